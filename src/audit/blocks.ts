@@ -73,14 +73,14 @@ export function auditBlocks(db: Database, { from, to, onProgress }: BlockAuditOp
   return done
 }
 
-/** Number of stored blocks in the range of the options. */
+/** Returns the number of stored blocks in the range of the options. */
 export function blocksBetween(db: Database, { from, to }: BlockAuditOptions): number {
   const range = atPlace({ table: 'blocks' }, () => createRawRows(db).range())
   if (range === undefined) return 0
   return Math.max(0, Math.min(to ?? range.head, range.head) - Math.max(from ?? range.first, range.first) + 1)
 }
 
-/** The chain of the database. @throws DatabaseFault if it names none */
+/** Reads the chain of the database. @throws DatabaseFault if it names none */
 export function requireSource(db: Database): ChainSource {
   const place = { table: 'meta', row: 'chain' }
   const source = atPlace(place, () => readChainSource(db))
@@ -144,7 +144,7 @@ function createBlockAudit(rows: RawRows, spec: ChainSpec, first: number) {
   }
 }
 
-/** The genesis block's own difficulty; for another first block, the stored total difficulty. */
+/** Returns the genesis block's own difficulty; for another first block, the stored total difficulty. */
 function firstDifficulty({ header, totalDifficulty }: StoredBlock): bigint {
   return header.number === 0 ? header.difficulty : totalDifficulty
 }
@@ -155,7 +155,7 @@ function readBlock(rows: RawRows, number: number): { row: RawRow; block: StoredB
   return { row, block: decodeBlockRow(row as unknown as BlockRow) }
 }
 
-/** The stored access list of a block, if there is one, must hash to the header's. */
+/** Requires the stored access list of a block, if present, to hash to the header's. */
 function requireAccessList(rows: RawRows, { number, blockAccessListHash: expected }: Header): void {
   const row = rows.blockAccessList(number)
   if (row === undefined) return
@@ -165,8 +165,8 @@ function requireAccessList(rows: RawRows, { number, blockAccessListHash: expecte
   throw new DatabaseFault(place, { field: 'hash of the list', expected: expected ?? 'no list', found })
 }
 
-/** Compares the appearances of a block with its transactions, receipts and logs. Its internal calls, which would take its execution,
- *  are covered by the checksum. */
+/** Compares the appearances of a block with its transactions, receipts and logs. Its internal calls, which need
+ *  execution, are covered by the checksum. */
 function requireAppearances(rows: RawRows, { header, transactions }: Block, receipts: readonly Receipt[]): void {
   const row = rows.appearances(header.number)
   const place = { table: 'address_appearances', row: `block ${header.number}` }
@@ -196,7 +196,7 @@ function requireAppearances(rows: RawRows, { header, transactions }: Block, rece
   }
 }
 
-/** The uncles of a block; the uncles hash verifies their list. */
+/** Reads the uncles of a block; the uncles hash verifies their list. */
 function readUncles(rows: RawRows, blockNumber: number): Header[] {
   return rows.uncles(blockNumber).map((row, index) => {
     const place = { table: 'uncles', row: `block ${blockNumber}, uncle ${index}` }

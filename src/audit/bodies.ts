@@ -17,14 +17,14 @@ import { compareColumns } from './rowComparison.js'
 
 /** Transactions, receipts and logs of a block. */
 export interface StoredBody {
-  /** Decoded from their signed bytes, which give hash, sender and chain id. */
+  /** Decoded from their signed bytes, from which hash, sender and chain id follow. */
   transactions(): Transaction[]
   /** Receipts with all derived fields recomputed. */
   receipts(block: Block, rules: Rules): Receipt[]
 }
 
-/** Reads the parts of a block and compares each row with what the writer would store. Its methods throw DatabaseFault for
- *  the first difference. `bloomOf` computes the bloom of logs. */
+/** Reads the parts of a block and compares each row with what the writer would store. Its methods throw DatabaseFault
+ *  for the first difference. `bloomOf` computes the bloom of logs. */
 export function openStoredBody(
   rows: RawRows,
   stored: StoredBlock,

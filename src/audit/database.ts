@@ -22,15 +22,15 @@ export interface AuditOptions {
   /** First block to audit; both bounds of the range are inclusive. */
   from?: number
   to?: number
-  /** Audits only this segment of the index whose name begins with that word. */
+  /** Audits only this segment of the index whose name begins with `index`. */
   segment?: { index: string; id: number }
   startProgress(label: string, unit: string, total?: number): Progress
   /** Receives one line per finished part. */
   report(line: string): void
 }
 
-/** Audits the database of `datadir`. A database that passes every part answers as it did when it was imported. @throws
- *  DatabaseFault or IndexFault for the first fault; DatabaseMissing; DatabaseOutdated; DatabaseTooNew */
+/** Audits the database of `datadir`. A database that passes every part returns what it returned when it was imported.
+ *  @throws DatabaseFault or IndexFault for the first fault; DatabaseMissing; DatabaseOutdated; DatabaseTooNew */
 export function auditDatabase(datadir: string, options: AuditOptions): void {
   const file = { table: 'cairn.db' }
   const db = atPlace(file, () => openForReading(datadir))

@@ -75,6 +75,6 @@ function describeDamage(place: FaultPlace, error: unknown): unknown {
     if (NO_DAMAGE.test(code)) return error
     return new DatabaseFault(place, { field: 'cannot be read', found: messageOf(error) }, { cause: error })
   }
-  // Decoders get arbitrary bytes; their errors differ only in the message.
+  // Decoders receive arbitrary bytes; their errors differ only in the message.
   return new DatabaseFault(place, { field: 'cannot be decoded', found: messageOf(error) }, { cause: error })
 }

@@ -7,9 +7,9 @@ import { computeSeal, SEAL_NAMES, sealKey } from '../store/seals.js'
 import { atPlace, DatabaseFault } from './fault.js'
 
 /** Audits the file and the single rows: `PRAGMA integrity_check`, which compares every table with its indexes; the
- *  definitions of tables, indexes and views; meta facts, API keys and the pending layer-2 block by their seals. A trigger
- *  that no migration made is a fault, since it changes what is written. Returns other objects that no migration made, as
- *  `table NAME`: they change no answer. @throws DatabaseFault for the first difference */
+ *  definitions of tables, indexes and views; meta facts, API keys and the pending layer-2 block by their seals. A
+ *  trigger that no migration made is a fault, since it changes what is written. Returns other objects that no migration
+ *  made, as `table NAME`: they do not change results. @throws DatabaseFault for the first difference */
 export function auditFile(db: Database): string[] {
   atPlace({ table: 'cairn.db' }, () => checkIntegrity(db))
   const foreign = atPlace({ table: 'sqlite_schema' }, () => checkSchema(db))
@@ -17,7 +17,7 @@ export function auditFile(db: Database): string[] {
   return foreign
 }
 
-/** SQLite's own check of the file. @throws DatabaseFault for the first fault */
+/** Runs SQLite's own check of the file. @throws DatabaseFault for the first fault */
 export function checkIntegrity(db: Database): void {
   const place = { table: 'cairn.db' }
   const messages = db.pragma('integrity_check(1)') as { integrity_check: string }[]
@@ -81,7 +81,7 @@ function checkFacts(db: Database): void {
 
 const SEALED_TABLES = { facts: 'meta', api_keys: 'api_keys', abis: 'abis', l2_pending: 'l2_pending' } as const
 
-/** A check that also works on a database without seals. */
+/** Checks the chain id, also in a database without seals. */
 function checkChainId(db: Database, facts: ReadonlyMap<string, unknown>): void {
   const place = { table: 'meta', row: META_CHAIN_ID }
   const source = readChainSource(db)

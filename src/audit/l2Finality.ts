@@ -9,14 +9,14 @@ import { compareColumns } from './rowComparison.js'
 
 const UPDATE_COLUMNS = ['l1_block', 'log_index', 'contract', 'number', 'hash', 'matches']
 
-/** Compares `l2_state_updates` with the logs and the blocks, and `l2_state` with both. `acceptedOnL1` is the highest block
- *  recorded as accepted on layer 1, -1 if there is none. @throws DatabaseFault for the first difference */
+/** Compares `l2_state_updates` with the logs and the blocks, and `l2_state` with both. `acceptedOnL1` is the highest
+ *  block recorded as accepted on layer 1, -1 without one. @throws DatabaseFault for the first difference */
 export function auditL2Finality(db: Database, rows: RawL2, acceptedOnL1: number): void {
   const stored = rows.stateUpdates()
   const logged = checkStateUpdates(db, rows, stored)
   const place = { table: 'l2_state', row: 'id 1' }
   const [state, ...others] = rows.state()
-  // With state updates, what an upstream says does not count.
+  // With state updates, reports of an upstream do not count.
   const claimedAtLeast = stored.length === 0 ? acceptedOnL1 : -1
   if (state === undefined && claimedAtLeast < 0 && logged < 0) return
   if (state?.id !== 1 || others.length > 0) {
@@ -40,7 +40,7 @@ export function auditL2Finality(db: Database, rows: RawL2, acceptedOnL1: number)
   compareColumns(place, state, ['l1_head_number', 'l1_head_hash', 'finality_source'], values)
 }
 
-/** The highest block of a matching state update; -1 if there is none. */
+/** Returns the highest block of a matching state update; -1 without one. */
 function checkStateUpdates(db: Database, rows: RawL2, stored: readonly RawRow[]): number {
   const contracts = createMetaTable(db).get<string[]>(META_L2_UPDATES_OF) ?? []
   const addresses = contracts.map((address) => Buffer.from(address.slice(2), 'hex'))

@@ -17,8 +17,8 @@ interface BlockLogs {
   txCount: number
 }
 
-/** The logs of a block from their rows and the dictionaries, in order; the receipts root verifies them. Values must be
- *  trimmed as the writer does, since filters compare stored values. @throws DatabaseFault */
+/** Reads the logs of a block from their rows and the dictionaries, in order; the receipts root verifies them. Values
+ *  must be trimmed as the writer does, since filters compare stored values. @throws DatabaseFault */
 export function readLogRows(
   rows: RawRows,
   { blockNumber, firstLog, logCount, txCount }: BlockLogs,
@@ -52,7 +52,7 @@ function readLog(row: RawRow, place: { table: string; row: string }): Log {
   return { address, topics, data }
 }
 
-/** The dictionary value of an id. */
+/** Returns the dictionary value of an id. */
 function requireEntry(
   value: RawRow[string],
   length: number,

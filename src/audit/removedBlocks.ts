@@ -8,8 +8,8 @@ import { isStoredAs } from './rowComparison.js'
 const TABLE = 'removed_blocks'
 const HASH_BYTES = 32
 
-/** Checks the blocks that reorgs and rewinds removed: ids without a gap, links, and logs. Their hashes cannot be recomputed,
- *  because their headers are not kept. @returns how many there are. @throws DatabaseFault */
+/** Checks the blocks that reorgs and rewinds removed: ids without a gap, links, and logs. Their hashes cannot be
+ *  recomputed, because their headers are not kept. @returns their number. @throws DatabaseFault */
 export function auditRemovedBlocks(db: Database): number {
   const removed = atPlace({ table: TABLE }, () => createRemovedBlocks(db))
   const blocks = atPlace(
@@ -30,8 +30,8 @@ function placeOf({ id }: RemovedBlock): FaultPlace {
   return { table: TABLE, row: `row ${id}` }
 }
 
-/** Of a removal the highest block comes first, so the parent of each is the next one, unless that began another removal: then it is
- *  the parent that stayed, which a later removal may have taken. */
+/** The highest block of a removal comes first, so the parent of each is the next one, unless the next one began another
+ *  removal: then it is the parent that stayed, which a later removal may have removed. */
 function requireLinks(db: Database, blocks: readonly RemovedBlock[]): readonly RemovedBlock[] {
   const rows = createRawRows(db)
   const first = rows.range()?.first ?? Number.POSITIVE_INFINITY
@@ -64,7 +64,7 @@ function requireLinks(db: Database, blocks: readonly RemovedBlock[]): readonly R
 const DATA32 = '"0x[0-9a-f]{64}"'
 const QUANTITY = '"0x(?:0|[1-9a-f][0-9a-f]*)"'
 
-/** The logs must be as `formatLog` writes them: servers send them as they are. */
+/** The logs must be as `formatLog` writes them: servers send them unchanged. */
 function requireLogs(place: FaultPlace, { number, hash }: RemovedBlock, text: string): void {
   const ofBlock = new RegExp(
     '^\\{"address":"0x[0-9a-f]{40}",' +

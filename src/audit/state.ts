@@ -32,9 +32,10 @@ const TRIE_BYTES = 256 * 2 ** 20
 const SNAPSHOT_MS = 250
 const BLOCKS_AT_ONCE = 1000
 
-/** Replays the state history block by block and compares each state root with its header. The rows of a block decide the
- *  results of calls and balances at that block, and the root covers all of them. Code is compared with its hash. The trie
- *  is built in a temporary file. Read-only; may run during an import. @throws DatabaseFault for the first difference */
+/** Replays the state history block by block and compares each state root with its header. The rows of a block decide
+ *  the results of calls and balances at that block, and the root covers all of them. Code is compared with its hash.
+ *  The trie is built in a temporary file. Read-only; may run during an import. @throws DatabaseFault for the first
+ *  difference */
 export function auditState(db: Database, onProgress?: (blocks: number) => void): StateAudit {
   const done: StateAudit = { blocks: 0, rows: 0, codes: 0, uncompared: 0 }
   const state = atPlace({ table: 'account_history' }, () => createRawState(db))
@@ -86,7 +87,7 @@ function requireNoState(state: RawState): void {
   throw new DatabaseFault({ table: 'meta', row: 'state_mode' }, { field: 'value', expected: 'execute', found: 'none' })
 }
 
-/** The blocks [first, head] have the rows that `changed_keys` names; there are no others. */
+/** Requires that only blocks [first, head] have rows, exactly those that `changed_keys` names. */
 function requireAllNamed(state: RawState, first: number, head: number): void {
   const tables = state.tables()
   for (const { table, least, most } of tables) {
@@ -203,7 +204,7 @@ function requireDistinct(place: Place, slots: readonly RawStorageRow[]): void {
 type Entry = TouchedAccount & { incarnation: number }
 type Place = { table: string; row: string }
 
-/** The account after its block, from a row. */
+/** Reads the account after its block from a row. */
 function readAccount(row: RawAccountRow, reader: StateReader, place: Place): Entry {
   const { address, incarnation, previous_incarnation: previous } = row
   // Destroying an account, or recreating it in the same block, increments the incarnation.
@@ -232,7 +233,7 @@ function hashOfCode(codeId: number | null, reader: StateReader, place: Place): U
   return hash
 }
 
-/** The account of a changed slot when the block did not change the account itself. */
+/** Reads the account of a changed slot when the block did not change the account itself. */
 function readUnchanged(row: RawStorageRow, reader: StateReader, blockNumber: number): Entry {
   const address = requireAddress(row.address)
   const record = reader.account(address, blockNumber)

@@ -74,9 +74,9 @@ function walkTrie(db: Database, { ofRows, onProgress }: TrieAuditOptions): numbe
   return accounts
 }
 
-/** Rehashes what each kept trie before the newest one has of its own, up to its root, and compares that with the header, its kept
- *  pages and its number of accounts. The rest of it was checked with the trie of the block after. Call it when `auditStateTrie` has
- *  found no difference. One snapshot.
+/** Rehashes the own pages of each kept trie before the newest one, up to its root, and compares the root with the
+ *  header, its kept pages and its number of accounts. The rest of it was checked with the trie of the block after. Call
+ *  it when `auditStateTrie` has found no difference. One snapshot.
  *  @returns the number of tries @throws DatabaseFault for the first difference */
 export function auditTrieHistory(db: Database): number {
   return atPlace(HISTORY, db.transaction(walkHistory(db)))
@@ -86,7 +86,7 @@ function walkHistory(db: Database): () => number {
   const history = createTrieHistory(db)
   const reader = createStateReader(db)
   const touchedAbove = createTouchedAbove(db, reader)
-  /** By how many accounts a block changed their number. */
+  /** Returns by how many accounts a block changed their number. */
   const accountsAdded = (number: number) => {
     const has = (address: Uint8Array, at: number) => (reader.account(address, at)?.account ? 1 : 0)
     const changed = touchedAbove.take({ above: number - 1, upTo: number })

@@ -41,7 +41,7 @@ export function chooseFirst<Kind extends string, Implementation>(
 const keccak: Choice<KeccakKind, Keccak> = chooseFirst(KECCAK_KINDS, createKeccak)
 
 /** Implementations allowed in threads that may be terminated. The native binding aborts the process if its thread is
- *  terminated while it runs or loads: its Node-API calls fail, and nobody catches the resulting `Napi::Error`. */
+ *  terminated while it runs or loads: its Node-API calls fail, and the resulting `Napi::Error` is not caught. */
 const TERMINABLE_SECP256K1_KINDS = SECP256K1_KINDS.filter((kind) => kind !== 'native')
 
 let mayUseNative = isMainThread
@@ -53,18 +53,18 @@ function secp256k1(): Choice<Secp256k1Kind, Secp256k1> {
   return chosenSecp256k1
 }
 
-/** Lets the calling worker thread use the native binding. Only for a thread that nobody terminates: it ends itself, and the
- *  process does not end before. To be called before the first use. */
+/** Lets the calling worker thread use the native binding. Only for a thread that is never terminated: it ends itself,
+ *  and the process does not exit before. Call it before the first use. */
 export function useNativeSecp256k1(): void {
   mayUseNative = true
 }
 
-/** The implementations that the calling thread uses. Loads them. */
+/** Loads and returns the implementations that the calling thread uses. */
 export function cryptoImplementations(): { keccak256: KeccakKind; secp256k1: Secp256k1Kind } {
   return { keccak256: keccak.kind, secp256k1: secp256k1().kind }
 }
 
-/** Logs the implementations in use at debug level; as a warning with the reasons if one is not the fastest. */
+/** Logs the implementations in use at debug level, or as a warning with the reasons if one is not the fastest. */
 export function logCrypto(log: Logger): void {
   const implementations = cryptoImplementations()
   const refused = [...keccak.refused, ...secp256k1().refused]
@@ -78,11 +78,11 @@ export const keccak256: Keccak256 = keccak.implementation.keccak256
 /** Writes Keccak-256 of the bytes, 32 bytes, to `out` at `at`. */
 export const keccak256Into: Keccak256Into = keccak.implementation.keccak256Into
 
-/** The memory that is hashed from. */
+/** The memory for hash input. */
 export const keccakInput: KeccakInput = keccak.implementation.input
 
 /** The 64-byte public key (without its 04 prefix) that signed the 32-byte hash; r and s are at most 32 bytes each.
- *  @throws Error when `recoveryId` is not 0 or 1, or r and s are no signature by any key. */
+ *  @throws Error when `recoveryId` is not 0 or 1, or no key can have made the signature r, s. */
 export function recoverPublicKey(hash: Uint8Array, recoveryId: number, r: Uint8Array, s: Uint8Array): Uint8Array {
   return secp256k1().implementation.recover(hash, recoveryId, padLeft(r, 32), padLeft(s, 32))
 }

@@ -1,28 +1,30 @@
 import { createRequire } from 'node:module'
 
-/** Signatures on the curve secp256k1 (SEC 2), as one of the implementations makes and reads them. */
+/** One implementation of signatures on the curve secp256k1 (SEC 2). */
 export interface Secp256k1 {
-  /** The 64 bytes x and y of the public key that signed the 32-byte hash; r and s are 32 bytes each. High values of s are
-   *  taken. `recoveryId`: 0 or 1, whether y is odd; that x was r plus the group's order (2 and 3) no rule of Ethereum has.
+  /** The 64 bytes x and y of the public key that signed the 32-byte hash; r and s are 32 bytes each. Accepts high
+   *  values of s. `recoveryId`: 0 or 1, whether y is odd; no rule of Ethereum has 2 and 3, where x was r plus the
+   *  group's order.
    *  @throws Error when r or s is 0 or not below the group's order, or there is no such key; or for another length. */
   recover(hash: Uint8Array, recoveryId: number, r: Uint8Array, s: Uint8Array): Uint8Array
-  /** A deterministic signature (RFC 6979) with low s (EIP-2). @throws Error for a private key that is 0 or too large. */
+  /** A deterministic signature (RFC 6979) with low s (EIP-2). @throws Error for a private key that is 0 or too
+   *  large. */
   sign(hash: Uint8Array, privateKey: Uint8Array): { r: Uint8Array; s: Uint8Array; recoveryId: number }
   /** The 64 bytes x and y of the public key. @throws Error for a private key that is 0 or too large. */
   publicKey(privateKey: Uint8Array): Uint8Array
 }
 
-/** The implementations, the fastest first: libsecp256k1 in C, the same in WebAssembly, and JavaScript. They recover about
- *  18,000, 4,000 and 600 keys a second. */
+/** The implementations, the fastest first: libsecp256k1 in C, the same in WebAssembly, and JavaScript. They recover
+ *  about 18,000, 4,000 and 600 keys a second. */
 export const SECP256K1_KINDS = ['native', 'wasm', 'javascript'] as const
 export type Secp256k1Kind = (typeof SECP256K1_KINDS)[number]
 
-/** The implementation of that kind. @throws Error where it does not load. */
+/** Creates the implementation of that kind. @throws Error if it does not load. */
 export function createSecp256k1(kind: Secp256k1Kind): Secp256k1 {
   const require = createRequire(import.meta.url)
   if (kind === 'wasm') return overWasm(require('tiny-secp256k1') as TinySecp256k1)
   if (kind === 'javascript') return overJavaScript(require('ethereum-cryptography/secp256k1.js').secp256k1)
-  // Its main entry falls back to JavaScript in silence.
+  // Its main entry silently falls back to JavaScript.
   return overBindings(require('secp256k1/bindings') as Secp256k1Bindings)
 }
 
@@ -99,7 +101,7 @@ function splitSignature(signature: Uint8Array, recoveryId: number) {
   return { r: signature.slice(0, 32), s: signature.slice(32), recoveryId }
 }
 
-/** The key without the byte that says that it is not compressed. */
+/** The key without the prefix byte of uncompressed keys. */
 function withoutPrefix(key: Uint8Array): Uint8Array {
   return key.slice(1)
 }

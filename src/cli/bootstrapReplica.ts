@@ -22,8 +22,9 @@ interface Control {
 const openStore = ({ snapshots, s3Endpoint, s3Region }: Config) =>
   openObjectStore(snapshots!, { endpoint: s3Endpoint, region: s3Region }, process.env)
 
-/** Restores the newest snapshot of `--snapshots` where there is no database. Without a snapshot, the server begins with the genesis.
- *  Does nothing without `--snapshots`. @throws as `restoreSnapshot`; UsageError for a snapshot of another chain */
+/** Restores the newest snapshot of `--snapshots` if the database is missing. Without a snapshot, the server starts from
+ *  genesis. Does nothing without `--snapshots`. @throws as `restoreSnapshot`; UsageError for a snapshot of another
+ *  chain */
 export async function bootstrapReplica(config: Config, { log, signal }: Control): Promise<void> {
   const { datadir } = config
   if (config.snapshots === undefined) return
@@ -61,11 +62,11 @@ function requireChain(
   }
 }
 
-/** Between two looks at the status, and after a look at the snapshots. */
+/** Poll intervals of the status, and of the snapshots. */
 const LOOK_MS = 1000
 const RETRY_MS = 60_000
 
-/** Resolves with true when only a newer database helps the replica and there is a snapshot with one; with false at the signal. Never
+/** Resolves with true once the replica needs a newer database and a snapshot provides one, with false on abort. Never
  *  resolves with true without `--snapshots`. */
 export async function untilCut(config: Config, ingest: IngestWorker, { log, signal }: Control): Promise<boolean> {
   while (!signal.aborted) {
@@ -98,7 +99,7 @@ async function hasNewer(config: Config, { log, signal }: Control): Promise<boole
   }
 }
 
-/** Moves the database aside, so that `bootstrapReplica` restores a newer one. Nobody may have it open. */
+/** Moves the database aside, so that `bootstrapReplica` restores a newer one. No process may have it open. */
 export function replaceDatabase({ datadir }: Config, log: Logger): void {
   log.warn(
     { datadir },

@@ -1,10 +1,11 @@
 import { writeNotice } from './terminal.js'
 
-/** From the signal to the end of the process, whatever is under way. */
+/** Max time from the signal to the end of the process. */
 const HARD_STOP_MS = 5_000
 
-/** Closes a server once `stop` is aborted; resolves when it is closed. Where that takes longer than 5 s since `hardStop` was
- *  aborted, such as for a thread in native code, the process is killed: the database and its write-ahead log stay whole. */
+/** Closes a server once `stop` is aborted and resolves when it is closed. Kills the process if this takes more than 5 s
+ *  from the abort of `hardStop`, for example with a thread in native code: the database and its write-ahead log stay
+ *  intact. */
 export async function closeOnStop(
   serving: { close(): Promise<void> },
   stop: AbortSignal,

@@ -10,7 +10,7 @@ export interface Example {
 export interface CommandDoc {
   readonly summary: string
   readonly usage: readonly string[]
-  /** Paragraphs, to be wrapped. */
+  /** Paragraphs, which help wraps. */
   readonly detail: readonly string[]
   readonly examples: readonly Example[]
 }

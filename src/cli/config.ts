@@ -15,7 +15,7 @@ import { requestsOptions } from './options/requests.js'
 import { sqlOptions } from './options/sql.js'
 import { upstreamOptions } from './options/upstream.js'
 
-/** Option tables by the heading under which help and the reference page list them, in this order. */
+/** Option tables by their heading in help and the reference page, in this order. */
 export const OPTION_GROUPS = {
   Database: databaseOptions,
   Chain: chainOptions,
@@ -43,7 +43,7 @@ export type OptionKey = KeyOf<Table>
 /** The value of every option. */
 export type Config = { [K in OptionKey]: Extract<Table, Record<K, unknown>>[K] extends Option<infer T> ? T : never }
 
-/** All options, in the order of the groups. Parsing, help and the reference page are generated from them. */
+/** Returns all options, in the order of the groups. Parsing, help and the reference page are generated from them. */
 export function listOptions(): [OptionKey, Option<unknown>][] {
   return Object.values(OPTION_GROUPS).flatMap((table) => Object.entries(table)) as [OptionKey, Option<unknown>][]
 }

@@ -3,7 +3,7 @@ import { listOptions } from './config.js'
 import { formatDefault, formatExamples } from './helpText.js'
 import { COMMANDS, envName } from './options/option.js'
 
-/** The reference page of the command line, docs/configuration.md, in Markdown. */
+/** Formats the reference page of the command line, docs/configuration.md, as Markdown. */
 export function formatConfigurationPage(): string {
   return `${[
     '# Command line and configuration',

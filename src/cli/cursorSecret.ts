@@ -5,8 +5,9 @@ import { messageOf, UsageError } from '../lib/errors.js'
 const MIN_BYTES = 32
 const MAX_BYTES = 4096
 
-/** The secret of log cursors, 32 bytes, from the file of `--cursor-secret-file`: SHA-256 of its content without white space at the ends.
- *  @throws UsageError, without the content, for a file that cannot be read or has less than 32 or more than 4,096 bytes */
+/** Returns the 32-byte secret of log cursors: SHA-256 of the content of `--cursor-secret-file`, trimmed of white space.
+ *  @throws UsageError, without the content, for a file that cannot be read, or is shorter than 32 or longer than 4,096
+ *    bytes */
 export function readCursorSecretFile(path: string): Uint8Array {
   const content = readBeginning(path)
   if (content.length > MAX_BYTES) {
@@ -22,7 +23,7 @@ export function readCursorSecretFile(path: string): Uint8Array {
   return createHash('sha256').update(secret, 'latin1').digest()
 }
 
-/** At most one byte more than may be in the file. */
+/** Reads at most one byte more than the file may have. */
 function readBeginning(path: string): Buffer {
   const bytes = Buffer.alloc(MAX_BYTES + 1)
   try {

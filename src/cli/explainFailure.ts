@@ -4,8 +4,8 @@ import { OutputFailed } from '../lib/writeStream.js'
 import { describeDiskFailure, describeFullDisk } from '../store/diskFailure.js'
 import { DATABASE_FILE } from '../store/open.js'
 
-/** Explains a failure of the system or of SQLite to the user, with what would help; other errors unchanged. @param
- *  datadir the data directory of the command */
+/** Explains a failure of the system or of SQLite to the user, with a remedy. Returns other errors unchanged.
+ *  @param datadir the data directory of the command */
 export function explainFailure(error: unknown, datadir: string): unknown {
   if (!(error instanceof Error) || error instanceof OutputFailed) return error
   if (describeDiskFailure(error, datadir)?.check === 'disk space') return explainFullDisk(error, datadir)
@@ -18,14 +18,14 @@ export function explainFailure(error: unknown, datadir: string): unknown {
   return isUsage ? new UsageError(message, { cause: error }) : new CairnError(message, { cause: error })
 }
 
-/** With the path that is full: the file that was written where the error or a cause of it has one, such as that of an export or a
+/** Names the path that is full: the file being written if the error or a cause has one, such as that of an export or a
  *  backup, else the database. */
 function explainFullDisk(error: Error, datadir: string): CairnError {
   const full = describeFullDisk(writtenPath(error) ?? join(datadir, DATABASE_FILE))
   return new CairnError(`${full}; free some and run the same command again`, { cause: error })
 }
 
-/** The file that the system could not write; of a copy the target, not its source. */
+/** Returns the file that the system could not write; for a copy, the target and not the source. */
 function writtenPath(error: Error): string | undefined {
   for (let each: unknown = error; each instanceof Error; each = each.cause) {
     const { path, dest } = each as NodeJS.ErrnoException & { dest?: string }
@@ -58,7 +58,7 @@ function explainSqlite({ code = '', message }: NodeJS.ErrnoException, database: 
   return undefined
 }
 
-/** A native package whose binary cannot be loaded, or that has none for this platform. */
+/** Explains a native package whose binary cannot be loaded or is missing for this platform. */
 function explainAddon({ code, message }: NodeJS.ErrnoException): Explanation | undefined {
   const isAddon = code === 'ERR_DLOPEN_FAILED' || (code === 'MODULE_NOT_FOUND' && /better_sqlite3\.node/.test(message))
   if (!isAddon) return undefined

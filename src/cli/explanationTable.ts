@@ -1,10 +1,10 @@
 import { LOG_STEPS } from '../index/logs/trace.js'
 import type { ClauseJson, ExplanationJson, SegmentJson } from '../rpc/cairn/formatFacts.js'
 
-// The slowest ones: a chain with many millions of logs may have dozens.
+// Shows only the slowest: a chain with many millions of logs may have dozens.
 const SEGMENTS_SHOWN = 20
 
-/** The trace of a query as aligned lines for a terminal. */
+/** Formats the trace of a query as aligned lines for a terminal. */
 export function formatExplanationTable(explanation: ExplanationJson): string {
   const { rows, segments } = explanation
   const facts: [string, string][] = [
@@ -73,7 +73,7 @@ function formatClauses(clauses: readonly ClauseJson[]): string[] {
   return clauses.length === 0 ? [] : alignColumns([header, ...lines], [0, 5])
 }
 
-/** One line per clause evaluated in a segment. */
+/** Formats one line per clause evaluated in a segment. */
 function formatSegments(segments: readonly SegmentJson[]): string[] {
   const header = ['id', 'level', 'blocks', 'logs', 'clause', 'keys', 'found', 'postings', 'candidates', 'ms']
   const lines = segments.flatMap(({ id, level, fromBlock, toBlock, logs, clauses, candidates, ms }) =>
@@ -103,7 +103,7 @@ function formatTimes({ ms }: ExplanationJson): string {
   return `${ms.total.toFixed(2)} ms${steps.length === 0 ? '' : `: ${steps.join(', ')}`}`
 }
 
-/** Cells as aligned lines; the named columns are left-aligned, others right-aligned. */
+/** Formats cells as aligned lines: columns in `left` left-aligned, others right-aligned. */
 function alignColumns(rows: readonly string[][], left: readonly number[]): string[] {
   const widths = rows[0].map((_, column) => Math.max(...rows.map((cells) => cells[column].length)))
   return rows.map((cells) => {

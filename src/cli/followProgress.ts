@@ -4,7 +4,7 @@ import { formatProgressLine, formatRate } from '../lib/progressLine.js'
 import type { FollowersStatus } from '../sync/follow/openFollowers.js'
 import type { FollowState, FollowStatus } from '../sync/follow/status.js'
 
-/** Shows how following goes until it is ended. */
+/** Shows the progress of following until it is ended. */
 export interface FollowProgress {
   end(): void
 }
@@ -13,8 +13,8 @@ const TERMINAL_MS = 200
 const LOOK_MS = 500
 const LOG_MS = 10_000
 
-/** On a terminal a line that is redrawn, elsewhere a line of the log when the state changes, and every ten seconds in which a
- *  block came. */
+/** Shows a redrawn line on a terminal. Elsewhere, logs a line when the state changes and every 10 s in which a block
+ *  arrived. */
 export function showFollowProgress(
   status: () => FollowersStatus,
   log: Logger,
@@ -45,7 +45,7 @@ export function showFollowProgress(
   }
 }
 
-/** `fields` are added to every line. */
+/** Logs progress; `fields` are added to every line. */
 function logProgress(status: () => FollowStatus, log: Logger, fields: object = {}): FollowProgress {
   let told: { state: FollowState; block: number | null; ms: number } | undefined
   const tell = (now: FollowStatus) => {
@@ -69,14 +69,15 @@ function logProgress(status: () => FollowStatus, log: Logger, fields: object = {
   }
 }
 
-/** The lines of both layers beside each other. */
+/** Formats the lines of both layers side by side. */
 function formatFollowLines({ l1, l2 }: FollowersStatus, columns: number): string {
   if (!l1 || !l2) return l1 ? formatFollowLine(l1, columns) : formatFollowLine(l2!, columns)
   const half = Math.floor((columns - ' | layer 2: '.length) / 2)
   return `${formatFollowLine(l1, half)} | layer 2: ${formatFollowLine(l2, half)}`
 }
 
-/** `syncing, block 1,234,567, 321 blocks/s, 18,765,433 behind, 16 h left` and the like, of at most `columns` columns. */
+/** Formats a line such as `syncing, block 1,234,567, 321 blocks/s, 18,765,433 behind, 16 h left`, of at most `columns`
+ *  columns. */
 export function formatFollowLine(status: FollowStatus, columns: number): string {
   const { state, block, upstreamBlock, blocksPerSecond, secondsLeft } = status
   const distance = upstreamBlock === null ? 0 : Math.max(0, upstreamBlock - (block ?? -1))

@@ -2,18 +2,19 @@ import { closeSync, constants, openSync, readFileSync, rmSync, writeSync } from 
 import { join } from 'node:path'
 import { type BackgroundStatus, findProblem, type Problem } from '../server/admin/problem.js'
 
-/* How a follower tells other processes, such as `cairn status`, how it is doing. Its database cannot say so: it is not writable
- * just when there is something to say. The file keeps its size and is written in place, so that a full disk does not matter. */
+/* A follower reports its state to other processes, such as `cairn status`, in a file. The database is not writable just
+ * when there is a problem to report. The file keeps its size and is written in place, so that a full disk does not
+ * matter. */
 
-/** Name of the file in a data directory. It is there while a process follows, and after one that was killed. */
+/** Name of the file in a data directory. It exists while a process follows, and after one that was killed. */
 export const FOLLOW_REPORT_FILE = 'cairn.following'
 
-/** What the file says. */
+/** Content of the file. */
 export interface FollowReport {
   /** Unix time in seconds of the report. */
   readonly at: number
   readonly pid: number
-  /** Of layer 1, else of layer 2, else of replication. */
+  /** State of layer 1, else of layer 2, else of replication. */
   readonly state: string
   readonly block: number | null
   readonly upstreamBlock: number | null
@@ -23,10 +24,10 @@ export interface FollowReport {
 const FILE_BYTES = 4096
 const LOOK_MS = 1000
 const WRITE_MS = 10_000
-/** A report that is older is of a process that ended without a word. */
+/** An older report is from a process that died or hangs. */
 const MAX_AGE_SECONDS = 60
 
-/** Keeps the report of `status` in `datadir` until it is closed. Never throws: following is more important. */
+/** Writes the report of `status` to `datadir` until closed. Never throws: following is more important. */
 export function keepFollowReport(datadir: string, status: () => BackgroundStatus): { close(): void } {
   const path = join(datadir, FOLLOW_REPORT_FILE)
   const file = attempt(() => openSync(path, constants.O_RDWR | constants.O_CREAT, 0o600))
@@ -54,12 +55,13 @@ export function keepFollowReport(datadir: string, status: () => BackgroundStatus
   }
 }
 
-/** The report in `datadir`; undefined where no process follows into it, or the file cannot be read. */
+/** Returns the report in `datadir`; undefined if no process follows into it or the file cannot be read. */
 export function readFollowReport(datadir: string): FollowReport | undefined {
   return attempt(() => JSON.parse(readFileSync(join(datadir, FOLLOW_REPORT_FILE), 'utf8')) as FollowReport)
 }
 
-/** Why the chain in a data directory does not grow although a process is to follow into it; undefined if it does. */
+/** Returns why the chain in a data directory does not grow although a process should follow into it; undefined if it
+ *  grows. */
 export function problemOf({ problem, state, block, at, pid }: FollowReport): Problem | undefined {
   if (problem) return problem
   const age = Math.floor(Date.now() / 1000) - at
@@ -80,7 +82,7 @@ function describe({ l1, l2, replication }: BackgroundStatus): FollowReport {
   }
 }
 
-/** JSON of exactly FILE_BYTES bytes; a long reason is cut. */
+/** Encodes JSON of exactly FILE_BYTES bytes, truncating a long reason. */
 function encode(report: FollowReport): Uint8Array {
   const { problem } = report
   const cut = problem && { ...problem, reason: problem.reason.slice(0, 1000) }

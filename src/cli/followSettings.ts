@@ -3,13 +3,13 @@ import type { L2FollowSettings } from '../sync/follow/l2/l2Following.js'
 import type { FollowSettings } from '../sync/follow/runFollower.js'
 import type { Config } from './config.js'
 
-/** True when the options name something to follow. */
+/** Returns true if the options name an upstream to follow. */
 export function isFollowing({ upstream, l2Upstream, l2Feeder }: Config): boolean {
   return upstream.length + l2Upstream.length + l2Feeder.length > 0
 }
 
-/** What to follow, from the options. @throws UsageError for options that exclude each other and for a genesis file that cannot
- *  be read */
+/** Reads what to follow from the options. @throws UsageError for options that exclude each other and for a genesis file
+ *  that cannot be read */
 export async function readFollowSettings(config: Config): Promise<FollowSettings> {
   const { datadir, upstream, upstreamHeader, state, from, evm, stateCache, rootInterval, l2CoreContract } = config
   const headers = Object.fromEntries(upstreamHeader.map(({ name, value }) => [name, value]))

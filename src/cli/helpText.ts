@@ -5,7 +5,7 @@ import { COMMANDS, type Command, envName, type Option } from './options/option.j
 const WIDTH = 100
 const OPTION_WIDTH = 28 // longer ones get a line of their own
 
-/** The help of `cairn` itself. */
+/** Formats the help of `cairn` itself. */
 export function formatHelp(): string {
   const lines = COMMANDS.map((command) => `  ${command.padEnd(14)}${COMMAND_DOCS[command].summary}`)
   return [
@@ -28,7 +28,7 @@ export function formatHelp(): string {
   ].join('\n')
 }
 
-/** The help of a command: at most 100 columns wide. */
+/** Formats the help of a command, at most 100 columns wide. */
 export function formatCommandHelp(command: Command): string {
   const { summary, usage, detail, examples } = COMMAND_DOCS[command]
   return [
@@ -43,13 +43,13 @@ export function formatCommandHelp(command: Command): string {
   ].join('\n')
 }
 
-/** An option's default in words. */
+/** Describes the default of an option. */
 export function formatDefault(option: Option<unknown>): string {
   const unit = option.unit === undefined ? '' : ` ${option.unit}`
   return option.defaultText ?? `${option.default}${unit}`
 }
 
-/** Example lines, indented, with notes aligned as shell comments. */
+/** Formats example lines, indented, with notes aligned as shell comments. */
 export function formatExamples(examples: readonly Example[]): string[] {
   const width = Math.max(...examples.map(({ line, note }) => (note === undefined ? 0 : line.length)))
   return examples.map(({ line, note }) => `  ${note === undefined ? line : `${line.padEnd(width)}  # ${note}`}`)

@@ -3,19 +3,20 @@ import { messageOf, UsageError } from '../lib/errors.js'
 import { parseMethodPatterns } from '../server/access/methodPatterns.js'
 import type { TransferredKey } from '../store/keys/keyTransfer.js'
 
-/** Of the name of a key. */
+/** Max length of a key name. */
 export const MAX_NAME_CHARACTERS = 100
 
 const MAX_FILE_BYTES = 64 * 2 ** 20
 const MAX_LIMIT = 1_000_000
 const MEMBERS = new Set(['name', 'sha256', 'createdAt', 'revokedAt', 'rateRps', 'maxConcurrent', 'methods'])
 
-/** True for what can be the name of a key: 1 to 100 printable characters, not only spaces. */
+/** Returns true for a valid key name: 1 to 100 printable characters, not only spaces. */
 export function isKeyName(name: string): boolean {
   return name.trim() !== '' && name.length <= MAX_NAME_CHARACTERS && !/\p{Cc}/u.test(name)
 }
 
-/** The keys of a file that `cairn keys export` wrote, at most 64 MiB. @throws UsageError that names the member which is not right */
+/** Reads the keys of a file written by `cairn keys export`, at most 64 MiB. @throws UsageError that names the invalid
+ *  member */
 export function readKeysFile(path: string): TransferredKey[] {
   const fail = (problem: string) => new UsageError(`keys import ${path}: ${problem}`)
   let value: unknown

@@ -6,7 +6,7 @@ import { DEFAULT_SERVER_LIMITS, type ServerLimits } from '../server/limits/limit
 import type { SqlLimits } from '../server/sql/sqlLimits.js'
 import type { Config } from './config.js'
 
-/** Limits of requests from the options. */
+/** Reads the limits of requests from the options. */
 export function readLimits(config: Config): RpcLimits {
   return {
     maxLogs: config.maxLogs,
@@ -24,7 +24,7 @@ export function readLimits(config: Config): RpcLimits {
   }
 }
 
-/** Limits of all clients together, from the options. */
+/** Reads the limits of all clients together from the options. */
 export function readServerLimits(config: Config): ServerLimits {
   return {
     ...DEFAULT_SERVER_LIMITS,
@@ -37,7 +37,7 @@ export function readServerLimits(config: Config): ServerLimits {
   }
 }
 
-/** Limits of SQL from the options; undefined if it is not served. */
+/** Reads the limits of SQL from the options; undefined if SQL is not served. */
 export function readSqlLimits(config: Config): SqlLimits | undefined {
   if (!config.sql) return undefined
   return {
@@ -48,7 +48,7 @@ export function readSqlLimits(config: Config): SqlLimits | undefined {
   }
 }
 
-/** Limits of subscriptions and filters from the options. */
+/** Reads the limits of subscriptions and filters from the options. */
 export function readSubscriptionLimits(config: Config): SubscriptionLimits {
   return {
     ...DEFAULT_SUBSCRIPTION_LIMITS,
@@ -60,12 +60,12 @@ export function readSubscriptionLimits(config: Config): SubscriptionLimits {
   }
 }
 
-/** Limits of `/replication`, from the options; undefined when it is not served. */
+/** Reads the limits of `/replication` from the options; undefined if it is not served. */
 export function readReplicationLimits(config: Config): ReplicationLimits | undefined {
   return config.replication ? { ...DEFAULT_REPLICATION_LIMITS, streams: config.replicationStreams } : undefined
 }
 
-/** The default, limited by the open-file limit less the files of database and threads. */
+/** Returns the default, capped at the open-file limit minus the files of database and threads. */
 function defaultConnections(): number {
   return Math.max(64, Math.min(DEFAULT_SERVER_LIMITS.maxConnections, openFileLimit() - OTHER_FILES))
 }
@@ -73,7 +73,7 @@ function defaultConnections(): number {
 /** Database, WAL and index files of each thread, and pipes of threads. */
 const OTHER_FILES = 500
 
-/** The soft open-file limit, which Node raises to the hard one at start; infinite if unknown. */
+/** Returns the soft open-file limit, which Node raises to the hard one at start; infinite if unknown. */
 function openFileLimit(): number {
   try {
     const [, limit] = /^Max open files\s+(\d+)/m.exec(readFileSync('/proc/self/limits', 'utf8')) ?? []

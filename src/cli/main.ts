@@ -55,7 +55,8 @@ async function main(args: readonly string[]): Promise<number> {
   }
 }
 
-/** better-sqlite3 13 needs Node 22, where an older one ends with a segmentation fault; `shouldUpgradeCallback` of node:http 22.21. */
+/** better-sqlite3 13 needs Node 22: older versions crash with a segmentation fault. `shouldUpgradeCallback` of
+ *  node:http needs 22.21. */
 const OLDEST_NODE = { major: 22, minor: 21 }
 
 /** @throws UsageError on a Node that is too old. */
@@ -82,7 +83,7 @@ async function print(text: string): Promise<number> {
 
 const WRONG_USE = [UsageError, DatabaseMissing, DatabaseEmpty, DatabaseNotReadable, DatabaseOutdated, DatabaseTooNew]
 
-/** Prints one line; exit code 2 for a usage error, 1 for a failure. */
+/** Prints one line and returns the exit code: 2 for a usage error, 1 for a failure. */
 function fail(error: unknown): number {
   writeNotice(`cairn: ${messageOf(error).replace(/\s*\n\s*/g, ' ')}`)
   return WRONG_USE.some((kind) => error instanceof kind) ? 2 : 1

@@ -2,12 +2,13 @@ import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 
 const CHECK_INTERVAL_MS = 1000
-/** npm, the shell that it starts, and the script that starts this process, with some room. */
+/** npm, its shell, and the script that starts this process, with some margin. */
 const MAX_ANCESTORS = 6
 
-/** Calls `onEnd` once when a process that started this one has ended: the parent, and below npm or npx everything up to it.
- *  npm passes signals to a shell that does not pass them on, so its end is often all that arrives here. Watches nothing in a
- *  process that is meant to outlive its parent: started with `setsid`, or by the first process of a machine or container. Does not keep the process alive. Returns a function that ends the watch. */
+/** Calls `onEnd` once when a process that started this one has ended: the parent, and under npm or npx every ancestor
+ *  up to it. npm signals a shell that does not forward signals, so often its end is the only sign. Watches nothing in a
+ *  process that is meant to outlive its parent: started with `setsid`, or by PID 1 of a machine or container. Does not
+ *  keep the process alive. Returns a function that stops watching. */
 export function watchParents(onEnd: () => void): () => void {
   const parent = process.ppid
   if (parent <= 1 || isDetached()) return () => {}
@@ -21,8 +22,8 @@ export function watchParents(onEnd: () => void): () => void {
   return () => clearInterval(timer)
 }
 
-/** Whether the process leads a session of its own, as below `setsid`. Only Linux shows it. Node resets ignored signals, so
- *  `nohup` leaves no trace. */
+/** Returns whether the process is a session leader, as under `setsid`. Detected on Linux only. Node resets ignored
+ *  signals, so `nohup` cannot be detected. */
 function isDetached(): boolean {
   try {
     return statFields(process.pid)[3] === process.pid
@@ -31,7 +32,7 @@ function isDetached(): boolean {
   }
 }
 
-/** The ancestors above `parent` up to npm, nearest first; empty for a process that npm did not start. */
+/** Returns the ancestors from `parent` up to npm, nearest first; empty for a process that npm did not start. */
 function ancestorsUpToNpm(parent: number): number[] {
   if (process.env.npm_execpath === undefined) return []
   const ancestors: number[] = []
@@ -44,7 +45,7 @@ function ancestorsUpToNpm(parent: number): number[] {
   return []
 }
 
-/** The command line of a process, and its parent: 0 where that cannot be read. */
+/** Returns the command line of a process and its parent; parent 0 if they cannot be read. */
 function describeProcess(pid: number): { command: string; parent: number } {
   try {
     const command = readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ').trim()
@@ -56,7 +57,7 @@ function describeProcess(pid: number): { command: string; parent: number } {
   }
 }
 
-/** Fields of /proc/PID/stat after the name, which may contain spaces (proc(5)): state, ppid, pgrp, session, … */
+/** Reads /proc/PID/stat after the name, which may contain spaces (proc(5)): state, ppid, pgrp, session, … */
 function statFields(pid: number): number[] {
   const text = readFileSync(`/proc/${pid}/stat`, 'utf8')
   return text

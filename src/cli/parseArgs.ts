@@ -11,8 +11,8 @@ export interface ParsedArgs {
   readonly help: boolean
 }
 
-/** Parses the arguments of a command: the command line overrides the environment, the environment the default. @throws
- *  UsageError for an option that the command does not have, and for a bad value. */
+/** Parses the arguments of a command: the command line overrides the environment, the environment the default.
+ *  @throws UsageError for an unknown option of the command or an invalid value */
 export function parseArgs(command: Command, args: readonly string[], env: NodeJS.ProcessEnv): ParsedArgs {
   const config: Record<string, unknown> = {}
   for (const [key, option] of listOptions()) {

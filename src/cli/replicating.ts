@@ -9,8 +9,8 @@ import { readFollowSettings } from './followSettings.js'
 import { readLogging } from './options/output.js'
 import type { ReplicationPlan } from './replicationSettings.js'
 
-/** Starts what writes the chain of a server that takes part in replication. Resolves when there is a database to serve, which is made
- *  where there was none. @throws UsageError, CairnError when it cannot be opened */
+/** Starts the chain writer of a server that takes part in replication. Resolves once there is a database to serve,
+ *  creating it if missing. @throws UsageError, CairnError when it cannot be opened */
 export async function startReplicating(
   config: Config,
   plan: ReplicationPlan,
@@ -89,7 +89,8 @@ async function startRoles(
   })
 }
 
-/** Makes the database of a development chain, whose genesis its upstream knows. @throws UsageError without an upstream */
+/** Creates the database of a development chain, whose genesis comes from its upstream. @throws UsageError without an
+ *  upstream */
 async function makeDevelopmentChain(
   follow: FollowSettings,
   { log, stop }: { log: Logger; stop: AbortSignal },

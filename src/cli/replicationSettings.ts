@@ -5,24 +5,25 @@ import type { Config } from './config.js'
 import { isFollowing } from './followSettings.js'
 import { isNatsUrl } from './options/replication.js'
 
-/** What a server does in replication, besides serving GET /replication. */
+/** Replication role of a server, besides serving GET /replication. */
 export type ReplicationPlan =
   /** Applies the blocks of another server. */
   | { readonly kind: 'http'; readonly url: string }
-  /** Applies the blocks of a stream. `repairUrl`: gives what the stream does not hold any more. */
+  /** Applies the blocks of a stream. `repairUrl` provides blocks that the stream no longer has. */
   | { readonly kind: 'nats'; readonly nats: NatsSettings; readonly repairUrl?: string }
   /** Publishes to a stream while it is the writer, and applies the blocks of the stream otherwise. */
   | {
       readonly kind: 'writer' | 'standby'
       readonly nats: NatsSettings
       readonly repairUrl?: string
-      /** How many blocks below the head an empty stream begins. */
+      /** Number of blocks below the head at which an empty stream starts. */
       readonly publishBlocks: number
     }
 
 const HOUR_MS = 3_600_000
 
-/** The part that the options name; undefined for none. @throws UsageError for options that exclude or miss each other */
+/** Reads the replication role from the options; undefined if none. @throws UsageError for options that exclude or
+ *  require each other */
 export function readReplicationPlan(config: Config): ReplicationPlan | undefined {
   const { publish, replica, standby, replicaHttp, publishBlocks } = config
   const isStream = publish.length > 0 || replica.some(isNatsUrl)

@@ -48,22 +48,22 @@ import type { FollowersStatus } from '../sync/follow/openFollowers.js'
 import type { IngestWorker } from '../sync/thread/ingestWorker.js'
 import { createReaderPool, type ReaderPool } from '../workers/pool/readerPool.js'
 
-/** Connections waiting to be accepted; each event-loop turn accepts one. A client beyond the limit retries after 1 s. The
- *  system may allow fewer (`net.core.somaxconn`); Node's default is 511. */
+/** Accept queue of the listener; each event-loop turn accepts one connection. Clients beyond the limit retry after 1 s.
+ *  The system may allow fewer (`net.core.somaxconn`); Node's default is 511. */
 const BACKLOG = 2048
 
-/** A stopping server waits this long for requests under way. Their threads then have a second to stop: 5 s in all, half of
+/** Time that a stopping server waits for requests in flight. Their threads then have 1 s to stop: 5 s in all, half of
  *  what `docker stop` waits before it kills. */
 const STOP_MS = 3_500
 
 /** Maximum time to warm up inline calls. */
 const INLINE_WARM_MS = 50
 
-/** What to serve, and how. */
+/** Options of a server. */
 export interface ServingOptions {
   readonly datadir: string
   readonly host: string
-  /** 0: a free one. */
+  /** 0: any free port. */
   readonly port: number
   readonly open: boolean
   readonly cors: CorsPolicy
@@ -71,23 +71,23 @@ export interface ServingOptions {
   readonly compression: CompressionPolicy
   /** Read plain POSTs without Node's HTTP parser. */
   readonly plainHttp: boolean
-  /** Bytes of the response cache; 0: none. */
+  /** Size of the response cache in bytes; 0: disabled. */
   readonly responseCacheBytes: number
   /** Run small calls on the main thread, with Cairn's interpreter. */
   readonly inlineCalls: boolean
   readonly rateLimitRps: number
   /** Where requests are logged: a file, or `-` for standard output. */
   readonly accessLog?: string
-  /** Days for which the usage of keys is kept; 0: it is not counted. */
+  /** Days for which key usage is kept; 0: not counted. */
   readonly usageDays: number
-  /** 32 bytes that authenticate log cursors; undefined: those of the database. */
+  /** 32 bytes that authenticate log cursors; default: the secret in the database. */
   readonly cursorSecret?: Uint8Array
   readonly metrics: MetricsOptions
-  /** Serve the page for browsers. */
+  /** Serve the web explorer. */
   readonly page: boolean
-  /** What clients together may take. */
+  /** Limits of all clients together. */
   readonly serverLimits: ServerLimits
-  /** What clients may take of subscriptions and filters. */
+  /** Limits of subscriptions and filters. */
   readonly subscriptionLimits: SubscriptionLimits
   readonly scanThreads: number
   readonly evmThreads: number
@@ -96,19 +96,19 @@ export interface ServingOptions {
   readonly limits: RpcLimits
   readonly compatibility: Compatibility
   readonly logging: LogSettings
-  /** What follows the upstreams, where there are any; closed with the server. */
+  /** Worker that follows the upstreams, if any; closed with the server. */
   readonly ingest?: IngestWorker
-  /** Most blocks that the chain may be behind while `/ready` answers 200, as `createLagCheck` has it. */
+  /** Max lag in blocks at which `/ready` answers 200, as in `createLagCheck`. */
   readonly maxLag?: number
-  /** Most seconds that a replica may be behind, likewise. */
+  /** Max lag of a replica in seconds at which `/ready` answers 200. */
   readonly maxLagSeconds?: number
-  /** Serve SQL with these limits; undefined: not at all. */
+  /** Serve SQL with these limits; undefined: not served. */
   readonly sql?: SqlLimits
-  /** Serve replicas with these limits; undefined: not at all. */
+  /** Serve replicas with these limits; undefined: not served. */
   readonly replication?: ReplicationLimits
   /** The upstreams of `ingest`, if transactions are forwarded to them. */
   readonly forwardTo?: readonly UpstreamAddress[]
-  /** URL of a module that exports another method table than Cairn's own, as `METHODS`. */
+  /** URL of a module that exports a method table as `METHODS`, in place of Cairn's own. */
   readonly methodsModule?: string
 }
 
@@ -116,11 +116,11 @@ export interface ServingOptions {
 export interface MetricsOptions {
   /** At `/metrics` of the main port. */
   readonly onRpcPort: boolean
-  /** At `/metrics` of a port that serves nothing else but `/health` and `/ready`. */
+  /** At `/metrics` of a port that otherwise serves only `/health` and `/ready`. */
   readonly ownPort: { readonly host: string; readonly port: number; readonly hosts: HostPolicy } | undefined
 }
 
-/** A port cannot be listened on; `cause` has the system's `code`. */
+/** Listening on a port failed; `cause` has the system's `code`. */
 export class ListenFailed extends CairnError {
   readonly host: string
   readonly port: number
@@ -137,22 +137,22 @@ export class ListenFailed extends CairnError {
 /** A running server. */
 export interface Serving {
   readonly url: string
-  /** Where metrics have a port of their own. */
+  /** Undefined unless metrics have a port of their own. */
   readonly metricsUrl: string | undefined
-  /** False if calls need a key and there is none. */
+  /** False if calls need a key and no key exists. */
   readonly reachable: boolean
-  /** False when the database holds no block of any chain. */
+  /** False if the database has no blocks of any chain. */
   readonly hasBlocks: boolean
   readonly pool: ReaderPool
-  /** Resolves once every thread is warm, so that the first call and the first log query are as fast as later ones; also
-   *  if the server is closed before. From then on `/ready` answers 200. */
+  /** Resolves once every thread is warm, so that the first call and the first log query are as fast as later ones. Also
+   *  resolves if the server is closed first. From then on `/ready` answers 200. */
   warm(): Promise<void>
-  /** Refuses new requests, finishes running ones, and ends everything within 5 s. */
+  /** Refuses new requests, finishes those in flight, and stops within 5 s. */
   close(): Promise<void>
 }
 
-/** Opens the database of `datadir`, its reader threads and the port. Resolves when it accepts requests; those for threads
- *  wait until the first one is warm. @throws DatabaseMissing, ListenFailed */
+/** Opens the database of `datadir`, its reader threads and the port. Resolves when requests are accepted; those for
+ *  threads wait until the first thread is warm. @throws DatabaseMissing, ListenFailed */
 export async function startServing(options: ServingOptions): Promise<Serving> {
   reduceGcFrequency()
   const log = createLogger(options.logging)
@@ -297,7 +297,7 @@ export async function startServing(options: ServingOptions): Promise<Serving> {
   const metricsUrl = admin && `${formatUrl(admin.address() as AddressInfo)}/metrics`
   if (metricsUrl !== undefined) log.info({ url: metricsUrl }, 'serving metrics')
   logCrypto(log)
-  // After the port is open, because starting threads keeps the process busy.
+  // Started after the port is open, because starting threads keeps the process busy.
   const started = createReaderPool({ ...options, log, metrics, onRest: collectGarbageWhenQuiet })
   pool = started
   const stopRefreshing = keepFresh(context.transactions, log)
@@ -309,7 +309,7 @@ export async function startServing(options: ServingOptions): Promise<Serving> {
       log.warn({ error: messageOf(error) }, 'calls run in threads only')
     }
   }
-  // In parallel with the threads: requests before readiness wait for the slower of both at most.
+  // Runs in parallel with the threads: requests before readiness wait at most for the slower of the two.
   const warmedUp = Promise.all([started.warm(), runsInline && startInlineCalls()]).then(() => {
     warm = true
   })
@@ -326,10 +326,10 @@ export async function startServing(options: ServingOptions): Promise<Serving> {
       sockets.terminate()
       http.closeAll()
     }, STOP_MS)
-    // Connections that were busy become idle without the server looking at them again.
+    // The server does not check again whether busy connections have become idle.
     const sweep = setInterval(() => http.closeIdle(), 100)
     await closed
-    // Until here it says that the server is stopping.
+    // Until here the admin port reports that the server is stopping.
     admin?.close()
     admin?.closeAllConnections()
     clearTimeout(deadline)
@@ -369,7 +369,7 @@ function readL2SyncProgress(status: FollowersStatus['l2']): L2SyncProgress | und
   return progress && { ...progress, highestHash: status!.upstreamHash! }
 }
 
-/** What runs small calls on the main thread, over its connection, once it has run some. */
+/** Creates the runner of small calls on the main thread, over its connection, and warms it up. */
 async function openInlineCalls(
   opened: OpenContext,
   methods: MethodTable,

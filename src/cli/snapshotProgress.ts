@@ -1,7 +1,7 @@
 import { createProgress, type Progress } from '../lib/progress.js'
 import type { SnapshotStep } from '../snapshots/createSnapshot.js'
 
-/** Shows the steps of a snapshot or a restore, a progress line for each. `finish` may be called again. */
+/** Shows a progress line for each step of a snapshot or a restore. `finish` may be called again. */
 export function showSnapshotSteps() {
   let current: { step: SnapshotStep; progress: Progress } | undefined
   const finish = () => {

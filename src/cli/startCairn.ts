@@ -2,16 +2,16 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { fileURLToPath } from 'node:url'
 
-/* The library entry of the package. It imports nothing of Cairn: the server is a process of its own. */
+/* Library entry of the package. It imports no other module of Cairn: the server is a separate process. */
 
-/** What to serve, and how. */
+/** Options of `startCairn`. */
 export interface StartOptions {
-  /** A fixture directory, imported into a temporary database that is removed at the end. Default: the small chain that comes
+  /** A fixture directory, imported into a temporary database that is removed on stop. Default: the small chain bundled
    *  with the package. */
   fixture?: string
   /** The data directory of an imported database, instead of a fixture. */
   datadir?: string
-  /** With `datadir`: false creates an API key, which is revoked by `stop`, and requires it in every call. Default: true. */
+  /** With `datadir`: false creates an API key and requires it in every call; `stop` revokes it. Default: true. */
   open?: boolean
   /** Default: 0, a free port. */
   port?: number
@@ -19,20 +19,20 @@ export interface StartOptions {
   host?: string
   /** More options of `cairn serve`, such as `['--call-timeout', '30']`. */
   args?: readonly string[]
-  /** Environment variables for the server, such as `CAIRN_EVM_THREADS`; undefined removes one. It inherits the others of this
-   *  process, except `CAIRN_…` and `NODE_OPTIONS`. */
+  /** Environment variables for the server, such as `CAIRN_EVM_THREADS`; undefined removes one. The server inherits the
+   *  others of this process, except `CAIRN_…` and `NODE_OPTIONS`. */
   env?: { readonly [name: string]: string | undefined }
   /** Aborts the start. */
   signal?: AbortSignal
 }
 
-/** A running server. It also ends when this process ends, however that happens. */
+/** A running server. It also stops when this process ends, for whatever reason. */
 export interface StartedCairn {
-  /** For HTTP, with the API key in the path where one is needed. */
+  /** HTTP URL, with the API key in the path if one is required. */
   readonly url: string
-  /** For WebSocket, likewise. */
+  /** WebSocket URL, with the API key in the path if one is required. */
   readonly wsUrl: string
-  /** With `open: false`. */
+  /** Set with `open: false`. */
   readonly apiKey?: string
   /** Process id of the server. */
   readonly pid: number
@@ -42,12 +42,12 @@ export interface StartedCairn {
   [Symbol.asyncDispose](): Promise<void>
 }
 
-/** Cairn did not start, or did not do what was asked. */
+/** Cairn did not start, or a command of it failed. */
 export class CairnFailed extends Error {
   override readonly name = 'CairnFailed'
   /** Exit code of the process; null when a signal ended it. */
   readonly exitCode: number | null
-  /** What it wrote to standard error; its end, if that was long. */
+  /** Standard error of the process; only the end if it was long. */
   readonly stderr: string
   constructor(exitCode: number | null, stderr: string) {
     const reason = stderr.trim().replace(/^cairn: /gm, '')
@@ -62,8 +62,10 @@ const MAX_STDERR = 64 * 1024
 // A server lets running requests finish for up to 10 s.
 const STOP_MS = 20_000
 
-/** Starts a server and resolves when it answers. Any number may run at the same time. They do not keep this process alive.
- *  @throws CairnFailed with Cairn's own words; the reason of `signal`; TypeError for options that exclude each other */
+/** Starts a server and resolves when it answers. Any number may run concurrently. Servers do not keep this process
+ *  alive.
+ *  @throws CairnFailed with Cairn's own message; the reason of `signal`; TypeError for options that exclude each
+ *    other */
 export async function startCairn(options: StartOptions = {}): Promise<StartedCairn> {
   const { fixture, datadir, open = true, port = 0, host, args = [], signal } = options
   if (fixture !== undefined && datadir !== undefined) throw new TypeError('fixture and datadir exclude each other')
@@ -110,7 +112,8 @@ interface Launched {
   stderr(): string
 }
 
-/** The child has an IPC channel, whose end is its signal to stop: it ends with this process in every case. */
+/** Starts the child with an IPC channel. The child stops when the channel closes, so it always ends with this
+ *  process. */
 function launch(args: readonly string[], env: Environment): Launched {
   const child = spawn(process.execPath, [MAIN, ...args], { env, stdio: ['ignore', 'pipe', 'pipe', 'ipc'] })
   let stderr = ''
@@ -121,16 +124,16 @@ function launch(args: readonly string[], env: Environment): Launched {
     child.on('error', reject)
     child.on('exit', resolve)
   })
-  // Not the event 'close' of the process: it does not come after `disconnect`.
+  // Not the 'close' event of the process: it is not emitted after `disconnect`.
   const closed = [child.stdout!, child.stderr!].map(
     (stream) => new Promise<void>((resolve) => stream.on('close', resolve)),
   )
   const ended = exited.then((code) => Promise.all(closed).then(() => code))
-  ended.catch(() => {}) // told by those who wait for it
+  ended.catch(() => {}) // reported by those who await it
   return { child, ended, stderr: () => stderr }
 }
 
-/** Runs a command to its end. @returns what it wrote to standard output @throws CairnFailed */
+/** Runs a command until it exits. @returns its standard output @throws CairnFailed */
 async function run(args: readonly string[], env: Environment): Promise<string> {
   const { child, ended, stderr } = launch(args, env)
   let stdout = ''
@@ -151,7 +154,7 @@ async function revokeKey(name: string, datadir: string, env: Environment): Promi
   await run(['keys', 'revoke', name, '--datadir', datadir], env)
 }
 
-/** The URL of the line that the server prints. */
+/** Resolves with the URL that the server prints. */
 function untilReady({ child, ended, stderr }: Launched, signal: AbortSignal | undefined): Promise<string> {
   return new Promise((resolve, reject) => {
     let stdout = ''
@@ -165,7 +168,7 @@ function untilReady({ child, ended, stderr }: Launched, signal: AbortSignal | un
   })
 }
 
-/** Whether the server keeps this process alive. */
+/** Sets whether the server keeps this process alive. */
 function setReferenced(child: ChildProcess, keepsAlive: boolean): void {
   const { stdout, stderr, channel } = child
   for (const each of [child, channel, stdout, stderr] as (Referenced | null | undefined)[]) {
@@ -174,7 +177,7 @@ function setReferenced(child: ChildProcess, keepsAlive: boolean): void {
   }
 }
 
-/** What the types of Node leave out of pipes: they are sockets. */
+/** Members missing in Node's types of pipes: they are sockets. */
 interface Referenced {
   ref(): void
   unref(): void

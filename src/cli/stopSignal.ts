@@ -1,25 +1,25 @@
 import { constants } from 'node:os'
 
-/** Signals this long after the first are the same one: Ctrl-C reaches every process of a terminal, and `npm` and
- *  `npm start` pass on what they get. */
+/** Signals within this time of the first are duplicates: Ctrl-C reaches every process of a terminal, and `npm` and
+ *  `npm start` forward what they receive. */
 const SAME_SIGNAL_MS = 500
 
-/** Hears SIGINT and SIGTERM. */
+/** Handles SIGINT and SIGTERM. */
 export interface StopSignal {
   /** Aborted by the first signal. A second one ends the process at once. */
   readonly signal: AbortSignal
-  /** Stops as a first SIGTERM does. */
+  /** Stops like a first SIGTERM. */
   request(): void
-  /** What a shell calls a process that a signal ended: 130 for SIGINT, 143 for SIGTERM; 0 when none came. */
+  /** Returns the shell's exit code for a signal: 130 for SIGINT, 143 for SIGTERM; 0 without a signal. */
   exitCode(): number
-  /** Leaves signals to the system again. */
+  /** Restores the default handling of signals. */
   close(): void
 }
 
 const SIGNALS = ['SIGINT', 'SIGTERM'] as const
 
-/** Listens until `close`. In a process that was started with an IPC channel, the loss of its parent counts as SIGTERM.
- *  @param onFirst called with the first signal, to say what it does */
+/** Listens until `close`. In a process with an IPC channel, the loss of the parent counts as SIGTERM.
+ *  @param onFirst called on the first signal, to print what it does */
 export function listenForStop(onFirst: () => void = () => {}): StopSignal {
   const controller = new AbortController()
   let first: { signal: NodeJS.Signals; ms: number } | undefined
@@ -33,10 +33,10 @@ export function listenForStop(onFirst: () => void = () => {}): StopSignal {
       first = { signal, ms: performance.now() }
       onFirst()
       controller.abort()
-      // The system ends the process even while one long step keeps JavaScript from hearing of the signal.
+      // Lets a second signal kill the process even while a long step blocks JavaScript.
       setTimeout(close, SAME_SIGNAL_MS).unref()
     } else if (performance.now() - first.ms > SAME_SIGNAL_MS) {
-      // Not `process.exit`: it terminates worker threads, and one that is in compiled code may abort the process.
+      // Not `process.exit`: it terminates worker threads, and a thread in compiled code may abort the process.
       close()
       process.kill(process.pid, signal)
     }

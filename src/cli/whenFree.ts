@@ -1,4 +1,4 @@
-/** What `work` gives, tried again for as long as another process keeps the database in one transaction, such as a long reorg. */
+/** Returns the result of `work`, retrying while another process is in a long write transaction, such as a reorg. */
 export function whenFree<T>(work: () => T): T {
   for (let isFirst = true; ; isFirst = false) {
     try {

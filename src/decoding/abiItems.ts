@@ -36,20 +36,21 @@ export interface AbiError {
 
 export type AbiItem = AbiEvent | AbiFunction | AbiError
 
-// The largest contracts have a few hundred.
+// The largest contracts have a few hundred items.
 const MAX_ITEMS = 2000
 const MAX_PARAMETERS = 256
 
-// As Solidity has them; empty for parameters without a name.
+// Solidity identifiers; empty for parameters without a name.
 const IDENTIFIER = /^[A-Za-z_$][\w$]{0,255}$/
 
-/** Keccak-256 of a signature: topic0 of an event; its first 4 bytes are the selector of a function or error. */
+/** Returns the Keccak-256 of a signature: topic0 of an event; its first 4 bytes are the selector of a function or
+ *  error. */
 export function hashSignature(signature: string): Uint8Array {
   return keccak256(Buffer.from(signature))
 }
 
-/** Events, functions and errors of a JSON ABI: an array, or an artefact of Hardhat or Foundry with a member `abi`. Other items
- *  (constructors) are left out. @throws InvalidAbi */
+/** Parses the events, functions and errors of a JSON ABI: an array, or a Hardhat or Foundry artefact with a member
+ *  `abi`. Skips other items (constructors). @throws InvalidAbi */
 export function parseAbiJson(json: unknown): AbiItem[] {
   const list = isObject(json) ? json.abi : json
   if (!Array.isArray(list)) throw invalid('abi', json, 'a JSON ABI: an array, or an object with a member abi')
@@ -81,7 +82,7 @@ function parseItem(item: JsonObject, type: AbiItem['type']): AbiItem {
   return makeEvent(name, inputs, anonymous)
 }
 
-/** An event. @throws InvalidAbi if it has more indexed parameters than a log has topics */
+/** Creates an event. @throws InvalidAbi if it has more indexed parameters than a log has topics */
 export function makeEvent(name: string, inputs: readonly EventParameter[], anonymous = false): AbiEvent {
   const indexed = inputs.filter((input) => input.indexed).length
   const most = anonymous ? 4 : 3
@@ -89,12 +90,12 @@ export function makeEvent(name: string, inputs: readonly EventParameter[], anony
   return { type: 'event', name, inputs, anonymous, signature: signatureOf(name, inputs) }
 }
 
-/** A function. */
+/** Creates a function. */
 export function makeFunction(name: string, inputs: readonly AbiParameter[]): AbiFunction {
   return { type: 'function', name, inputs, signature: signatureOf(name, inputs) }
 }
 
-/** A custom error. */
+/** Creates a custom error. */
 export function makeError(name: string, inputs: readonly AbiParameter[]): AbiError {
   return { type: 'error', name, inputs, signature: signatureOf(name, inputs) }
 }
@@ -143,7 +144,7 @@ function locate<T>(path: string, work: () => T): T {
   }
 }
 
-/** The item that a line such as `event Transfer(address indexed from, address indexed to, uint256 value)` declares.
+/** Parses a declaration such as `event Transfer(address indexed from, address indexed to, uint256 value)`.
  *  @throws InvalidAbi */
 export function parseSignature(line: string): AbiItem {
   const [, type, name, inputs] = /^(event|function|error) (\w+)\((.*)\)$/.exec(line) ?? []
@@ -153,7 +154,7 @@ export function parseSignature(line: string): AbiItem {
   return type === 'event' ? makeEvent(name, parameters) : makeFunction(name, parameters)
 }
 
-/** `uint256 value`, `address indexed from`, `(address to, bytes data)[] calls`. */
+/** Parses `uint256 value`, `address indexed from`, `(address to, bytes data)[] calls`. */
 function parseDeclaration(text: string): EventParameter {
   const [, members, array, word, indexed, name] =
     /^(?:\((.*)\)((?:\[\d*\])*)|(\S+))( indexed)?(?: (\w+))?$/.exec(text) ?? []
@@ -180,7 +181,7 @@ function splitParameters(text: string): string[] {
   return text === '' ? [] : parts
 }
 
-/** The JSON ABI of the items, for the database. */
+/** Formats the items as JSON ABI, for the database. */
 export function formatAbiJson(items: readonly AbiItem[]): object[] {
   return items.map((item) => ({
     type: item.type,

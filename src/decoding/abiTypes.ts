@@ -15,14 +15,14 @@ export interface AbiParameter {
   readonly type: AbiType
 }
 
-// Far beyond what compilers make. Readers recurse as deep as the type, and allocate no more than the data holds.
+// Far beyond what compilers emit. Readers recurse as deep as the type, and allocate no more than the data contains.
 const MAX_DEPTH = 16
 const MAX_TYPE_CHARACTERS = 4096
 const MAX_STATIC_BYTES = 1_048_576
 
 const EXPECTED = 'uint8 to uint256, int8 to int256, address, bool, bytes, bytes1 to bytes32, string, tuple, or an array'
 
-/** The type that the text names, such as `uint256[2][]`; `components` are those of a `tuple`. @throws InvalidAbi */
+/** Parses a type such as `uint256[2][]`; `components` are those of a `tuple`. @throws InvalidAbi */
 export function parseType(text: string, components?: readonly AbiParameter[]): AbiType {
   const refuse = (expected = EXPECTED) => new InvalidAbi({ field: 'type', value: abbreviate(text), expected })
   if (text.length > MAX_TYPE_CHARACTERS) throw refuse(`at most ${MAX_TYPE_CHARACTERS} characters`)
@@ -53,7 +53,7 @@ function fixedBytes(digits: string): AbiType | undefined {
   return digits.startsWith('0') ? undefined : { kind: 'fixedBytes', size: Number(digits) }
 }
 
-/** The type as signatures have it: `(address,uint256)[]`. */
+/** Formats the type as in signatures: `(address,uint256)[]`. */
 export function formatType(type: AbiType): string {
   switch (type.kind) {
     case 'uint':
@@ -70,14 +70,14 @@ export function formatType(type: AbiType): string {
   }
 }
 
-/** True if values of the type are encoded behind an offset. */
+/** Returns true if values of the type are encoded behind an offset. */
 export function isDynamic(type: AbiType): boolean {
   if (type.kind === 'array') return type.length === undefined || isDynamic(type.item)
   if (type.kind === 'tuple') return type.components.some((component) => isDynamic(component.type))
   return type.kind === 'bytes' || type.kind === 'string'
 }
 
-/** Bytes of a value where it stands: of a dynamic one, those of its offset. */
+/** Returns the size of a value's head in bytes; that of a dynamic value is its offset. */
 export function headBytes(type: AbiType): number {
   if (isDynamic(type)) return 32
   if (type.kind === 'array') return type.length! * headBytes(type.item)

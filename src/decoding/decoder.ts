@@ -17,34 +17,36 @@ import {
 import type { DecodedValue } from './readValues.js'
 import { wellKnownInterfaces } from './wellKnown.js'
 
-/** An event that is known, from a built-in interface or an added ABI. */
+/** A known event, from a built-in interface or an added ABI. */
 export interface KnownEvent extends EventDecoder {
   /** `erc20_transfer`: lower-case letters, digits and underscores; unique. */
   readonly id: string
-  /** Only logs of this contract; undefined: of any. 20 bytes. */
+  /** Contract whose logs are decoded, 20 bytes; undefined: any. */
   readonly address: Uint8Array | undefined
-  /** False for those built in. */
+  /** False for built-in events. */
   readonly isAdded: boolean
 }
 
 /** A decoded log. */
 export interface DecodedLog {
   readonly event: KnownEvent
-  /** In the order of `event.columns`. */
+  /** Values in the order of `event.columns`. */
   readonly values: readonly DecodedValue[]
 }
 
-/** Decodes logs, inputs and revert data by the ABIs that are known. An ABI of the contract's address wins over one without an address, and that
- *  over those built in. Among ABIs of one kind the first one added wins that decodes. */
+/** Decodes logs, inputs and revert data with the known ABIs. An ABI of the contract's address takes precedence over one
+ *  without an address, and that over built-in ones. Among ABIs of one kind, the first added one that decodes wins. */
 export interface Decoder {
   /** All known events, those of added ABIs first. */
   readonly events: readonly KnownEvent[]
-  /** Null for unknown events and malformed logs. Never throws. */
+  /** Decodes a log. Null for unknown events and malformed logs. Never throws. */
   decodeLog(log: LogParts): DecodedLog | null
-  /** The call with this input. `to` is the contract called, 20 bytes. Null for unknown functions and malformed input. */
+  /** Decodes the input of a call. `to` is the called contract, 20 bytes. Null for unknown functions and malformed
+   *  input. */
   decodeInput(to: Uint8Array, input: Uint8Array): { decoder: FunctionDecoder; values: readonly DecodedValue[] } | null
-  /** The error with these revert data. `addresses` are the contracts that may have caused it, the likeliest first: contracts pass on the
-   *  errors of those that they call. ABIs of other addresses are tried last. Null for unknown errors and malformed data. */
+  /** Decodes revert data. `addresses` are the contracts that may have caused it, the likeliest first: contracts pass on
+   *  the errors of their callees. ABIs of other addresses are tried last. Null for unknown errors and malformed
+   *  data. */
   decodeError(data: Uint8Array, addresses?: readonly Uint8Array[]): DecodedError | null
 }
 
@@ -54,7 +56,7 @@ export interface DecodedError {
   readonly values: readonly DecodedValue[]
 }
 
-/** A decoder by the added ABIs and those built in. */
+/** Creates a decoder from the added and built-in ABIs. */
 export function createDecoder(added: readonly AddedAbi[]): Decoder {
   const events: KnownEvent[] = []
   const byAddress = new Map<string, Table>()
@@ -110,7 +112,7 @@ export function createDecoder(added: readonly AddedAbi[]): Decoder {
   }
 }
 
-/** What decodes for the ABIs of a database, read anew after a change of them. */
+/** Returns a getter of the decoder for the ABIs of a database, which rereads them after a change. */
 export function openDecoder(db: Database): () => Decoder {
   const reader = readAddedAbis(db)
   let version: string | undefined
@@ -125,10 +127,10 @@ export function openDecoder(db: Database): () => Decoder {
   }
 }
 
-/** Decoders by the key of topic0 or selector; several for overloads that differ in what is indexed. */
+/** Decoders by the key of topic0 or selector; several for overloads that differ in indexed parameters. */
 interface Table {
   readonly events: Map<string, KnownEvent[]>
-  /** Tried last, and only for the ABI of an address: any log of fitting length would be one. */
+  /** Tried last, and only for the ABI of an address: any log of matching length would decode. */
   readonly anonymous: KnownEvent[]
   readonly functions: Map<string, FunctionDecoder[]>
   readonly errors: Map<string, ErrorDecoder[]>
@@ -184,7 +186,7 @@ function decodeAny(events: readonly KnownEvent[] | undefined, { topics, data }: 
   })
 }
 
-/** The first result that is not null. */
+/** Returns the first result that is not null. */
 function firstOf<T, R>(items: Iterable<T>, work: (item: T) => R | null): R | null {
   for (const item of items) {
     const result = work(item)
@@ -193,7 +195,8 @@ function firstOf<T, R>(items: Iterable<T>, work: (item: T) => R | null): R | nul
   return null
 }
 
-/** Names that are unique in a decoder: a second ABI of a name takes 8 digits of its address, anything else a number. */
+/** Creates names that are unique in a decoder: a second ABI of the same name gets 8 digits of its address as suffix,
+ *  anything else a number. */
 function createUniqueNames() {
   const taken = new Set<string>()
   const unique = (wanted: string) => {
@@ -204,7 +207,7 @@ function createUniqueNames() {
   }
   return {
     abi(name: string, address?: Uint8Array): string {
-      const plain = `${plainName(name)}.` // a dot: names of ABIs and ids of events are told apart
+      const plain = `${plainName(name)}.` // the dot separates names of ABIs from ids of events
       const wanted = taken.has(plain) && address ? `${plainName(name)}_${formatData(address).slice(2, 10)}.` : plain
       return unique(wanted).replace('.', '')
     },
@@ -236,7 +239,7 @@ export interface DecodedErrorJson extends DecodedCallJson {
   readonly reason: string
 }
 
-/** The JSON of a decoded log; null for null. */
+/** Formats a decoded log as JSON; null for null. */
 export function formatDecodedLog(decoded: DecodedLog | null): DecodedLogJson | null {
   if (decoded === null) return null
   const { event, columns } = decoded.event
@@ -247,12 +250,12 @@ export function formatDecodedLog(decoded: DecodedLog | null): DecodedLogJson | n
   return { name, signature, args }
 }
 
-/** The JSON of a decoded call; null for null. */
+/** Formats a decoded call as JSON; null for null. */
 export function formatDecodedCall(decoded: ReturnType<Decoder['decodeInput']>): DecodedCallJson | null {
   return decoded === null ? null : formatDecodedItem(decoded.decoder.function, decoded.values)
 }
 
-/** The JSON of a decoded error; null for null. */
+/** Formats a decoded error as JSON; null for null. */
 export function formatDecodedError(decoded: DecodedError | null): DecodedErrorJson | null {
   if (decoded === null) return null
   return { ...formatDecodedItem(decoded.decoder.error, decoded.values), reason: describeError(decoded) }
@@ -263,10 +266,11 @@ function formatDecodedItem({ name, signature, inputs }: AbiFunction | AbiError, 
   return { name, signature, args }
 }
 
-/** Longer reasons are cut; the arguments have all of it. */
+/** Longer reasons are truncated; the arguments have the whole text. */
 const MAX_REASON_CHARACTERS = 4096
 
-/** An error as one line: the text of `Error(string)`, the meaning of `Panic(uint256)`, else `NAME(argument: value, …)`. */
+/** Formats an error as one line: the text of `Error(string)`, the meaning of `Panic(uint256)`, else
+ *  `NAME(argument: value, …)`. */
 export function describeError({ decoder: { error }, values }: DecodedError): string {
   const text = describeWhole(error, values)
   return text.length > MAX_REASON_CHARACTERS ? `${text.slice(0, MAX_REASON_CHARACTERS)}…` : text
@@ -282,7 +286,7 @@ function describeWhole({ name, signature, inputs }: AbiError, values: readonly D
   return `${name}(${args.join(', ')})`
 }
 
-/** True if the event may be emitted by the contract at `address`. */
+/** Returns true if the contract at `address` may emit the event. */
 export function mayEmit(event: KnownEvent, address: Uint8Array): boolean {
   return event.address === undefined || equalBytes(event.address, address)
 }

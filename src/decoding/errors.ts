@@ -12,7 +12,7 @@ export class InvalidAbi extends CairnError {
     this.expected = expected
   }
 
-  /** The same failure with a longer path. */
+  /** Returns the same failure with a longer path. */
   within(path: string): InvalidAbi {
     return new InvalidAbi({ ...this, field: `${path}.${this.field}` })
   }

@@ -2,26 +2,27 @@ import { type AbiError, type AbiEvent, type AbiFunction, type EventParameter, ha
 import { type AbiType, formatType } from './abiTypes.js'
 import { compileReader, type DecodedValue, type ValuesReader } from './readValues.js'
 
-/** A log as far as it is decoded. Topics have 32 bytes, `data` is whole. */
+/** The parts of a log that are decoded. Topics have 32 bytes, `data` is complete. */
 export interface LogParts {
   readonly address: Uint8Array // 20
   readonly topics: readonly Uint8Array[]
   readonly data: Uint8Array
 }
 
-/** What an argument is in a table: `uint` and `int` decimal text, `address` with checksum, `bytes` hex DATA, `string` text, and
- *  `json` for arrays and tuples. */
+/** Kind of an argument in a table: `uint` and `int` decimal text, `address` with checksum, `bytes` hex DATA, `string`
+ *  text, and `json` for arrays and tuples. */
 export type ColumnKind = 'uint' | 'int' | 'address' | 'bool' | 'bytes' | 'string' | 'json'
 
 /** The column of an event's argument. */
 export interface EventColumn {
-  /** The argument's name, or `arg0` for the first one if it has none; unique in the event, ignoring case, and different from
+  /** The argument's name, or `arg0` for an unnamed first one; unique in the event, ignoring case, and different from
    *  `EVENT_COLUMNS`. */
   readonly name: string
   readonly kind: ColumnKind
-  /** Of integers. */
+  /** Bits of integers. */
   readonly bits?: number
-  /** The type of the ABI. An indexed string, bytes, array or tuple is of kind `bytes`: the log has only its 32-byte hash. */
+  /** The type of the ABI. An indexed string, bytes, array or tuple is of kind `bytes`: the log has only its 32-byte
+   *  hash. */
   readonly type: string
   readonly indexed: boolean
 }
@@ -37,7 +38,8 @@ export interface EventDecoder {
   /** Topics of its logs, topic0 included. */
   readonly topicCount: number
   readonly columns: readonly EventColumn[]
-  /** The arguments in the order of the event. Null if topics and data do not encode this event; never throws. */
+  /** Returns the arguments in the order of the event. Null if topics and data do not encode this event; never
+   *  throws. */
   decode(topics: readonly Uint8Array[], data: Uint8Array): DecodedValue[] | null
 }
 
@@ -45,7 +47,7 @@ export interface EventDecoder {
 export interface FunctionDecoder {
   readonly function: AbiFunction
   readonly selector: Uint8Array // 4
-  /** The arguments. Null if the input does not encode a call of this function; never throws. */
+  /** Returns the arguments. Null if the input does not encode a call of this function; never throws. */
   decode(input: Uint8Array): DecodedValue[] | null
 }
 
@@ -53,14 +55,14 @@ export interface FunctionDecoder {
 export interface ErrorDecoder {
   readonly error: AbiError
   readonly selector: Uint8Array // 4
-  /** The arguments. Null if the revert data do not encode this error; never throws. */
+  /** Returns the arguments. Null if the revert data do not encode this error; never throws. */
   decode(data: Uint8Array): DecodedValue[] | null
 }
 
-/** Larger data is not decoded: texts of its values would take several times its size. */
+/** Larger data is not decoded: its values as text would be several times its size. */
 export const MAX_DECODED_BYTES = 1_048_576
 
-/** A decoder of an event's logs. */
+/** Creates a decoder of an event's logs. */
 export function createEventDecoder(event: AbiEvent): EventDecoder {
   const { inputs, anonymous } = event
   const topic0 = anonymous ? undefined : hashSignature(event.signature)
@@ -89,7 +91,7 @@ export function createEventDecoder(event: AbiEvent): EventDecoder {
   }
 }
 
-/** A decoder of a function's input. */
+/** Creates a decoder of a function's input. */
 export function createFunctionDecoder(abiFunction: AbiFunction): FunctionDecoder {
   const read = compileReader(abiFunction.inputs)
   const selector = hashSignature(abiFunction.signature).subarray(0, 4)
@@ -100,7 +102,7 @@ export function createFunctionDecoder(abiFunction: AbiFunction): FunctionDecoder
   }
 }
 
-/** A decoder of an error's revert data. */
+/** Creates a decoder of an error's revert data. */
 export function createErrorDecoder(error: AbiError): ErrorDecoder {
   const read = compileReader(error.inputs)
   const selector = hashSignature(error.signature).subarray(0, 4)
@@ -113,7 +115,7 @@ function compileTopicReader(type: AbiType): ValuesReader {
   return compileReader([{ name: '', type: isHashed(type) ? HASH : type }])
 }
 
-/** True if a topic has only the hash of such a value. */
+/** Returns true if a topic has only the hash of such a value. */
 function isHashed({ kind }: AbiType): boolean {
   return kind === 'string' || kind === 'bytes' || kind === 'array' || kind === 'tuple'
 }

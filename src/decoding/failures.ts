@@ -2,21 +2,21 @@ import type { TracedCall } from '../evm/tracing/callTree.js'
 import { equalBytes } from '../lib/bytes.js'
 import type { DecodedError, Decoder } from './decoder.js'
 
-/** The revert data of a call; empty for other failures than REVERT. */
+/** Returns the revert data of a call; empty for failures other than REVERT. */
 export function revertData({ failure, output }: TracedCall): Uint8Array {
   return failure === 'execution reverted' ? output : new Uint8Array()
 }
 
-/** The decoded error of a call that reverted; null for any other. */
+/** Decodes the error of a reverted call; null for any other call. */
 export function decodeFailure(call: TracedCall, decoder: Decoder): DecodedError | null {
   const data = revertData(call)
   return data.length < 4 ? null : decoder.decodeError(data, originsOf(call))
 }
 
-/** Deeper calls that passed on the same revert data are not looked at. */
+/** Deeper calls that passed on the same revert data are ignored. */
 const MAX_ORIGINS = 64
 
-/** The contracts on the way down to the one whose revert data the calls passed on, that one first. */
+/** Returns the contracts that passed on the revert data, from its origin upwards. */
 function originsOf(call: TracedCall): Uint8Array[] {
   const origins = [call.to]
   for (let next: TracedCall | undefined = call; next !== undefined && origins.length < MAX_ORIGINS; ) {

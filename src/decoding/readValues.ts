@@ -1,17 +1,18 @@
 import { formatChecksumAddress } from '../chain/eth/checksumAddress.js'
 import { type AbiParameter, type AbiType, headBytes, isDynamic } from './abiTypes.js'
 
-/** A decoded value: integers as decimal text, addresses with EIP-55 checksum, bytes as hex DATA, strings as text. A tuple is an
- *  object by component name, or an array if a component has no name or two have the same. */
+/** A decoded value: integers as decimal text, addresses with EIP-55 checksum, bytes as hex DATA, strings as text. A
+ *  tuple is an object by component name, or an array if a component is unnamed or two share a name. */
 export type DecodedValue = string | boolean | readonly DecodedValue[] | { readonly [name: string]: DecodedValue }
 
-/** Reads the values of a parameter list from `bytes`, beginning at `start`. Null if they are no strict encoding: offsets or
- *  lengths beyond the end, padding of values that is not zero (or the sign), booleans beyond 1. Bytes behind the last value and
- *  missing padding behind the last byte of `bytes` and `string` are accepted, as old compilers write them. */
+/** Reads the values of a parameter list from `bytes`, beginning at `start`. Returns null if the encoding is not strict:
+ *  offsets or lengths beyond the end, padding of values that is not zero (or the sign), booleans above 1. Accepts bytes
+ *  after the last value and missing padding after the last byte of `bytes` and `string`, as old compilers write
+ *  them. */
 export type ValuesReader = (bytes: Uint8Array, start: number) => DecodedValue[] | null
 
-/** The value of a type with its addresses in lower case instead of with checksums, those in arrays and tuples too. A hash in place of the
- *  value, as topics have it, stays as it is. */
+/** Converts the checksummed addresses of a value to lower case, also in arrays and tuples. A hash in place of the
+ *  value, as in topics, is unchanged. */
 export function lowerAddresses(type: AbiType, value: DecodedValue): DecodedValue {
   if (typeof value === 'string') return type.kind === 'address' ? value.toLowerCase() : value
   if (typeof value !== 'object') return value
@@ -27,19 +28,19 @@ export function lowerAddresses(type: AbiType, value: DecodedValue): DecodedValue
 
 interface Source {
   readonly bytes: Buffer
-  /** Bytes that may still be read. Offsets may overlap: without a limit few bytes make many values. */
+  /** Bytes that may still be read. Offsets may overlap: without a limit, a few bytes could expand to many values. */
   budget: number
 }
 
 /** Reads a value whose head is at `at`; offsets count from `base`. */
 type Reader = (source: Source, at: number, base: number) => DecodedValue
 
-/** Honest encoders share at most a few tails. */
+/** Ordinary encoders share at most a few tails. */
 const MAX_READS_PER_BYTE = 4
 
-const MALFORMED = new Error('malformed ABI data') // thrown without a stack of its own: strangers cause it
+const MALFORMED = new Error('malformed ABI data') // shared, without a stack per throw: untrusted input causes it
 
-/** A reader of the parameters, compiled once. */
+/** Compiles a reader of the parameters. */
 export function compileReader(parameters: readonly AbiParameter[]): ValuesReader {
   const readers = compileMembers(parameters)
   return (bytes, start) => {
@@ -56,7 +57,7 @@ export function compileReader(parameters: readonly AbiParameter[]): ValuesReader
 
 interface Member {
   readonly read: Reader
-  /** From the beginning of the heads, bytes. */
+  /** Bytes from the start of the heads. */
   readonly offset: number
 }
 
@@ -69,7 +70,7 @@ function compileMembers(parameters: readonly AbiParameter[]): Member[] {
   })
 }
 
-/** A reader of what stands in a head: the value, or the offset of a dynamic one. */
+/** Compiles a reader of a head: the value, or the offset of a dynamic one. */
 function compileHead(type: AbiType): Reader {
   const read = compileBody(type)
   if (!isDynamic(type)) return read
@@ -138,7 +139,7 @@ function takeWord(source: Source, at: number): number {
   return at
 }
 
-/** An offset or a length: none is useful beyond the data. */
+/** Reads an offset or a length; none is valid beyond the data. */
 function readLength(source: Source, at: number): number {
   const { bytes } = source
   const word = takeWord(source, at)
@@ -147,7 +148,7 @@ function readLength(source: Source, at: number): number {
   return length
 }
 
-/** Where the bytes behind their length stand: from, to. */
+/** Returns the bounds of the bytes after their length: from, to. */
 function takeBytes(source: Source, at: number): [number, number] {
   const length = readLength(source, at)
   const from = at + 32
@@ -166,7 +167,7 @@ function readUint(bytes: Buffer, at: number, bits: number): string {
   return formatUint(bytes, at)
 }
 
-/** Decimal text of a word. Most values need few bytes: a double holds 6 of them, a BigInt of 64 bits 8. */
+/** Formats a word as decimal text. Most values need few bytes: a double has room for 6, a 64-bit BigInt for 8. */
 function formatUint(bytes: Buffer, at: number): string {
   let first = at
   while (first < at + 31 && bytes[first] === 0) first++
@@ -189,11 +190,11 @@ function readAddress(bytes: Buffer, at: number): string {
   return checksum(bytes, at + 12)
 }
 
-// A chain's busy addresses repeat: a checksum takes a Keccak hash, a look-up a tenth of that.
+// A chain's busy addresses repeat: a checksum costs a Keccak hash, a lookup a tenth of that.
 const MAX_REMEMBERED = 65_536
 const checksums = new Map<string, string>()
 
-/** The checksummed address at `at`. */
+/** Returns the checksummed address at `at`. */
 function checksum(bytes: Buffer, at: number): string {
   const key = bytes.toString('latin1', at, at + 20)
   const known = checksums.get(key)

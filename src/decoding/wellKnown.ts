@@ -1,6 +1,6 @@
 import { type AbiItem, parseSignature } from './abiItems.js'
 
-/** Interfaces that are decoded without an added ABI, by name. Names of parameters are those of the standards and of the
+/** Interfaces that are decoded without an added ABI, by name. Parameter names are those of the standards and of the
  *  contracts' sources. */
 const INTERFACES: { readonly [name: string]: string } = {
   solidity: `
@@ -234,14 +234,14 @@ const INTERFACES: { readonly [name: string]: string } = {
     function createProxyWithNonce(address _singleton, bytes initializer, uint256 saltNonce)`,
 }
 
-/** An interface that is built in. */
+/** A built-in interface. */
 export interface WellKnownInterface {
   readonly name: string
   readonly items: readonly AbiItem[]
 }
 
-/** The built-in interfaces, parsed anew: 2 ms. The order decides between events that agree in topic0, number of topics and
- *  encoding. */
+/** Parses the built-in interfaces, which takes 2 ms. The order decides between events with equal topic0, number of
+ *  topics and encoding. */
 export function wellKnownInterfaces(): WellKnownInterface[] {
   return Object.entries(INTERFACES).map(([name, lines]) => {
     return {

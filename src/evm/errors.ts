@@ -66,7 +66,7 @@ export class ReturnDataTooLong extends CairnError {
 /** The call could not be executed or failed; the message uses geth's words, for example `out of gas`. */
 export class CallFailed extends CairnError {}
 
-/** The call cannot start: it could not be a transaction, or its sender lacks funds or gas. `reason` and message use
+/** The call cannot start: it is not a valid transaction, or its sender lacks funds or gas. `reason` and message use
  *  geth's words for `eth_call`. */
 export class CallRefused extends CallFailed {
   readonly rule: CallRule
@@ -80,7 +80,7 @@ export class CallRefused extends CallFailed {
   }
 }
 
-/** The rule that a call breaks. With more gas, the intrinsic gas alone is kept. */
+/** The rule that a call breaks. More gas can fix only 'intrinsic gas'. */
 export type CallRule =
   | 'nonce too low'
   | 'nonce too high'
@@ -92,7 +92,7 @@ export type CallRule =
   | 'init code size'
   | 'other'
 
-/** Blocks to simulate that cannot be. */
+/** The requested blocks cannot be simulated. */
 export class SimulationRefused extends CairnError {
   readonly rule: SimulationRule
   constructor(rule: SimulationRule, message: string) {
@@ -101,5 +101,5 @@ export class SimulationRefused extends CairnError {
   }
 }
 
-/** What is wrong with a simulation: a broken rule of one of its calls, or of its blocks. */
+/** Why a simulation is refused: a broken rule of one of its calls, or of its blocks. */
 export type SimulationRule = CallRule | 'difficulty' | 'block number' | 'block timestamp' | 'block gas limit' | 'limit'

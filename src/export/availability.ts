@@ -1,7 +1,7 @@
 import type { Dataset } from './dataset.js'
 import type { ExportSource } from './source.js'
 
-/** Why the dataset cannot be exported from this database, and what would help; undefined if it can. */
+/** Returns why the dataset cannot be exported from this database, with a remedy; undefined if it can. */
 export function whyUnavailable(source: ExportSource, dataset: Dataset): string | undefined {
   const { name, layer, needsState, filtersAddresses } = dataset
   if (layer.coverage(source) === undefined)

@@ -1,6 +1,7 @@
 import { bigIntToFixedBytes } from '../lib/bytes.js'
 
-/** Type of a column: u32 and u64 unsigned, i64 signed, f64 a double, binary bytes. CSV and NDJSON have binary as hex DATA. */
+/** Type of a column: u32 and u64 unsigned, i64 signed, f64 a double, binary bytes. CSV and NDJSON write binary as hex
+ *  DATA. */
 export type ColumnType = 'u32' | 'u64' | 'i64' | 'f64' | 'bool' | 'binary' | 'string'
 
 /** A column of a dataset. */
@@ -16,17 +17,18 @@ export type Cell = number | bigint | boolean | string | Uint8Array | null
 /** The values of a row in the order of the columns. */
 export type Row = readonly Cell[]
 
-/** Columns that are never null. */
+/** Creates columns that are never null. */
 export function columns(type: ColumnType, ...names: readonly string[]): Column[] {
   return names.map((name) => ({ name, type, nullable: false }))
 }
 
-/** Columns that may be null. */
+/** Creates columns that may be null. */
 export function nullable(type: ColumnType, ...names: readonly string[]): Column[] {
   return names.map((name) => ({ name, type, nullable: true }))
 }
 
-/** The three columns of a 256-bit integer, as cryo has them: big-endian bytes, decimal text, and the nearest double. */
+/** Creates the three columns of a 256-bit integer, as in cryo: big-endian bytes, decimal text, and the nearest
+ *  double. */
 export function uint256(name: string): Column[] {
   return [
     ...columns('binary', `${name}_binary`),
@@ -35,7 +37,7 @@ export function uint256(name: string): Column[] {
   ]
 }
 
-/** The cells of `uint256`; a negative value as two's complement. */
+/** Returns the cells of `uint256`; the bytes of a negative value are two's complement. */
 export function uint256Cells(value: bigint): [Uint8Array, string, number] {
   return [bigIntToFixedBytes(BigInt.asUintN(256, value), 32), value.toString(), Number(value)]
 }
@@ -43,17 +45,17 @@ export function uint256Cells(value: bigint): [Uint8Array, string, number] {
 const MAX_U32 = 2n ** 32n - 1n
 const MAX_U64 = 2n ** 64n - 1n
 
-/** The value for a u32 column; its maximum for a larger one. */
+/** Returns the value for a u32 column, capped at its maximum. */
 export function toU32(value: bigint): number {
   return Number(value > MAX_U32 ? MAX_U32 : value)
 }
 
-/** The value for a u64 column; its maximum for a larger one. */
+/** Returns the value for a u64 column, capped at its maximum. */
 export function toU64(value: bigint): bigint {
   return value > MAX_U64 ? MAX_U64 : value
 }
 
-/** As `toU64`; null for undefined. */
+/** Like `toU64`; null for undefined. */
 export function toU64OrNull(value: bigint | undefined): bigint | null {
   return value === undefined ? null : toU64(value)
 }

@@ -10,7 +10,7 @@ import { receipts } from './datasets/receipts.js'
 import { balanceDiffs, storageDiffs } from './datasets/stateDiffs.js'
 import { transactions } from './datasets/transactions.js'
 
-/** All datasets with fixed columns, by their names on the command line. */
+/** All datasets with fixed columns. */
 export const DATASETS: readonly Dataset[] = [
   blocks,
   transactions,
@@ -23,14 +23,14 @@ export const DATASETS: readonly Dataset[] = [
   l2Blocks,
 ] as readonly Dataset[]
 
-/** The names among operands, which commas separate, too. `_` may stand for `-`. */
+/** Splits operands into names, also at commas. `_` is accepted for `-`. */
 export function splitNames(operands: readonly string[]): string[] {
   const names = operands.flatMap((operand) => operand.split(',')).map((name) => name.trim().replaceAll('_', '-'))
   return names.filter((name) => name !== '')
 }
 
-/** The datasets with these names, each once; `all` is all with fixed columns, `events` those that `listEvents` makes. @throws
- *  UsageError for an unknown name, and for none */
+/** Returns the datasets with these names, each once; `all` selects all with fixed columns, `events` those from
+ *  `listEvents`. @throws UsageError for an unknown name or an empty list */
 export function chooseDatasets(names: readonly string[], listEvents: () => readonly Dataset[] = () => []): Dataset[] {
   const known = DATASETS.map(({ name }) => name)
   const chosen = new Set<Dataset>()

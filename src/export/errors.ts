@@ -7,10 +7,10 @@ export class ChainChanged extends CairnError {
   }
 }
 
-/** The place to write to holds something that this export must not add to or replace. */
+/** The destination contains something that this export must not add to or replace. */
 export class OtherExport extends UsageError {}
 
-/** Another process exports to the place. */
+/** Another process exports to the destination. */
 export class ExportLocked extends CairnError {
   constructor(place: string, options?: ErrorOptions) {
     super(`another cairn export writes to ${place}; wait for it to end, or use another --out`, options)

@@ -5,17 +5,17 @@ import { ChainChanged } from './errors.js'
 import type { BlockRange } from './fileNames.js'
 import type { ExportSource } from './source.js'
 
-/** Where rows go. */
+/** Destination of rows. */
 export interface RowTarget {
   readonly encoder: RowEncoder
-  /** Takes bytes of the file, in order. */
+  /** Writes bytes of the file, in order. */
   write(bytes: Uint8Array): void | Promise<void>
 }
 
-/** What a range was found to be. */
+/** Result of exporting a range. */
 export interface ExportedRange {
   rows: number
-  /** Undefined when the range has no block, as in a gap of layer 2. */
+  /** Undefined if the range has no block, as in a gap of layer 2. */
   first?: ExportedBlock
   last?: ExportedBlock
 }
@@ -27,8 +27,9 @@ export interface ExportControl {
   onProgress(blocks: number, rows: number): void
 }
 
-/** Encodes the rows of blocks [from, to], in batches of a snapshot each: a long read transaction would keep the write-ahead log
- *  from being shortened. Batches are checked to link. @throws ChainChanged when a reorg meets the range; the reason of the signal */
+/** Encodes the rows of blocks [from, to], one snapshot per batch: a long read transaction would keep the write-ahead
+ *  log from being truncated. Checks that batches link. @throws ChainChanged if a reorg reaches the range; the reason of
+ *  the signal */
 export async function exportBlocks(
   source: ExportSource,
   dataset: Dataset,
@@ -50,7 +51,7 @@ export async function exportBlocks(
     }
     found.rows += rows.length
     control.onProgress(to - from + 1, rows.length)
-    await new Promise((resolve) => setImmediate(resolve)) // signals are heard
+    await new Promise((resolve) => setImmediate(resolve)) // lets signals arrive
   }
   const hash = dataset.layer.hashAt(source, range.to)
   if (found.last && !(hash && equalBytes(hash, found.last.hash))) throw new ChainChanged()

@@ -25,52 +25,52 @@ import type { ExportSource } from './source.js'
 
 /** Where and how files are written. */
 export interface RangeTerms {
-  /** Gets a file for each range, and the manifest. */
+  /** Receives a file per range, and the manifest. */
   readonly store: ObjectStore
-  /** The directory of the store, if it is one: it is made, and locked. Without a lock, the manifest is replaced only while nobody else
-   *  has. */
+  /** The directory of the store, if it is one; it is created and locked. Without a lock, the manifest is replaced only
+   *  if no other process has replaced it. */
   readonly directory?: string
   readonly format: Format
-  /** Blocks of a file. */
+  /** Blocks per file. */
   readonly rangeSize: number
-  /** First block, and last one; default: all that are held. */
+  /** First and last block; default: all available. */
   readonly from?: number
   readonly to?: number
-  /** Read the files that are there and compare their digests, not only their sizes. */
+  /** Read existing files and compare their digests, not only their sizes. */
   readonly verifiesFiles: boolean
 }
 
-/** An open export: one process at a time has a place. */
+/** An open export. A destination has one process at a time. */
 export interface RangeExport {
-  /** Writes the files that are missing, and anew those whose blocks a reorg has replaced. With `finalOnly`, only whole ranges of
-   *  final blocks. @throws ChainChanged when reorgs do not end; the reason of the signal */
+  /** Writes missing files, and rewrites those whose blocks a reorg has replaced. With `finalOnly`, only whole ranges of
+   *  final blocks. @throws ChainChanged if reorgs do not stop; the reason of the signal */
   update(options: { finalOnly: boolean } & Omit<ExportControl, 'onProgress'>): Promise<void>
-  /** By dataset. */
+  /** Totals by dataset. */
   readonly totals: ReadonlyMap<Dataset, ExportTotals>
   close(): void
 }
 
-/** What was done for a dataset. */
+/** Work done for a dataset. */
 export interface ExportTotals {
   /** Files, rows and bytes written. */
   files: number
   rows: number
   bytes: number
-  /** Files that were there and stay. */
+  /** Existing files that are kept. */
   kept: number
 }
 
-/** Shows what an export does. */
+/** Shows the progress of an export. */
 export interface ExportObserver {
-  /** Begins a pass over so many blocks, counted once for each dataset. */
+  /** Begins a pass over this number of blocks, counted once per dataset. */
   begin(blocks: number): { update(blocks: number, note: string): void; finish(): void }
 }
 
 const LOCK = '.cairn-export.lock'
 const ATTEMPTS = 10
 
-/** Opens or begins an export of a file for each range. Temporary files of one that was killed are removed. @throws OtherExport when the
- *  store holds other files of these names; ExportLocked; as the store */
+/** Opens or begins an export with one file per range. Removes temporary files of a killed export. @throws OtherExport
+ *  if the store contains other files of these names; ExportLocked; as the store */
 export async function openRangeExport(
   source: ExportSource,
   datasets: readonly Dataset[],
@@ -104,13 +104,13 @@ function lockDirectory(directory: string) {
   return lock
 }
 
-/** The files of a dataset under way. */
+/** The files of a dataset being exported. */
 interface OpenSeries {
   readonly dataset: Dataset
   readonly series: FileSeries
   readonly held: DatasetManifest
   readonly totals: ExportTotals
-  /** Ranges of dropped files that were not written anew yet. */
+  /** Ranges of dropped files that are not rewritten yet. */
   redo: BlockRange[]
 }
 
@@ -188,7 +188,7 @@ class Exporter {
   }
 
   async update({ finalOnly, signal }: { finalOnly: boolean; signal: AbortSignal }): Promise<void> {
-    const ends = this.open.map((own) => this.endOf(own, finalOnly)) // an import beside may never end
+    const ends = this.open.map((own) => this.endOf(own, finalOnly)) // a concurrent import may never end
     for (let attempt = 1; ; attempt++) {
       await this.dropReplaced()
       const tasks = this.plan(finalOnly, ends)
@@ -202,7 +202,7 @@ class Exporter {
     }
   }
 
-  /** Drops files whose last block is not in the chain any more. Its hash stands for all blocks below it. */
+  /** Drops files whose last block is no longer in the chain. Its hash implies all blocks below it. */
   private async dropReplaced(): Promise<void> {
     for (const own of this.open) {
       const { held } = own
@@ -290,7 +290,7 @@ class Exporter {
     }
   }
 
-  /** Writes the manifest, and then removes files that it does not name any more. */
+  /** Writes the manifest, then removes files that it no longer names. */
   private async commit(dropped: readonly ManifestFile[]): Promise<void> {
     const { store } = this.terms
     await storeManifest(store, this.stored)

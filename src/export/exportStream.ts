@@ -19,7 +19,7 @@ export interface FileTerms {
   readonly control: ExportControl
 }
 
-/** Writes the file, which appears under its name when it is whole. @throws OtherExport if it is there already; ChainChanged; the
+/** Writes the file, which appears under its name once complete. @throws OtherExport if it exists; ChainChanged; the
  *  reason of the signal */
 export async function exportToFile(source: ExportSource, path: string, terms: FileTerms): Promise<ExportedRange> {
   const { dataset, format, range, control } = terms
@@ -42,8 +42,8 @@ export async function exportToFile(source: ExportSource, path: string, terms: Fi
   }
 }
 
-/** Writes to a stream, as fast as its reader accepts it. Undefined when the reader has gone, as `head` does. @throws
- *  ChainChanged; the reason of the signal; OutputFailed */
+/** Writes to a stream, respecting backpressure. Returns undefined if the reader closes it, as `head` does.
+ *  @throws ChainChanged; the reason of the signal; OutputFailed */
 export async function exportToStream(
   source: ExportSource,
   stream: Writable,
@@ -53,7 +53,7 @@ export async function exportToStream(
   const write = async (bytes: Uint8Array) => {
     if (!(await writeStream(stream, bytes))) throw READER_GONE
   }
-  const ignore = () => {} // the write's callback has it, too
+  const ignore = () => {} // also reported to the write's callback
   stream.on('error', ignore)
   try {
     return await exportBlocks(source, dataset, { range, target: { encoder, write }, control })

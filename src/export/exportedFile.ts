@@ -11,7 +11,7 @@ export interface FileSink {
   close(): { bytes: number; sha256: string }
 }
 
-/** A sink into a file at the path, which is emptied if it is there. */
+/** Creates a sink into the file at the path, truncating an existing one. */
 export function createSink(path: string): FileSink {
   const fd = openSync(path, 'w')
   const hash = createHash('sha256')
@@ -33,7 +33,7 @@ export function createSink(path: string): FileSink {
   }
 }
 
-/** True if the object of a store has the digest that the manifest says. */
+/** Returns true if the object of a store has the digest in the manifest. */
 export async function hasDigest(store: ObjectStore, { file, sha256 }: ManifestFile): Promise<boolean> {
   const found = await store.get(file)
   if (found === undefined) return false

@@ -6,7 +6,7 @@ export interface BlockRange {
   readonly to: number
 }
 
-/** What names the files of a dataset. */
+/** Parts of the file names of a dataset. */
 export interface FileSeries {
   /** Name of the chain. */
   readonly network: string
@@ -14,23 +14,23 @@ export interface FileSeries {
   readonly format: Format
 }
 
-/** `ethereum__logs__23000000_to_23009999.parquet`, as cryo names its files. */
+/** Returns a file name in cryo's scheme: `ethereum__logs__23000000_to_23009999.parquet`. */
 export function fileName({ network, dataset, format }: FileSeries, { from, to }: BlockRange): string {
   return `${network}__${dataset}__${label(from)}_to_${label(to)}.${format}`
 }
 
-/** True for the name of a file of the series. */
+/** Returns true for the name of a file of the series. */
 export function isOfSeries(series: FileSeries, name: string): boolean {
   const prefix = seriesPrefix(series)
   return name.startsWith(prefix) && SUFFIXES[series.format].test(name.slice(prefix.length))
 }
 
-/** What all names of the dataset's files begin with, in any format. */
+/** Returns the common prefix of the dataset's file names in all formats. */
 export function seriesPrefix({ network, dataset }: Pick<FileSeries, 'network' | 'dataset'>): string {
   return `${network}__${dataset}__`
 }
 
-/** The temporary name of a file under way. No pattern for finished files matches it. */
+/** Returns the temporary name of an unfinished file. No pattern for finished files matches it. */
 export function temporaryName(name: string): string {
   return `${name}.tmp`
 }

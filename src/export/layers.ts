@@ -3,7 +3,7 @@ import type { StoredL2Block } from '../store/l2/l2Reader.js'
 import type { BlockLink } from '../store/rows/exportRows.js'
 import type { ExportedBlock, Layer } from './dataset.js'
 
-/* Names of networks by chain id, as cryo prefixes its files with them. */
+/* Network names by chain id: the prefixes of cryo's files. */
 const NETWORKS: { readonly [chainId: string]: string } = {
   '1': 'ethereum',
   '5': 'goerli',

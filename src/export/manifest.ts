@@ -16,17 +16,17 @@ export interface ManifestFile extends BlockRange {
   readonly bytes: number
   /** 64 hex digits. */
   readonly sha256: string
-  /** Hashes of the first and the last block as hex DATA; null when the range has none. */
+  /** Hashes of the first and the last block as hex DATA; null if the range has no blocks. */
   readonly firstBlockHash: string | null
   readonly lastBlockHash: string | null
 }
 
-/** What the files of a dataset have in common: an export with other terms needs another directory. */
+/** Terms shared by the files of a dataset. An export with other terms needs another directory. */
 export interface DatasetTerms {
-  /** Decimal; of layer 2 as text. */
+  /** Decimal for layer 1, text for layer 2. */
   readonly chainId: string | null
   readonly network: string
-  /** The first stored block: tells apart chains with one id. */
+  /** The first stored block: distinguishes chains with the same id. */
   readonly firstBlock: { readonly number: number; readonly hash: string }
   readonly format: Format
   readonly rangeSize: number
@@ -40,10 +40,10 @@ export interface DatasetManifest extends DatasetTerms {
   files: ManifestFile[]
 }
 
-/** The finished files of a directory or a prefix: nothing else in it counts. */
+/** The finished files of a directory or a prefix. Other files in it are ignored. */
 export interface Manifest {
   readonly version: 1
-  /** By the dataset's name in file names. */
+  /** Keyed by the dataset's name in file names. */
   readonly datasets: { [dataset: string]: DatasetManifest }
 }
 
@@ -53,19 +53,19 @@ export const MANIFEST = 'manifest.json'
 /** A manifest and the version of its object. */
 export interface StoredManifest {
   readonly manifest: Manifest
-  /** Undefined when there is none. */
+  /** Undefined if the object is missing. */
   version: string | undefined
 }
 
 const MAX_BYTES = 256 * 2 ** 20
 
-/** The manifest of the directory; an empty one where there is none. @throws OtherExport for a file that is none */
+/** Reads the manifest of the directory; empty if missing. @throws OtherExport for an invalid file */
 export function readManifest(directory: string): Manifest {
   const path = join(directory, MANIFEST)
   return existsSync(path) ? parseManifest(path, readFileSync(path, 'utf8')) : { version: 1, datasets: {} }
 }
 
-/** The manifest of a store; an empty one where there is none. @throws OtherExport for an object that is none; as `get` of the store */
+/** Reads the manifest of a store; empty if missing. @throws OtherExport for an invalid object; as `get` of the store */
 export async function fetchManifest(store: ObjectStore): Promise<StoredManifest> {
   const found = await readObject(store, MANIFEST, { maxBytes: MAX_BYTES })
   if (found === undefined) return { manifest: { version: 1, datasets: {} }, version: undefined }
@@ -73,8 +73,8 @@ export async function fetchManifest(store: ObjectStore): Promise<StoredManifest>
   return { manifest, version: found.version }
 }
 
-/** Replaces the manifest of a store, unless somebody else has. A crash leaves the old or the new one. @throws ExportLocked; as `put` of
- *  the store */
+/** Replaces the manifest of a store, unless another process has. A crash leaves the old or the new one.
+ *  @throws ExportLocked; as `put` of the store */
 export async function storeManifest(store: ObjectStore, stored: StoredManifest): Promise<void> {
   const { manifest, version } = stored
   const condition = version === undefined ? 'absent' : { version }
@@ -99,7 +99,7 @@ function parse(path: string, text: string): Manifest | undefined {
   }
 }
 
-/** What differs between the terms of an export and those of the files that are there; undefined if nothing does. */
+/** Describes how the terms of an export differ from those of existing files; undefined if they agree. */
 export function differingTerm(held: DatasetTerms, wanted: DatasetTerms): string | undefined {
   const { firstBlock, ...others } = wanted
   const isSameFirst = held.firstBlock.number !== firstBlock.number || held.firstBlock.hash === firstBlock.hash

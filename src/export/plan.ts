@@ -1,15 +1,15 @@
 import type { BlockRange } from './fileNames.js'
 
-/** What is to be exported of one dataset. */
+/** What to export of one dataset. */
 export interface PlanTerms {
-  /** Blocks that are wanted, clipped to what is held; undefined for none. */
+  /** Wanted blocks, clipped to the available ones; undefined if none. */
   readonly wanted?: BlockRange
-  /** Blocks of files that were dropped, clipped to what is held. */
+  /** Blocks of dropped files, clipped to the available ones. */
   readonly redo: readonly BlockRange[]
-  /** Ranges of the files that stay. */
+  /** Ranges of the files that are kept. */
   readonly held: readonly BlockRange[]
   readonly rangeSize: number
-  /** Leave a last range out that does not end at a multiple of the range size. */
+  /** Omit a last range that does not end at a multiple of the range size. */
   readonly wholeOnly: boolean
 }
 
@@ -18,8 +18,8 @@ export interface PlannedFile extends BlockRange {
   readonly replaces: readonly BlockRange[]
 }
 
-/** The files to write, ascending. Each lies in one aligned range `[k * size, (k + 1) * size - 1]`. A file that holds a part
- *  of what is wanted is replaced by one that holds both; no two files share a block. */
+/** Returns the files to write, ascending. Each is within one aligned range `[k * size, (k + 1) * size - 1]`. A file
+ *  with a part of the wanted blocks is replaced by one with both. No two files share a block. */
 export function planFiles({ wanted, redo, held, rangeSize, wholeOnly }: PlanTerms): PlannedFile[] {
   const slots = new Map<number, BlockRange>()
   for (const range of wanted === undefined ? redo : [wanted, ...redo]) {
@@ -55,7 +55,7 @@ function hull(ranges: readonly BlockRange[]): BlockRange {
   return { from: Math.min(...ranges.map(({ from }) => from)), to: Math.max(...ranges.map(({ to }) => to)) }
 }
 
-/** The part of the range within the bounds; undefined when there is none. */
+/** Returns the part of the range within the bounds; undefined if empty. */
 export function clip(range: BlockRange, bounds: BlockRange): BlockRange | undefined {
   const from = Math.max(range.from, bounds.from)
   const to = Math.min(range.to, bounds.to)

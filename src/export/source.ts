@@ -10,7 +10,7 @@ import type { ChainReader } from '../store/rows/types.js'
 import { createRawState, type RawState } from '../store/state/rawState.js'
 import { createStateReads, type StateReads } from '../store/state/stateReader.js'
 
-/** What datasets are read from: one read-only connection. */
+/** Source of datasets: one read-only connection. */
 export interface ExportSource {
   readonly db: Database
   readonly watch: CommitWatch
@@ -20,7 +20,7 @@ export interface ExportSource {
   readonly l2: L2Reader
   readonly state: StateReads
   readonly changes: RawState
-  /** Only for datasets that execute transactions again. @throws Error before `loadTraces` */
+  /** Returns the service for datasets that re-execute transactions. @throws Error before `loadTraces` */
   traces(): TraceService
   loadTraces(): Promise<void>
   /** Addresses that `--address` names; undefined: all. */

@@ -10,9 +10,9 @@ export interface ByteIds {
 
 const FIRST_CAPACITY = 256
 
-/** A map of at most `capacity` strings of `length` bytes (a multiple of 4), about `length + 16` bytes of memory each, up
- *  to four times as much right after growing. Four times as fast as a `Map`, which needs string keys. The hash is keyed
- *  at random, so strangers cannot choose collisions. */
+/** Creates a map of at most `capacity` strings of `length` bytes (a multiple of 4), about `length + 16` bytes of memory
+ *  each, up to four times as much right after growing. Four times as fast as a `Map`, which needs string keys. The hash
+ *  is keyed at random, so untrusted clients cannot choose collisions. */
 export function createByteIds(length: number, capacity: number): ByteIds {
   const words = length >> 2
   const record = words + 1 // the words of a string, then its integer: a look-up waits for memory twice

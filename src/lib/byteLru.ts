@@ -10,8 +10,8 @@ export interface ByteLruOptions<V, K = string> {
 export interface ByteLru<V, K = string> {
   /** The value, now the most recently used one; undefined if absent. */
   get(key: K): V | undefined
-  /** Sets the value and evicts others until all fit. A value larger than the bound is not kept, and removes an older one
-   *  of the key. */
+  /** Sets the value and evicts others until all fit. A value larger than the bound is not kept, and removes an older
+   *  one of the key. */
   set(key: K, value: V): void
   /** Number of entries. */
   size(): number
@@ -23,8 +23,8 @@ export interface ByteLru<V, K = string> {
 export function createByteLru<V, K = string>({ maxBytes, sizeOf }: ByteLruOptions<V, K>): ByteLru<V, K> {
   // A map iterates in insertion order: the first key is the least recently used one.
   const entries = new Map<K, { value: V; bytes: number }>()
-  // Kept between evictions: a new iterator would step over all entries deleted since the map last rehashed, 20 µs and more
-  // with some ten thousand entries.
+  // Kept between evictions: a new iterator would step over all entries deleted since the map last rehashed, 20 µs and
+  // more with some ten thousand entries.
   let oldest = entries.keys()
   let total = 0
   const drop = (key: K) => {

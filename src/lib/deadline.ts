@@ -1,6 +1,6 @@
 import { CairnError } from './errors.js'
 
-/** Work ran past its deadline. `limitMs` is the time that it was given. */
+/** Work ran past its deadline. `limitMs` is its time limit. */
 export class DeadlineExceeded extends CairnError {
   readonly limitMs: number
   constructor(limitMs: number) {

@@ -1,7 +1,7 @@
 import { closeSync, fsyncSync, openSync, renameSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 
-/** Returns when the file or directory is on disk. */
+/** Flushes a file or directory to disk. */
 export function syncPath(path: string): void {
   const file = openSync(path, 'r')
   try {
@@ -11,8 +11,8 @@ export function syncPath(path: string): void {
   }
 }
 
-/** Adds the path of the file that was written to a failure of the system or of SQLite, which name none where a write fails. Returns
- *  the error. */
+/** Adds the path of the written file to an error of the system or of SQLite, which do not name it where a write fails.
+ *  Returns the error. */
 export function withPath(error: unknown, path: string): unknown {
   for (let each = error; each instanceof Error; each = each.cause) {
     const failed = each as NodeJS.ErrnoException
@@ -23,7 +23,7 @@ export function withPath(error: unknown, path: string): unknown {
   return error
 }
 
-/** What `work` returns, which writes the file. @throws its failure, with the path */
+/** Runs `work`, which writes the file, and returns its result. @throws its error, with the path */
 export function writing<T>(path: string, work: () => T): T {
   try {
     return work()
@@ -32,7 +32,7 @@ export function writing<T>(path: string, work: () => T): T {
   }
 }
 
-/** Gives a written file its name: afterwards, whatever happens, the name is that of the whole content. */
+/** Renames a written file into place. From then on, whatever happens, the name refers to the complete content. */
 export function publishFile(temporary: string, path: string): void {
   syncPath(temporary)
   renameSync(temporary, path)

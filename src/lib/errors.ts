@@ -1,8 +1,8 @@
 import { inspect } from 'node:util'
 import { mapStack } from './sourceMaps.js'
 
-/** Base of every failure that Cairn names itself. Subclasses carry what a caller needs as fields;
- *  JSON-RPC codes are given only in `rpc/errors`. */
+/** Base of every failure that Cairn names itself. Subclasses carry what a caller needs as fields; only `rpc/errors`
+ *  assigns JSON-RPC codes. */
 export class CairnError extends Error {
   constructor(message: string, options?: ErrorOptions) {
     super(message, options)
@@ -13,11 +13,11 @@ export class CairnError extends Error {
 /** The command was used wrongly: unknown option, missing file, bad value. The process exits with 2. */
 export class UsageError extends CairnError {}
 
-/** Work was aborted and will be redone elsewhere or differently. It is no answer to the request, so nobody on the way
+/** Work was aborted and will be redone elsewhere or differently. It is not an answer to the request, so no layer
  *  translates it. */
 export class Interruption extends CairnError {}
 
-/** Cleans up after `error` and throws it, whatever the clean-up throws: what failed first is what the operator needs. */
+/** Cleans up after `error` and throws it, whatever the clean-up throws: the operator needs the first failure. */
 export function withoutHiding(error: unknown, cleanUp: () => void): never {
   try {
     cleanUp()
@@ -32,8 +32,8 @@ export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error)
 }
 
-/** All details of a thrown value, for the log: an error's stack, else its content. Errors of other threads may arrive as
- *  plain objects. */
+/** All details of a thrown value, for the log: an error's stack, else its content. Errors of other threads may arrive
+ *  as plain objects. */
 export function describeError(error: unknown): string {
   if (typeof error === 'string') return error
   const { stack, message } = (error ?? {}) as { stack?: unknown; message?: unknown }

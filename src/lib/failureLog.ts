@@ -7,7 +7,7 @@ export interface FailureLog {
   worked(): void
 }
 
-/** Failures of `subject`; messages append `cannot be read` and `can be read again`. */
+/** Creates a log of failures of `subject`; messages append `cannot be read` and `can be read again`. */
 export function createFailureLog(log: Logger, subject: string): FailureLog {
   let failing = false
   return {

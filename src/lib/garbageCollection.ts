@@ -14,8 +14,8 @@ export function reduceGcFrequency(): void {
 let collect: (() => void) | undefined
 let isDue = false
 
-/** Collects this thread's garbage after the current task and returns its memory to the system, for a thread that briefly
- *  held hundreds of megabytes. Takes some tens of milliseconds. */
+/** Collects this thread's garbage after the current task and returns its memory to the system, for a thread that
+ *  briefly used hundreds of megabytes. Takes some tens of milliseconds. */
 export function collectGarbageSoon(): void {
   if (isDue) return
   isDue = true
@@ -31,7 +31,8 @@ const QUIET_MS = 1000
 const QUIET_UTILIZATION = 0.05
 let isWatching = false
 
-/** Collects this thread's garbage once the thread has been almost idle for a second. V8 then gives the pages back within some 15 s. */
+/** Collects this thread's garbage once the thread has been almost idle for a second. V8 then returns the pages within
+ *  some 15 s. */
 export function collectGarbageWhenQuiet(): void {
   if (isWatching) return
   isWatching = true

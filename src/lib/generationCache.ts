@@ -6,9 +6,9 @@ export interface GenerationCacheOptions<K, V> {
   sizeOf(key: K, value: V): number
 }
 
-/** A cache in two generations, bounded by bytes. Entries used since the young generation was last filled are kept longer.
- *  Less exact than LRU, but several times as fast with many entries that come and go, because a map from which the oldest
- *  entries are deleted has to step over their slots. */
+/** A cache in two generations, bounded by bytes. Entries used since the young generation was last filled are kept
+ *  longer. Less exact than LRU, but several times as fast with many entries that come and go, because a map from which
+ *  the oldest entries are deleted has to step over their slots. */
 export interface GenerationCache<K, V> {
   get(key: K): V | undefined
   set(key: K, value: V): void

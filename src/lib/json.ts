@@ -1,7 +1,7 @@
 import { CairnError } from './errors.js'
 
-/** Maximum nesting of JSON. No block, recording or genesis file comes near it, and recursive functions (`JSON.stringify`,
- *  comparisons) need several times more to overflow. */
+/** Maximum nesting of JSON. No block, recording or genesis file comes near it, and recursive functions
+ *  (`JSON.stringify`, comparisons) need several times more to overflow. */
 export const MAX_JSON_DEPTH = 256
 
 /** A JSON text is nested deeper than `MAX_JSON_DEPTH`. */
@@ -53,7 +53,7 @@ function quoteLongIntegers(text: string): string {
   return parts.length === 0 ? text : parts.join('') + text.slice(copied)
 }
 
-/** Index of the closing quote; the end of the text when there is none. */
+/** Index of the closing quote; the end of the text if missing. */
 function endOfString(text: string, start: number): number {
   for (let at = start + 1; at < text.length; at++) {
     const code = text.charCodeAt(at)

@@ -4,7 +4,7 @@ import { type DestinationStream, pino } from 'pino'
 import { messageOf, UsageError } from './errors.js'
 import { writeWhole } from './writeWhole.js'
 
-/** What Cairn needs of a logger: one line per call, fields first. */
+/** The interface that Cairn needs of a logger: one line per call, fields first. */
 export interface Logger {
   debug(fields: object, message: string): void
   info(fields: object, message: string): void
@@ -22,16 +22,17 @@ export interface LogSettings {
   readonly file?: string
 }
 
-/** A logger that writes JSON lines to a file, else to standard error, so that standard output stays for results. Each thread
- *  may have its own. @throws UsageError when the file cannot be opened */
+/** Creates a logger that writes JSON lines to a file, else to standard error, so that standard output stays for
+ *  results. Each thread may have its own. @throws UsageError when the file cannot be opened */
 export function createLogger({ level, file }: LogSettings): Logger {
   const options = { level, base: undefined, timestamp: pino.stdTimeFunctions.isoTime }
   if (file !== undefined) return pino(options, appendTo(file))
-  // On a terminal a line may stand in place of a progress line, which is drawn again.
+  // On a terminal a log line may replace a progress line, which is redrawn.
   return pino(options, lineOutput(2, isatty(2) ? '\r\x1b[K' : ''))
 }
 
-/** Whole lines, each at the end of the file, also after it was truncated: several threads write, and `copytruncate` works. */
+/** Appends whole lines to the end of the file, also after it was truncated: several threads write, and `copytruncate`
+ *  works. */
 function appendTo(file: string): DestinationStream {
   try {
     return lineOutput(openSync(file, 'a', 0o640))
@@ -40,11 +41,11 @@ function appendTo(file: string): DestinationStream {
   }
 }
 
-// What a reader of standard error that reads slowly may stop a thread for, once; a service manager is much faster.
+// How long a slow reader of standard error may block a thread, once; a service manager is much faster.
 const PATIENCE_MS = 1000
 
-/** Lines that cannot be written, to a full disk or a closed or blocked pipe, are dropped: they must not end the work. Lines are
- *  accepted again as soon as there is space. */
+/** Drops lines that cannot be written, to a full disk or a closed or blocked pipe: they must not end the work. Lines
+ *  are accepted again as soon as there is space. */
 function lineOutput(fd: number, prefix = ''): DestinationStream {
   let isBlocked = false
   let isTorn = false

@@ -1,4 +1,4 @@
-/** A memoized function. All values are kept: for few keys. */
+/** Memoizes a function. Keeps all values: use it for few keys. */
 export function memoize<V>(make: (key: string) => V): (key: string) => V {
   const known = new Map<string, V>()
   return (key) => {

@@ -1,7 +1,7 @@
-/** What tells the samples of one family apart. Values come from a bounded set, never from a client. */
+/** Distinguishes the samples of one family. Values come from a bounded set, never from a client. */
 export type Labels = Readonly<Record<string, string>>
 
-/** One number, or one number for each set of labels. Undefined while there is nothing to say. */
+/** One number, or one number for each set of labels. Undefined while there is nothing to report. */
 export type Reading = number | Iterable<readonly [Labels, number]> | undefined
 
 /** A family of counters (which only rise, and begin with the process) or gauges. */
@@ -9,7 +9,7 @@ export interface NumberFamily {
   readonly kind: 'counter' | 'gauge'
   readonly name: string
   readonly help: string
-  /** @throws what a reader throws, as when the database cannot be read */
+  /** @throws the error of a reader, as when the database cannot be read */
   samples(): (readonly [Labels, number])[]
 }
 
@@ -23,22 +23,24 @@ export interface HistogramFamily {
 
 export type MetricFamily = NumberFamily | HistogramFamily
 
-/** The metrics of a process. Each part of the program registers its own in one line, and keeps its figures as plain numbers:
- *  they are read when somebody asks for them. Names are Prometheus names with the unit at the end: `cairn_wal_bytes`,
+/** The metrics of a process. Each part of the program registers its own in one line, and keeps its figures as plain
+ *  numbers, which are read on request. Names are Prometheus names with the unit at the end: `cairn_wal_bytes`,
  *  `cairn_evictions_total`. */
 export interface Metrics {
-  /** Registers a number that only rises. Several registrations under one name are one family, with other labels each. */
+  /** Registers a number that only rises. Several registrations under one name are one family, with other labels
+   *  each. */
   counter(name: string, help: string, read: () => Reading): void
-  /** Registers a number that rises and falls. Several registrations under one name are one family, with other labels each. */
+  /** Registers a number that rises and falls. Several registrations under one name are one family, with other labels
+   *  each. */
   gauge(name: string, help: string, read: () => Reading): void
   histogram(name: string, help: string, read: () => Iterable<readonly [Labels, Histogram]>): void
   /** All families, in the order in which they were registered. */
   families(): Iterable<MetricFamily>
-  /** The sum of the samples of a counter or gauge that have these labels; undefined when there are none. */
+  /** The sum of the samples of a counter or gauge that have these labels; undefined without samples. */
   value(name: string, labels?: Labels): number | undefined
 }
 
-/** A registry without metrics. */
+/** Creates a registry without metrics. */
 export function createMetrics(): Metrics {
   const families = new Map<string, MetricFamily>()
   const readers = new Map<string, (() => Reading)[]>()
@@ -97,13 +99,13 @@ export interface Histogram {
   readonly bounds: readonly number[]
   /** How many values fell into each bucket, not cumulative; one longer than `bounds`. */
   readonly counts: Float64Array
-  /** Of all values. */
+  /** Sum of all values. */
   sum(): number
   /** Takes some nanoseconds. */
   observe(value: number): void
 }
 
-/** An empty histogram. */
+/** Creates an empty histogram. */
 export function createHistogram(bounds: readonly number[]): Histogram {
   const counts = new Float64Array(bounds.length + 1)
   let sum = 0

@@ -1,8 +1,8 @@
-/** Yields to the event loop if the last yield was `everyMs` ago: signals and timers need it, promises alone starve them.
- *  Call it between slices of long work; returns undefined if none is due. */
+/** Yields to the event loop if the last yield was `everyMs` ago: signals and timers need it, promises alone starve
+ *  them. Call it between slices of long work; returns undefined if none is due. */
 export type Pause = () => Promise<void> | undefined
 
-/** A pause that is first due `everyMs` from now. */
+/** Creates a pause that is first due `everyMs` from now. */
 export function createPause(everyMs = 50): Pause {
   let lastMs = performance.now()
   return () => {

@@ -17,7 +17,7 @@ interface ProgressOptions extends DisplayTarget {
   total?: number
 }
 
-/** Progress on standard error by default. */
+/** Creates a progress display, on standard error by default. */
 export function createProgress({ label, unit, total, ...target }: ProgressOptions): Progress {
   const { nowMs = monotonicMs } = target
   const display = createProgressDisplay(target)

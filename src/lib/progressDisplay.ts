@@ -10,7 +10,7 @@ export interface DisplayTarget {
 export interface ProgressDisplay {
   /** Shows the line if it is due: every 0.1 s on a terminal, else every 5 s. */
   show(render: Render): void
-  /** Writes a line that stays, where the changing line does not stay by itself: not on a terminal. */
+  /** Writes a permanent line, except on a terminal, where the changing line stays visible by itself. */
   log(text: string): void
   /** Shows the last line permanently and releases the stream. */
   end(render: Render): void
@@ -23,7 +23,7 @@ const TERMINAL_MS = 100
 const PLAIN_MS = 5000
 const DEFAULT_COLUMNS = 80
 
-/** A display on a stream. Redraws when a terminal is resized. */
+/** Creates a display on a stream. Redraws when a terminal is resized. */
 export function createProgressDisplay({ stream = process.stderr, nowMs = monotonicMs }: DisplayTarget = {}) {
   const isTerminal = stream.isTTY === true && process.env.TERM !== 'dumb'
   const everyMs = isTerminal ? TERMINAL_MS : PLAIN_MS

@@ -88,7 +88,7 @@ function widthOf(text: string): number {
   return width
 }
 
-/** Without control characters, which file names may contain. */
+/** Removes control characters, which file names may contain. */
 function toPrintable(text: string): string {
   return text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, '?')
 }

@@ -2,7 +2,7 @@
 export interface RateMeter {
   /** Adds the current counts, always in the same order. The first call is the start. */
   add(counts: readonly number[]): void
-  /** Per second, of each count; 0 before any time has passed. */
+  /** Rate per second of each count; 0 before any time has passed. */
   perSecond(): number[]
   /** Seconds that the rates cover. */
   seconds(): number
@@ -11,7 +11,7 @@ export interface RateMeter {
 const WINDOW_MS = 30_000
 const SAMPLE_MS = 1000
 
-/** A meter of `width` counts. @param nowMs the clock, in milliseconds */
+/** Creates a meter of `width` counts. @param nowMs the clock, in milliseconds */
 export function createRateMeter(width: number, nowMs: () => number): RateMeter {
   const samples: { ms: number; counts: readonly number[] }[] = []
   let last = { ms: 0, counts: new Array<number>(width).fill(0) as readonly number[] }

@@ -4,7 +4,7 @@ export interface Semaphore {
   run<T>(task: () => Promise<T>): Promise<T>
 }
 
-/** At most `count` tasks at a time. */
+/** Creates a semaphore for at most `count` tasks at a time. */
 export function createSemaphore(count: number): Semaphore {
   const waiting: (() => void)[] = []
   let free = count

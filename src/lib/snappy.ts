@@ -52,7 +52,7 @@ function readFrame(bytes: Uint8Array, at: number, end: number): Uint8Array {
   if (chunk.length > MAX_CHUNK_BYTES)
     throw new CorruptSnappy(`the snappy frame at byte ${at} is above ${MAX_CHUNK_BYTES} bytes`)
   const crc = crc32c(chunk)
-  // Masked so that the checksum of data that holds checksums stays good (section 3).
+  // Masked so that the checksum of data that contains checksums stays good (section 3).
   const masked = (((crc >>> 15) | (crc << 17)) + 0xa282ead8) | 0
   if (masked !== expected) throw new CorruptSnappy(`the snappy frame at byte ${at} does not have its checksum`)
   return chunk

@@ -3,8 +3,8 @@ import { SourceMap } from 'node:module'
 import { fileURLToPath } from 'node:url'
 import { memoize } from './memoize.js'
 
-/* The built program is bundled, so stacks name places in bundles. Node's own `--enable-source-maps` reads the map of every
- * file that it loads, which takes longer than to load them; here maps are read when a stack is shown. */
+/* The built program is bundled, so stacks name places in bundles. Node's own `--enable-source-maps` reads the map of
+ * every file that it loads, which takes longer than loading them; here maps are read when a stack is shown. */
 
 const PLACE = /(file:\/\/[^\s():]+\.js):(\d+):(\d+)/g
 
@@ -16,7 +16,7 @@ const mapOf = memoize((url: string): SourceMap | undefined => {
   }
 })
 
-/** The stack with places in the sources instead of places in files that have a source map beside them, as `FILE.map`. */
+/** Maps the places of a stack to the sources, for files with a source map beside them, as `FILE.map`. */
 export function mapStack(stack: string): string {
   return stack.replaceAll(PLACE, (place, url: string, line: string, column: string) => {
     const entry = mapOf(url)?.findEntry(Number(line) - 1, Number(column) - 1)

@@ -1,6 +1,6 @@
 /** The likeliest candidate for a mistyped word: the nearest by edit distance if at most a third of the longer word
  *  differs (at least one letter), else the only candidate that is a prefix of the word or has it as a prefix. Ignores
- *  case. Undefined if there is none. */
+ *  case. Undefined if none fits. */
 export function nearestWord(word: string, candidates: readonly string[]): string | undefined {
   const wanted = word.toLowerCase()
   let nearest: { candidate: string; distance: number } | undefined

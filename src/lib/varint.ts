@@ -11,7 +11,7 @@ export function writeInteger(bytes: number[], value: number): void {
   bytes.push(rest)
 }
 
-/** Reads what `writeInteger` wrote. @throws RangeError where the bytes end */
+/** Reads an integer of `writeInteger`. @throws RangeError where the bytes end */
 export function readInteger(cursor: Cursor): number {
   const { bytes } = cursor
   let value = 0

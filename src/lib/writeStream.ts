@@ -8,8 +8,8 @@ export class OutputFailed extends CairnError {
   }
 }
 
-/** Resolves once the stream has accepted the content. False when its reader has gone (EPIPE), as `head` does. @throws OutputFailed
- *  for another failure */
+/** Resolves once the stream has accepted the content. False when its reader has gone (EPIPE), as `head` does.
+ *  @throws OutputFailed for another failure */
 export function writeStream(stream: Writable, content: string | Uint8Array): Promise<boolean> {
   return new Promise((resolve, reject) => {
     stream.write(content, (error) => {
@@ -20,7 +20,7 @@ export function writeStream(stream: Writable, content: string | Uint8Array): Pro
   })
 }
 
-/** True for what a pipe without a reader answers. */
+/** True for the error of a pipe without a reader. */
 export function isClosedPipe(error: Error): boolean {
   return (error as NodeJS.ErrnoException).code === 'EPIPE'
 }

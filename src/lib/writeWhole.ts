@@ -2,8 +2,9 @@ import { writeSync } from 'node:fs'
 
 const PAUSE_MS = 5
 
-/** Writes all bytes to a file descriptor and returns their number. A pipe that is full is tried again for `patienceMs`; then the
- *  number may be less. @throws the system's error, such as ENOSPC or EPIPE, with `written`, the number of bytes before it */
+/** Writes all bytes to a file descriptor and returns their number. Retries a full pipe for `patienceMs`; after that the
+ *  number may be less. @throws the system's error, such as ENOSPC or EPIPE, with `written`, the number of bytes before
+ *  it */
 export function writeWhole(fd: number, bytes: Uint8Array, patienceMs: number): number {
   let written = 0
   let waitedMs = 0

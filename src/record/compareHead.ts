@@ -9,7 +9,7 @@ import { createStateReader } from '../store/state/stateReader.js'
 import { createTouchedAbove, type RestoredAccount } from '../store/state/touchedAbove.js'
 import type { StateFetcher } from './stateFetcher.js'
 
-/** The node's state is not what its transactions made. */
+/** The node's state differs from the result of its transactions. */
 export class StateSetOutside extends CairnError {
   constructor({ place, executed, found }: { place: string; executed: unknown; found: unknown }) {
     super(
@@ -21,7 +21,8 @@ export class StateSetOutside extends CairnError {
 
 const BATCH = 256
 
-/** Compares the accounts and slots that the imported blocks above `start` changed with those of the node after the last of them.
+/** Compares the accounts and slots that the imported blocks above `start` changed with those of the node after the last
+ *  of them.
  *  @throws StateSetOutside for the first difference; UpstreamError */
 export async function requireSameHead(datadir: string, fetcher: StateFetcher, start: number): Promise<void> {
   const db = openForReading(datadir)

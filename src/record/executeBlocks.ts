@@ -21,15 +21,15 @@ const ZERO_HASH = new Uint8Array(32)
 interface ExecutionParts {
   readonly spec: ChainSpec
   readonly state: TouchedState
-  /** Before the first block. */
+  /** Total difficulty before the first block. */
   readonly totalDifficulty: bigint
-  /** Hash of a recorded block, or of the one before them; undefined for earlier ones. */
+  /** Returns the hash of a recorded block, or of the one before them; undefined for earlier ones. */
   blockHash(number: number): Uint8Array | undefined
 }
 
-/** Executes blocks one after the other, to find the state that they read. Nothing is compared with their headers.
- *  @returns a function that takes the next block, and throws InvalidTransaction, SystemCallFailed; UsageError for a block that
- *  reads the hash of one before the recording */
+/** Executes blocks one after the other, to find the state that they read. Compares nothing with their headers.
+ *  @returns a function that executes the next block, and throws InvalidTransaction, SystemCallFailed; UsageError for a
+ *  block that reads the hash of one before the recording */
 export async function createBlockExecution(parts: ExecutionParts): Promise<(block: Block) => Promise<void>> {
   const { spec, state } = parts
   const journal = new Journal(
@@ -49,7 +49,7 @@ export async function createBlockExecution(parts: ExecutionParts): Promise<(bloc
         if (error !== undefined) throw error
         break
       }
-      // What was executed without it may have gone any way.
+      // Without the missing state, execution may have taken any path.
       journal.forget()
       await state.load()
     }
@@ -72,7 +72,7 @@ interface AttemptParts extends ExecutionParts {
   readonly tables: ForkTables
 }
 
-/** Reads of a block's own accounts, so that its transactions are not refused at once. */
+/** Reads a block's own accounts, so that its transactions are not refused at once. */
 function seed(state: TouchedState, { header, transactions, withdrawals = [] }: Block): void {
   state.account(header.miner)
   for (const { from, to, accessList = [] } of transactions) {

@@ -5,7 +5,7 @@ import type { StateFetcher } from './stateFetcher.js'
 const ATTEMPTS = 5
 const RETRY_MS = 500
 
-/** Tries again after failures of the connection. */
+/** Retries after failures of the connection. */
 export async function persist<T>(work: () => Promise<T>, signal: AbortSignal | undefined): Promise<T> {
   for (let attempt = 1; ; attempt++) {
     try {
@@ -17,7 +17,7 @@ export async function persist<T>(work: () => Promise<T>, signal: AbortSignal | u
   }
 }
 
-/** A fetcher that does so. */
+/** Returns a fetcher that retries. */
 export function persistent({ accounts, slots }: StateFetcher, signal: AbortSignal | undefined): StateFetcher {
   return {
     accounts: (addresses) => persist(() => accounts(addresses), signal),

@@ -39,15 +39,16 @@ import { fetchConfig, fetchStart, findCompleteState, knownAccounts, omitsSystemC
 import { createStateFetcher, formatAlloc, type StateFetcher } from './stateFetcher.js'
 import { createTouchedState } from './touchedState.js'
 
-/** What is recorded, and where to. */
+/** What to record, and where to. */
 export interface RecordOptions {
   readonly upstream: UpstreamAddress
   /** First and last block, both inclusive; undefined: the node's newest. */
   readonly from: number
   readonly to: number | undefined
-  /** Directory to be made. */
+  /** Directory to create. */
   readonly out: string
-  /** The genesis file of the node, in geth's format: rules and, from block 0 on, accounts. Default: what the node tells. */
+  /** The genesis file of the node, in geth's format: rules and, from block 0 on, accounts. Default: what the node
+   *  reports. */
   readonly genesis?: unknown
   /** Name and version of this program. */
   readonly program: string
@@ -59,7 +60,8 @@ export interface RecordOptions {
 const MAX_BLOCKS = 100_000
 const BATCH_BLOCKS = 64
 
-/** Makes a fixture directory of the blocks of a running node. It gets its name when an import of it has succeeded.
+/** Records a fixture directory of the blocks of a running node. The directory gets its name when an import of it has
+ *  succeeded.
  *  @throws UsageError for a range or directory that cannot be used, and for what cannot be recorded; UpstreamError;
  *  InvalidBlock for a block that Cairn does not execute as the node did; the reason of `signal` */
 export async function recordFixture(options: RecordOptions): Promise<FixtureManifest> {
@@ -81,7 +83,7 @@ export async function recordFixture(options: RecordOptions): Promise<FixtureMani
   }
 }
 
-/** @throws UsageError for a path that is there, other than an empty directory */
+/** @throws UsageError for a path that exists, other than an empty directory */
 function requireNewDirectory(path: string): void {
   if (existsSync(path) && readdirSync(path).length > 0) {
     throw new UsageError(`--out ${path}: is there already; remove it, or name another directory`)
@@ -131,7 +133,7 @@ async function recordInto(folder: string, upstream: Upstream, options: RecordOpt
   return manifest
 }
 
-/** The last block. @throws UsageError for a range that the node does not have */
+/** Returns the number of the last block. @throws UsageError for a range that the node does not have */
 async function requireRange(upstream: Upstream, { from, to, signal }: RecordOptions): Promise<number> {
   const head = (await persist(() => fetchHead(upstream, signal), signal)).header.number
   const last = to ?? head
@@ -188,7 +190,7 @@ interface Recorded {
   readonly upstream: Upstream
 }
 
-/** The accounts and slots after `start` that the recorded blocks read, and the accounts that the node names. */
+/** Returns the accounts and slots after `start` that the recorded blocks read, and the accounts that the node names. */
 async function findTouchedState(
   chain: string,
   config: object,
@@ -230,7 +232,8 @@ async function executeOrExplain(execute: (block: Block) => Promise<void>, block:
   }
 }
 
-/** False if a state root differs: the node's roots are not those of its accounts. @throws InvalidBlock for any other check */
+/** False if a state root differs: the node's roots are not those of its accounts. @throws InvalidBlock for any other
+ *  check */
 async function importsVerified(folder: string, options: RecordOptions): Promise<boolean> {
   try {
     await importInto(folder, options)
@@ -241,7 +244,7 @@ async function importsVerified(folder: string, options: RecordOptions): Promise<
   }
 }
 
-/** Imports the recording into a temporary database, as those who use it will. */
+/** Imports the recording into a temporary database, as its users will. */
 async function importInto(
   folder: string,
   { log, signal }: RecordOptions,

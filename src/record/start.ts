@@ -23,17 +23,18 @@ interface StartOptions {
   readonly signal?: AbortSignal
 }
 
-/** Where a recording begins: the block after which the state is taken. */
+/** Start of a recording: the block after which the state is read. */
 export interface Start {
   readonly number: number
   readonly header: Header
   readonly hash: Uint8Array
-  /** Unless it is block 0. */
+  /** Absent for block 0. */
   readonly first?: FirstBlock
   readonly totalDifficulty: bigint
 }
 
-/** The block before the first recorded one; block 0 if that is the first. @throws UnavailableUpstream, UpstreamInvalidResponse, UpstreamError */
+/** Returns the block before the first recorded one; block 0 if that is the first. @throws UnavailableUpstream,
+ *  UpstreamInvalidResponse, UpstreamError */
 export async function fetchStart(upstream: Upstream, number: number, signal: AbortSignal | undefined): Promise<Start> {
   const found = await fetchHeader(upstream, number, signal)
   if (!found) throw new UnavailableUpstream(upstream.name, `block ${number}`)
@@ -49,7 +50,8 @@ export async function fetchStart(upstream: Upstream, number: number, signal: Abo
   }
 }
 
-/** `config` of the genesis: of the given file, of a node that tells its own (geth with `admin`), else of a development node. */
+/** Returns `config` of the genesis: from the file, from a node that reports its own (geth with `admin`), else from a
+ *  development node. */
 export async function fetchConfig(
   upstream: Upstream,
   header: Header,
@@ -61,7 +63,7 @@ export async function fetchConfig(
 
 const BEACON_ROOTS_SLOTS = 8191n // EIP-4788
 
-/** True for a node that does not do what EIP-4788 says, as Hardhat: its contract does not have the time of the block. */
+/** True for a node that does not follow EIP-4788, such as Hardhat: its contract does not have the time of the block. */
 export async function omitsSystemCalls(
   upstream: Upstream,
   number: number,
@@ -77,7 +79,7 @@ export async function omitsSystemCalls(
   return !equalBytes(value, bigIntToBytes(header.timestamp))
 }
 
-/** All accounts after `start`, if the node or the genesis file tells them, as the state root shows. */
+/** Returns all accounts after `start`, if the node or the genesis file lists them all, as the state root shows. */
 export async function findCompleteState(
   upstream: Upstream,
   { number, header }: Start,
@@ -94,7 +96,8 @@ export async function findCompleteState(
   return isComplete(known) ? known : undefined
 }
 
-/** The accounts that the node names, and those of its genesis file, as they are after a block. @throws UpstreamError */
+/** Returns the accounts that the node names, and those of its genesis file, as they are after a block. @throws
+ *  UpstreamError */
 export async function knownAccounts(
   upstream: Upstream,
   blockNumber: number,

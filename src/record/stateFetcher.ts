@@ -64,8 +64,8 @@ export function createStateFetcher(upstream: Upstream, blockNumber: number, sign
 
 const PAGE = 256 // geth's limit
 
-/** All accounts after a block, as geth's `debug_accountRange` lists them; undefined where the node does not have the method, or
- *  does not know the addresses and slots of its hashed state (preimages). */
+/** Returns all accounts after a block, as geth's `debug_accountRange` lists them; undefined where the node lacks the
+ *  method, or the addresses and slots of its hashed state (preimages). */
 export async function fetchAccountRange(
   upstream: Upstream,
   blockNumber: number,
@@ -89,12 +89,12 @@ export async function fetchAccountRange(
   return parseGenesis({ config: {}, gasLimit: 0, alloc }).accounts
 }
 
-/** True for an account that does not exist, as far as an upstream tells. */
+/** True for an account that does not exist, as far as an upstream reports. */
 export function isAbsent({ nonce, balance, code }: Omit<FetchedAccount, 'address'>): boolean {
   return nonce === 0n && balance === 0n && code.length === 0
 }
 
-/** `alloc` of a genesis in geth's format. */
+/** Formats `alloc` of a genesis in geth's format. */
 export function formatAlloc(accounts: Iterable<GenesisAccount>): { [address: string]: object } {
   const entries = Array.from(accounts, ({ address, balance, nonce, code, storage }) => {
     const slots = storage.map(({ slot, value }) => [formatData(slot), formatData(value)])

@@ -8,32 +8,32 @@ import { CairnError } from '../lib/errors.js'
 import type { StateChanges } from '../store/rows/stateChanges.js'
 import { isAbsent, type SlotRef, type StateFetcher } from './stateFetcher.js'
 
-// A recording is read into memory, also by those who import it.
+// A recording is read into memory, also when it is imported.
 const MAX_ENTRIES = 1_000_000
 
-/** A recording needs more of the state than it may hold. */
+/** A recording needs more of the state than its limit. */
 export class TooMuchState extends CairnError {
   constructor() {
     super(`the blocks touch more than ${MAX_ENTRIES} accounts and slots; record fewer blocks`)
   }
 }
 
-/** A state to execute upon, of which an upstream has the rest. What is asked for and not there yet reads as empty and is noted;
- *  after `load`, the same block is executed again. */
+/** A state to execute on, with the rest at an upstream. A missing value that is read is noted and reads as empty; after
+ *  `load`, the same block is executed again. */
 export interface TouchedState extends StateProvider {
-  /** Something was read that is not there yet. */
+  /** True when a missing value was read. */
   readonly isIncomplete: boolean
-  /** Fetches what was noted. @throws UpstreamError, TooMuchState */
+  /** Fetches the noted values. @throws UpstreamError, TooMuchState */
   load(): Promise<void>
-  /** Takes over the changes of an executed block. */
+  /** Applies the changes of an executed block. */
   apply(changes: StateChanges): void
-  /** The accounts that were read, as they are before all blocks. */
+  /** Returns the accounts that were read, as they were before all blocks. */
   accounts(): GenesisAccount[]
 }
 
 interface BaseAccount {
   readonly address: Uint8Array
-  /** Undefined: it does not exist. */
+  /** Undefined: the account does not exist. */
   readonly account?: StateAccount
   readonly code: Uint8Array
   readonly slots: Map<string, { slot: Uint8Array; value: Uint8Array }>
@@ -46,7 +46,7 @@ interface CurrentAccount {
   readonly slots: Map<string, Uint8Array>
 }
 
-/** With the accounts of `known` at hand; their other slots are fetched when they are read. */
+/** Starts with the accounts of `known`; fetches their other slots when they are read. */
 export function createTouchedState(fetcher: StateFetcher, known: readonly GenesisAccount[]): TouchedState {
   const base = new Map<string, BaseAccount>()
   const current = new Map<string, CurrentAccount>()

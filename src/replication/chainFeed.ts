@@ -12,7 +12,7 @@ import { encodeReplicatedBlock } from './codec/message.js'
 import type { EncodedBlock, ReplicationUnit } from './codec/types.js'
 import { NoCommonBlock } from './errors.js'
 
-/** The changes of a stored chain, for replicas that may each be at another block. */
+/** The changes of a stored chain, for replicas at different blocks. */
 export interface ChainFeed {
   /** Changes with every commit of another connection. */
   version(): number
@@ -21,21 +21,21 @@ export interface ChainFeed {
   head(): number | undefined
   /** Hash of a stored block, 32 bytes. */
   hash(number: number): Uint8Array | undefined
-  /** The next changes for a replica with these blocks, the newest first, of which the first is its head: from one commit, and
-   *  none when there is nothing to tell. The last unit may end below the head of the chain.
+  /** Returns the next changes, from one commit, for a replica with these blocks, newest first; the first is its head.
+   *  Empty when there is no change to report. The last change set may end below the head of the chain.
    *  @throws NoCommonBlock */
   next(locator: readonly BlockRef[], told: Finality | undefined): ReplicationUnit[]
 }
 
-/** New blocks of a reorg that are one unit. A longer branch follows block by block, so that readers may meanwhile see a head that
- *  is lower than before. */
+/** Max new blocks of a reorg in one change set. A longer branch follows block by block, so readers may temporarily
+ *  see a lower head than before. */
 const MAX_BRANCH = 128
-/** Blocks that are read from one snapshot end with the one that exceeds this. */
+/** Reading blocks from one snapshot stops after the block that exceeds this size. */
 const SNAPSHOT_BYTES = 2 ** 20
-/** Replicas at the head ask for the same blocks. */
+/** Replicas at the head request the same blocks. */
 const CACHE_BYTES = 32 * 2 ** 20
 
-/** A feed over a connection that only reads. */
+/** Creates a feed over a read-only connection. */
 export function createChainFeed(db: Database): ChainFeed {
   const reader = createChainReader(db)
   const stored = createStoredBlocks(db, reader)
@@ -58,7 +58,8 @@ export function createChainFeed(db: Database): ChainFeed {
     const held = reader.blockHash(number)
     return held !== undefined && equalBytes(held, hash)
   }
-  /** The last common block with a branch that was removed from this chain; undefined when it is not known any more. */
+  /** Returns the last common block with a branch that was removed from this chain; undefined when it is not known
+   *  any more. */
   const findAncestor = (head: BlockRef): BlockRef | undefined => {
     const parents = new Map<string, Uint8Array>()
     for (const { hash, parentHash } of removedBlocks.after(0)) parents.set(keyOfBytes(hash), parentHash)
@@ -81,7 +82,7 @@ export function createChainFeed(db: Database): ChainFeed {
   const reorg = (locator: readonly BlockRef[], head: number, finality: Finality | undefined): ReplicationUnit[] => {
     let ancestor = findAncestor(locator[0])
     if (ancestor === undefined) {
-      // A server that has not come as far as the replica cannot say which branch is right.
+      // A server behind the replica cannot know which branch is right.
       if (head < locator[0].number) return []
       ancestor = locator.find(isCanonical)
     }

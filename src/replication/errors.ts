@@ -11,22 +11,22 @@ export class InvalidMessage extends CairnError {
     this.problem = problem
   }
 
-  /** The same error, which says where: `block 2, message 7 of the stream`. */
+  /** Returns the same error with the place: `block 2, message 7 of the stream`. */
   at(place: string): InvalidMessage {
     return new InvalidMessage(this.part, `${this.problem} (${place})`, { cause: this })
   }
 }
 
-/** The error that says where, if it is an InvalidMessage; else the error itself. */
+/** Adds the place to an InvalidMessage; returns any other error unchanged. */
 export function atPlace(error: unknown, place: () => string): unknown {
   return error instanceof InvalidMessage ? error.at(place()) : error
 }
 
-/** Units between what a replica has and what its source still has are missing. */
+/** Change sets are missing between what a replica has and what its source still has. */
 export class ReplicationGap extends CairnError {
   /** The sequence or block number that the replica needs next. */
   readonly expected: number
-  /** The first one that the source gives. */
+  /** The first sequence or block number that the source has. */
   readonly actual: number
   constructor(source: string, expected: number, actual: number) {
     super(`${source}: expected ${expected} next, got ${actual}: the blocks between are not available there any more`)
@@ -35,7 +35,7 @@ export class ReplicationGap extends CairnError {
   }
 }
 
-/** No block that a replica has is on the chain of its source, as far as the source still knows what it removed. */
+/** No block of a replica is on the chain of its source, as far as the source still knows what it removed. */
 export class NoCommonBlock extends CairnError {
   constructor() {
     super('no block of the locator is on this chain: it is another chain, or the fork is below the locator')

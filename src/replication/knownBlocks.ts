@@ -1,20 +1,20 @@
 import type { BlockRef } from '../sync/head/events.js'
 
-/** The blocks that a replica has or was given by its source. */
+/** The blocks that a replica has or received from its source. */
 export interface KnownBlocks {
-  /** The newest one; undefined when there is none. */
+  /** The newest one; undefined when there are no blocks. */
   top(): BlockRef | undefined
-  /** At most 32, the newest first. */
+  /** At most 32, newest first. */
   locator(): BlockRef[]
-  /** Counts the blocks of a unit as given, and forgets those that it removes. */
+  /** Adds the blocks of a change set as received, and drops those that it removes. */
   add(unit: { readonly ancestor?: BlockRef; readonly blocks: readonly BlockRef[] }): void
 }
 
 const MAX_LOCATOR = 32
-/** Of the given ones the newest are in the locator, before those that the replica began with. */
+/** Max received blocks in the locator: the newest ones, before those that the replica started with. */
 const MAX_GIVEN = 16
 
-/** The blocks of a locator, before any is given. */
+/** Starts with the blocks of a locator, none received yet. */
 export function createKnownBlocks(initial: readonly BlockRef[]): KnownBlocks {
   let [given, base]: [BlockRef[], readonly BlockRef[]] = [[], initial]
   return {

@@ -1,11 +1,11 @@
-/** Tells how long blocks wait. */
+/** Measures how long blocks wait. */
 export interface LagClock {
-  /** Whole seconds since the oldest block above `own` was first seen to exist, 0 without one. `newest` is the newest block that exists.
-   *  Call it several times a second: a block counts from the call that names it. */
+  /** Returns the whole seconds since the oldest block above `own` was first seen to exist, 0 without one. `newest`
+   *  is the newest block that exists. Call it several times a second: a block counts from the call that names it. */
   seconds(own: number, newest: number): number
 }
 
-/** A clock over block numbers. `nowMs`: monotonic, default `performance.now`. */
+/** Creates a clock over block numbers. `nowMs`: monotonic, default `performance.now`. */
 export function createLagClock(nowMs: () => number = () => performance.now()): LagClock {
   // Ascending in both members.
   const seen: { newest: number; sinceMs: number }[] = []

@@ -7,10 +7,10 @@ export interface RecordedCall {
   readonly params: unknown
   /** Calls made before it on the same connection. */
   readonly before?: readonly { readonly method: string; readonly params: unknown; readonly result: unknown }[]
-  /** The transport it needs; absent: any. */
+  /** The required transport; absent: any. */
   readonly transport?: 'http' | 'websocket'
-  /** The server it was recorded on, by its name in `test/support/exampleServers` or the options of `cairn serve`; absent:
-   *  `cairn serve --fixture fixtures/chain`. */
+  /** The server it was recorded on, by its name in `test/support/exampleServers` or the options of `cairn serve`;
+   *  absent: `cairn serve --fixture fixtures/chain`. */
   readonly on?: string
 }
 
@@ -18,7 +18,7 @@ export interface RecordedCall {
 export interface RecordedExample extends RecordedCall {
   readonly name: string
   readonly result: unknown
-  /** The result is another one each time. */
+  /** The result differs on every call. */
   readonly varies?: true
 }
 
@@ -27,11 +27,11 @@ export interface RecordedError extends RecordedCall {
   /** Code and message of the documented error. */
   readonly code: number
   readonly message: string
-  /** The message that the server answered. */
+  /** The message that the server returned. */
   readonly answered: string
 }
 
-/** What is recorded of a method. */
+/** The recorded examples of a method. */
 export interface MethodExamples {
   readonly example?: RecordedExample
   readonly errors: readonly RecordedError[]
@@ -45,13 +45,13 @@ export const EXAMPLES_FILE = packagePath('fixtures/rpc-examples.json')
 
 let examples: Examples | undefined
 
-/** The recorded examples of all methods; read once, when they are first asked for. */
+/** The recorded examples of all methods; read once, on first use. */
 export function readExamples(): Examples {
   examples ??= JSON.parse(readFileSync(EXAMPLES_FILE, 'utf8')) as Examples
   return examples
 }
 
-/** The parameters of a recorded call as sent, with the results of the calls before it in place of `$1`, `$2`, … */
+/** The parameters of a recorded call as sent, with the results of the previous calls in place of `$1`, `$2`, … */
 export function sentParams({ params, before = [] }: RecordedCall): unknown {
   return bindResults(
     params,

@@ -1,10 +1,10 @@
-/* What limits of API keys may name beside methods. The table is of names alone, so that the command line loads it without the
- * methods; a test compares it with them. */
+/* Names that limits of API keys accept besides methods. The table has only names, so that the command line loads it
+ *  without the methods; a test compares it with them. */
 
 const WORDS = (text: string) => text.trim().split(/\s+/)
 
-/** Classes of methods, each with its methods. Every method is in at least one: in several where it serves what several of them
- *  are limited for, as a trace of an invented call does. `sql` and `replication` are paths of their own. */
+/** Classes of methods, each with its methods. Every method is in at least one, and in several if several limits apply
+ *  to it: a trace of a simulated call, for example. `sql` and `replication` are separate paths. */
 export const METHOD_CLASSES = {
   logs: WORDS(`eth_getLogs eth_getLogsWithCursor eth_newFilter eth_getFilterLogs cairn_getDecodedLogs cairn_explainLogs
     starknet_getEvents`),
@@ -61,12 +61,12 @@ for (const name of CLASS_NAMES) {
 /** Names of all methods. */
 export const METHOD_NAMES: readonly string[] = [...CLASSES_OF.keys()]
 
-/** The classes of a method; empty for what is no method. */
+/** The classes of a method; empty for an unknown method. */
 export function classesOf(method: string): readonly MethodClass[] {
   return CLASSES_OF.get(method) ?? NONE
 }
 
-/** A class that a call belongs to by its parameters, beside those of its method: a subscription to logs. */
+/** A class that a call belongs to by its parameters, besides those of its method: a subscription to logs. */
 export function classByParams(method: string, params: unknown): MethodClass | undefined {
   if (method !== 'eth_subscribe' || typeof params !== 'object' || params === null) return undefined
   const topic = Array.isArray(params) ? params[0] : (params as { name?: unknown }).name

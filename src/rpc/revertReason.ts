@@ -6,7 +6,7 @@ const PANIC_SELECTOR = 0x4e487b71 // Panic(uint256)
 
 const UTF8 = new TextDecoder('utf-8', { ignoreBOM: true })
 
-/** Longest reason in a message; the data has all of it. */
+/** Maximum length of a reason in a message; the data has all of it. */
 export const MAX_REASON_BYTES = 4096
 
 /** The reason in revert data: the text of `Error(string)`, or the meaning of `Panic(uint256)`. Undefined for custom

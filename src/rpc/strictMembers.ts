@@ -1,6 +1,7 @@
 import type { JsonSchema, Param } from './core/method.js'
 
-/** A sentence for each object in a parameter that refuses unknown members: its members and their other names, in Markdown. */
+/** One sentence for each object in a parameter that refuses unknown members: its members and their other names, in
+ *  Markdown. */
 export function describeMembers({ name, schema }: Param<unknown>): string[] {
   return [...strictObjects(schema, name)].map(({ place, properties }) => {
     const aliases = Object.entries(properties).flatMap(([alias, { description }]) => {

@@ -5,7 +5,8 @@ import type { RpcContext } from './core/context.js'
 import { type MethodTable, runMethod } from './core/dispatch.js'
 import type { RpcOutcome } from './core/envelope.js'
 
-/* Requests that a thread runs before it accepts any, so that modules are loaded, statements prepared and code compiled. */
+/* Requests that a thread runs before it accepts any, so that modules are loaded, statements prepared and code
+ *  compiled. */
 
 /** Timeout of a warm-up request. */
 const LIMIT_MS = 200
@@ -19,7 +20,7 @@ const NO_TOPIC = `0x${'ca'.repeat(32)}`
 
 type Ask = (method: string, ...params: unknown[]) => Promise<unknown>
 
-/** Runs a small call and an estimate with the methods' handlers. Never throws: what a chain cannot answer is skipped. */
+/** Runs a small call and an estimate with the methods' handlers. Never throws: skips what a chain cannot answer. */
 export function warmCalls(methods: MethodTable, context: RpcContext): Promise<void> {
   return warm(methods, context, async (ask) => {
     // Own code that uses every opcode table: PUSH1 1, PUSH1 0, MSTORE, RETURN.
@@ -52,7 +53,7 @@ async function warm(methods: MethodTable, context: RpcContext, work: (ask: Ask) 
   const ask: Ask = async (name, ...params) => {
     const method = methods.get(name)
     if (method === undefined) return undefined
-    await new Promise(setImmediate) // on the main thread, requests that have come are answered in between
+    await new Promise(setImmediate) // on the main thread, requests that have arrived are answered in between
     const limits = { ...context.limits, slowLogsMs: 0 }
     const outcome: RpcOutcome = await runMethod(method, params, {
       ...context,

@@ -73,15 +73,15 @@ export interface ServerOptions {
 
 /** Sends the response to one request. */
 export interface Reply {
-  /** True when the client no longer waits for it. */
+  /** True when the client no longer waits for the response. */
   isGone(): boolean
-  /** Also true when the client has ended its side, as nearly all clients do that no longer wait. */
+  /** Also true when the client has ended its side, as nearly all clients that no longer wait do. */
   hasLeft(): boolean
   /** Sends the response, once. `headers` alternates names and values; body headers are added. `onTaken` is called once
    *  the kernel has accepted everything or the connection is gone. */
   send(status: number, headers: string[], parts: readonly Uint8Array[], onTaken?: () => void): void
-  /** Sends a response of unknown length part by part, as the client reads it. Resolves once everything is written or the
-   *  connection is gone. If a part cannot be had, the connection is closed in the middle of the response. */
+  /** Sends a response of unknown length part by part, as the client reads it. Resolves once everything is written or
+   *  the connection is gone. If a part is not available, closes the connection in the middle of the response. */
   sendParts(status: number, headers: string[], parts: AsyncIterable<Uint8Array>): Promise<void>
   /** True once `send` or `sendParts` was called. */
   isSent(): boolean
@@ -136,7 +136,7 @@ export function beginExchange(
   return { options, ...parts, reply, headers, record }
 }
 
-/** Sets the head in the response to the present one, if it was not read just now. */
+/** Updates the head in the response headers. */
 export function stampHead({ headers, options }: Exchange): void {
   const head = options.head.text()
   if (head === undefined) return
@@ -144,7 +144,7 @@ export function stampHead({ headers, options }: Exchange): void {
   else headers.unshift(HEAD_HEADER, head)
 }
 
-/** Tells the record when and with what the reply ends. */
+/** Reports the end of the reply to the record. */
 function recordReply(reply: Reply, record: RequestRecord): Reply {
   return {
     ...reply,
@@ -175,11 +175,11 @@ function recordReply(reply: Reply, record: RequestRecord): Reply {
   }
 }
 
-/** The status of a request whose client did not wait for the response, as nginx has it. */
+/** The status of a request whose client did not wait for the response, as in nginx. */
 export const CLIENT_LEFT = 499
 
-/** Answers the calls of a body. Synchronous when the result is available at once, so that no promise is created for such
- *  a call. Exceptions are logged and answered with status 500. */
+/** Answers the calls of a body. Synchronous when the result is available at once, so that no promise is created for
+ *  such a call. Exceptions are logged and answered with status 500. */
 export function answerCalls(exchange: Exchange, caller: Caller, body: string | Buffer): void {
   const { minBlock } = exchange.client
   attempt(exchange, () =>
@@ -187,7 +187,7 @@ export function answerCalls(exchange: Exchange, caller: Caller, body: string | B
   )
 }
 
-/** Answers once the head has reached the least block that the client wants, or refuses. */
+/** Answers once the head has reached the client's minimum block, or refuses. */
 function answerFrom(
   exchange: Exchange,
   { caller, body, minBlock }: { caller: Caller; body: string | Buffer; minBlock: string },
@@ -242,7 +242,7 @@ export function callCount(body: ParsedBody): number {
   return body.kind === 'single' ? 1 : body.items.length
 }
 
-/** The dispatcher for the calls of a body: scheduled in the client's share, and only for what its key may call. */
+/** The dispatcher for the calls of a body: scheduled in the client's share, and limited to the methods of its key. */
 export function dispatcherOf(
   { access, dispatcher, subscriptions }: ServerOptions,
   parts: {
@@ -260,7 +260,7 @@ export function dispatcherOf(
   return dispatchFor(dispatcher, { client: clientOf(caller, lane), openSession, refusal, observe })
 }
 
-/** Whom filters and subscriptions belong to. */
+/** Owner of filters and subscriptions. */
 export function ownerOf({ caller, remoteAddress }: { caller: Caller; remoteAddress: string | undefined }): Client {
   return { keyId: caller.keyId, countedAs: caller.keyId ?? clientOfAddress(remoteAddress) }
 }
@@ -292,8 +292,8 @@ function answer(exchange: Exchange, caller: Caller, body: string | Buffer): void
   })
 }
 
-/** Decodes and parses a body of `length` with `work`: a short one at once, a long one within the time that batches share.
- *  Refuses a body that has to wait when there is no memory for it. */
+/** Decodes and parses a body of `length` with `work`: a short one at once, a long one within the time that batches
+ *  share. Refuses a body that has to wait when there is no memory for it. */
 export function inSharedTime(
   { admission, dispatcher }: ServerOptions,
   length: number,
@@ -358,7 +358,8 @@ function answerIn(
   return parts instanceof Promise ? parts.then(send) : send(parts)
 }
 
-/** Sends the response to a call as its result is made, uncompressed. Of it, some megabytes are in memory, whatever its length. */
+/** Sends the response to a call while its result is produced, uncompressed. Keeps a few megabytes in memory, whatever
+ *  the response's length. */
 function sendInParts({ reply, headers, lane, options }: Exchange, reserved?: Room): SendInParts {
   return async (beginning, rest) => {
     const room = reserved ?? options.admission.output.hold(lane, PARTS_BYTES)
@@ -370,7 +371,7 @@ function sendInParts({ reply, headers, lane, options }: Exchange, reserved?: Roo
   }
 }
 
-// What threads and sockets hold of one response.
+// Buffered by threads and sockets for one response.
 const PARTS_BYTES = 4_000_000
 
 async function* partsOf(beginning: readonly Uint8Array[], rest: ResultStream): AsyncGenerator<Uint8Array> {
@@ -385,7 +386,8 @@ async function* partsOf(beginning: readonly Uint8Array[], rest: ResultStream): A
   }
 }
 
-/** Created here and not per call: V8 gives each object literal with a getter its own hidden class, which outlives it. */
+/** Created here and not per call: V8 gives each object literal with a getter its own hidden class, which outlives
+ *  it. */
 function abandonmentOf(reply: Reply): Abandonment {
   return {
     get aborted() {
@@ -394,8 +396,8 @@ function abandonmentOf(reply: Reply): Abandonment {
   }
 }
 
-/** Sends the response to a call or a batch, compressed if worthwhile. Sends an error when there is no memory to hold the
- *  response until the client has read it. */
+/** Sends the response to a call or a batch, compressed if worthwhile. Sends an error when there is no memory to hold
+ *  the response until the client has read it. */
 function sendAnswer(exchange: Exchange, body: ParsedBody, parts: Response, reserved?: Room): void | Promise<void> {
   const { compressor, client, reply, headers, lane, options } = exchange
   if (parts === SENT || reply.isGone()) return reserved?.release()

@@ -8,13 +8,13 @@ import type { Transport } from '../sources/upstreams/jsonRpc.js'
 import { createTransport } from '../sources/upstreams/transport.js'
 import { DEFAULT_UPSTREAM_LIMITS, type UpstreamAddress, type UpstreamStatus } from '../sources/upstreams/types.js'
 
-/** Bounds of forwarding. */
+/** Limits of forwarding. */
 export interface ForwardingLimits {
-  /** Of one request to one upstream. */
+  /** Time limit of one request to one upstream. */
   readonly requestTimeoutMs: number
   /** A hash or an error is short. */
   readonly maxResponseBytes: number
-  /** Transactions under way at a time; others are refused. */
+  /** Concurrent transactions; others are refused. */
   readonly maxInFlight: number
 }
 
@@ -27,18 +27,17 @@ export const DEFAULT_FORWARDING_LIMITS: ForwardingLimits = {
 
 /** Sends signed transactions to upstreams. */
 export interface TransactionForwarder {
-  /** The transaction's hash as the first upstream says it that answers. @throws RpcError with code and message of that
-   *  upstream's error, without credentials; -32000 if none answers, -32005 beyond `maxInFlight` */
+  /** Returns the transaction's hash, as reported by the first upstream that answers. @throws RpcError with code and
+   *  message of that upstream's error, without credentials; -32000 if none answers, -32005 beyond `maxInFlight` */
   forward(transaction: Uint8Array): Promise<string>
   close(): void
 }
 
-/** Errors of nodes name balances and costs in wei: longer than what logs show. */
+/** Errors of nodes name balances and costs in wei, and are longer than log messages. */
 const MAX_MESSAGE_CHARACTERS = 1000
 
-/** A forwarder to the upstreams in order, those that follow well first; `status` is that of the same upstreams, in the same
- *  order, and one of another chain is left out. Connects on first use. @throws UsageError for an address that cannot be
- *  used. */
+/** A forwarder to the upstreams in order, healthy ones first; `status` is that of the same upstreams, in the same
+ *  order. Upstreams of another chain are left out. Connects on first use. @throws UsageError for an unusable address */
 export function createTransactionForwarder(
   addresses: readonly UpstreamAddress[],
   options: { log: Logger; status: () => readonly UpstreamStatus[]; limits?: ForwardingLimits },
@@ -51,7 +50,7 @@ export function createTransactionForwarder(
     return { address, transport: createTransport(address, transportLimits, Date.now) }
   })
   let inFlight = 0
-  // Clients cannot fill the log: an upstream that keeps failing is warned of once.
+  // Clients cannot fill the log: an upstream that keeps failing is logged once.
   const failing = new Set<Transport>()
 
   const listInOrder = () => {

@@ -23,55 +23,56 @@ import {
 import { cutIntoParts, forEachConcurrently, type PlacedPart, placeParts } from './parts.js'
 import { pendingKey } from './pending.js'
 
-/** Steps of a snapshot, by the words under which they are shown. */
+/** Steps of a snapshot, as shown to users. */
 export type SnapshotStep = 'copy' | 'digest' | 'upload' | 'check' | 'download'
 
-/** What a snapshot is made of, and where it goes. */
+/** Source and destination of a snapshot. */
 export interface CreateTerms {
   readonly datadir: string
   readonly store: ObjectStore
-  /** Default: by the head. */
+  /** Default: derived from the head. */
   readonly name?: string
-  /** Of the writer, read before the snapshot is begun. */
+  /** Published position of the writer, read before the snapshot begins. */
   readonly published?: PublishedPlace
-  /** Of Cairn. */
+  /** Version of Cairn. */
   readonly version: string
   /** Default: 64 MiB. */
   readonly partBytes?: number
   readonly signal: AbortSignal
-  /** Gets bytes done of the step, and in all. */
+  /** Receives the bytes done and the total of the step. */
   onProgress(step: SnapshotStep, done: number, total: number): void
 }
 
-/** A snapshot that was made. */
+/** A created snapshot. */
 export interface CreatedSnapshot {
   readonly manifest: SnapshotManifest
-  /** Bytes that were stored, and bytes of parts that were there already. */
+  /** Bytes stored, and bytes of parts that existed already. */
   readonly uploaded: number
   readonly kept: number
-  /** True when the copy of an interrupted run was used. */
+  /** True if the copy of an interrupted run was used. */
   readonly resumed: boolean
 }
 
-/** The folder in the data directory that holds the copy until its parts are stored. */
+/** The folder in the data directory for the copy until its parts are stored. */
 export const PARTIAL = 'snapshot.partial'
 const LOCK = 'snapshot.lock'
 const STATE = 'state.json'
 const COPY = 'copy.db'
 const UPLOADS = 3
-/** A copy that is older is made anew. */
+/** An older copy is recreated. */
 const STALE_MS = 24 * 3_600_000
-/** Passes over the parts: somebody who removes old snapshots at the same time may take some. */
+/** Passes over the parts: another process that removes old snapshots at the same time may delete some. */
 const PASSES = 3
 
-/** Makes a snapshot of the database while others read and write it: a copy without keys and secrets, its parts, and then the
- *  manifest that names them. Killed at any moment, it goes on with the same copy when it is run again for the same place and name.
- *  @throws SnapshotExists; SnapshotRunning; NothingToSnapshot; ObjectStoreFailed; DatabaseMissing; DatabaseOutdated; the reason
- *    of the signal */
+/** Creates a snapshot of the database while other processes read and write it: a copy without keys and secrets, its
+ *  parts, and then the manifest that names them. After a kill at any moment, the next run for the same place and name
+ *  resumes with the same copy.
+ *  @throws SnapshotExists; SnapshotRunning; NothingToSnapshot; ObjectStoreFailed; DatabaseMissing; DatabaseOutdated;
+ *    the reason of the signal */
 export async function createSnapshot(terms: CreateTerms): Promise<CreatedSnapshot> {
   const { datadir, store, name, signal } = terms
   if (name !== undefined && (await readManifest(store, name, { signal }))) requireOwn(terms, name)
-  openAnySchema(datadir).close() // where there is no database, no lock is made
+  openAnySchema(datadir).close() // fails without a database before a lock is created
   const lock = holdLock(join(datadir, LOCK))
   if (lock === undefined) throw new SnapshotRunning(datadir)
   const folder = join(datadir, PARTIAL)
@@ -97,14 +98,14 @@ export async function createSnapshot(terms: CreateTerms): Promise<CreatedSnapsho
   }
 }
 
-/** Refuses a name that is taken, unless by the run that is to go on. @throws SnapshotExists */
+/** Refuses an existing name, unless it is that of the run to resume. @throws SnapshotExists */
 function requireOwn(terms: CreateTerms, name: string): void {
   if (readUnfinished(join(terms.datadir, PARTIAL), terms)?.name !== name) {
     throw new SnapshotExists(terms.store.place, name)
   }
 }
 
-/** The manifest of an interrupted run whose copy can be used. */
+/** Returns the manifest of an interrupted run whose copy can be used. */
 function readUnfinished(folder: string, { store, name }: CreateTerms): SnapshotManifest | undefined {
   const [state, copy] = [join(folder, STATE), join(folder, COPY)]
   if (!existsSync(state) || !existsSync(copy)) return undefined
@@ -153,7 +154,7 @@ async function makeCopy(folder: string, terms: CreateTerms): Promise<SnapshotMan
   return manifest
 }
 
-/** Stores the parts that are not there. Returns their bytes. */
+/** Stores the missing parts. Returns their bytes. */
 async function upload(copy: string, manifest: SnapshotManifest, terms: CreateTerms): Promise<number> {
   const { store, signal, onProgress } = terms
   let uploaded = 0
@@ -173,7 +174,7 @@ async function upload(copy: string, manifest: SnapshotManifest, terms: CreateTer
   }
 }
 
-/** The parts that the store does not have, each once. */
+/** Returns the parts missing in the store, each once. */
 async function missingParts(
   store: ObjectStore,
   manifest: SnapshotManifest,
@@ -185,7 +186,7 @@ async function missingParts(
   return [...new Map(missing.map((part) => [part.sha256, part])).values()]
 }
 
-/** Stores the manifest unless there is one. @throws SnapshotExists */
+/** Stores the manifest unless one exists. @throws SnapshotExists */
 async function publish(store: ObjectStore, manifest: SnapshotManifest, signal: AbortSignal): Promise<void> {
   try {
     await store.put(manifestKey(manifest.name), encodeManifest(manifest), { condition: 'absent', signal })

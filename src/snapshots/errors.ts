@@ -7,14 +7,14 @@ export class SnapshotRunning extends CairnError {
   }
 }
 
-/** The name is taken: by an older snapshot, or by another process that was faster. */
+/** The name exists: from an older snapshot, or from another process that was faster. */
 export class SnapshotExists extends CairnError {
   constructor(place: string, name: string) {
     super(`${place} has a snapshot ${name} already; nothing was replaced`)
   }
 }
 
-/** No snapshot, or none of that name. */
+/** No snapshot exists, or none with that name. */
 export class SnapshotMissing extends CairnError {
   constructor(place: string, name?: string) {
     super(
@@ -23,7 +23,7 @@ export class SnapshotMissing extends CairnError {
   }
 }
 
-/** A manifest or a part is not what it has to be. */
+/** A manifest or a part is invalid. */
 export class SnapshotDamaged extends CairnError {
   constructor(object: string, problem: string, options?: ErrorOptions) {
     super(`${object}: ${problem}`, options)

@@ -12,7 +12,7 @@ export interface SnapshotPart {
   readonly bytes: number
 }
 
-/** A finished snapshot: what it holds, and the parts that make up its database. */
+/** A finished snapshot: facts about its chain, and the parts that make up its database. */
 export interface SnapshotManifest extends CopyFacts {
   readonly format: 1
   readonly name: string
@@ -20,54 +20,56 @@ export interface SnapshotManifest extends CopyFacts {
   readonly createdAt: string
   /** Version of Cairn. */
   readonly version: string
-  /** Of the database file. */
+  /** Size of the database file. */
   readonly bytes: number
-  /** Of every part but the last. */
+  /** Size of every part but the last. */
   readonly partBytes: number
   readonly parts: readonly SnapshotPart[]
-  /** Random: tells apart two snapshots of one name under way. */
+  /** Random: distinguishes two snapshots in progress with the same name. */
   readonly creator: string
 }
 
-/** Bytes of a part unless it is said otherwise. */
+/** Default size of a part in bytes. */
 export const PART_BYTES = 64 * 2 ** 20
 
-/** 16 TiB of database make a manifest of 25 MB. */
+/** A database of 16 TiB has a manifest of 25 MB. */
 export const MAX_MANIFEST_BYTES = 64 * 2 ** 20
 
 const MANIFESTS = 'manifests/'
 const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$/
 const READS = 8
 
-/** True for what a snapshot may be called: 1 to 100 letters, digits, `.`, `_` and `-`. */
+/** Returns true for a valid snapshot name: 1 to 100 letters, digits, `.`, `_` and `-`. */
 export function isSnapshotName(name: string): boolean {
   return NAME.test(name) && !name.endsWith('.tmp')
 }
 
-/** The name of a snapshot that was given none: `0023000000-1a2b3c4d`, the head's number and the beginning of its hash. */
+/** Returns the default name of a snapshot: `0023000000-1a2b3c4d`, the head's number and the beginning of its hash. */
 export function defaultName({ head }: CopyFacts): string {
   return `${String(head.number).padStart(10, '0')}-${head.hash.slice(2, 10)}`
 }
 
-/** Key of a manifest. */
+/** Returns the key of a manifest. */
 export function manifestKey(name: string): string {
   return `${MANIFESTS}${name}.json`
 }
 
-/** Keys of parts begin so. */
+/** Prefix of part keys. */
 export const PARTS = 'parts/'
 
-/** Key of a part. Parts with the same bytes are one object. */
+/** Returns the key of a part. Parts with the same bytes are one object. */
 export function partKey(sha256: string): string {
   return `${PARTS}${sha256}`
 }
 
-/** The manifest as an object. */
+/** Encodes the manifest as an object. */
 export function encodeManifest(manifest: SnapshotManifest): Buffer {
   return Buffer.from(`${JSON.stringify(manifest, null, 1)}\n`)
 }
 
-/** Reads a manifest. @param object for messages @throws SnapshotDamaged for anything that is none of this version */
+/** Parses a manifest.
+ *  @param object its name, for messages
+ *  @throws SnapshotDamaged for anything but a manifest of this version */
 export function parseManifest(text: string, object: string): SnapshotManifest {
   const fail = (problem: string) => new SnapshotDamaged(object, `not a manifest of a snapshot: ${problem}`)
   let value: Partial<SnapshotManifest> | null
@@ -119,7 +121,7 @@ function isPart(value: unknown): boolean {
   return isDigest && isCount(value.bytes) && value.bytes !== 0
 }
 
-/** The manifest of that name; undefined when there is none. @throws SnapshotDamaged; as `get` of the store */
+/** Reads the manifest of that name; undefined if missing. @throws SnapshotDamaged; as `get` of the store */
 export async function readManifest(
   store: ObjectStore,
   name: string,
@@ -134,7 +136,8 @@ export async function readManifest(
   return manifest
 }
 
-/** All snapshots, the newest first: by block, then by time. @throws SnapshotDamaged; as `list` and `get` of the store */
+/** Returns all snapshots, newest first: by block, then by time. @throws SnapshotDamaged; as `list` and `get` of the
+ *  store */
 export async function listSnapshots(store: ObjectStore, control: RequestControl = {}): Promise<SnapshotManifest[]> {
   const names: string[] = []
   for await (const { key } of store.list(MANIFESTS, control)) {

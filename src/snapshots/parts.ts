@@ -3,19 +3,19 @@ import { readPart } from '../lib/objects/directoryStore.js'
 import type { FilePart } from '../lib/objects/objectStore.js'
 import type { SnapshotPart } from './manifest.js'
 
-/** A part and its place in the database file. */
+/** A part and its offset in the database file. */
 export interface PlacedPart extends SnapshotPart {
   readonly index: number
   /** Offset of its first byte. */
   readonly from: number
 }
 
-/** The parts with their places. */
+/** Returns the parts with their offsets. */
 export function placeParts({ parts, partBytes }: { parts: readonly SnapshotPart[]; partBytes: number }): PlacedPart[] {
   return parts.map((part, index) => ({ ...part, index, from: index * partBytes }))
 }
 
-/** SHA-256 of a part of a file as 64 hex digits. @throws the reason of the signal */
+/** Returns the SHA-256 of a part of a file as 64 hex digits. @throws the reason of the signal */
 export async function digestPart(part: FilePart, signal: AbortSignal): Promise<string> {
   const hash = createHash('sha256')
   for await (const chunk of readPart(part, signal)) hash.update(chunk as Uint8Array)
@@ -37,7 +37,8 @@ export async function cutIntoParts(
   return parts
 }
 
-/** Runs a task for each item, so many at a time. The first failure stops the others and is thrown when all have ended. */
+/** Runs a task for each item, up to `concurrency` at a time. The first failure stops the others and is thrown once all
+ *  have ended. */
 export async function forEachConcurrently<T>(
   items: readonly T[],
   { concurrency, signal }: { concurrency: number; signal: AbortSignal },

@@ -4,15 +4,15 @@ import { MAX_MANIFEST_BYTES, parseManifest, type SnapshotManifest } from './mani
 
 const PENDING = 'pending/'
 
-/** A snapshot under way that is older than this was given up. */
+/** An unfinished snapshot that is older than this counts as abandoned. */
 const GIVEN_UP_MS = 7 * 24 * 3_600_000
 
-/** Key of the note that a snapshot under way needs its parts, so that nobody removes them: its manifest under another name. */
+/** Returns the key under which a snapshot in progress stores its manifest, so that no process removes its parts. */
 export function pendingKey({ name, creator }: SnapshotManifest): string {
   return `${PENDING}${name}-${creator}.json`
 }
 
-/** Parts that snapshots under way need. Notes that were given up are removed. */
+/** Returns the parts that snapshots in progress need. Removes abandoned notes. */
 export async function pendingParts(
   store: ObjectStore,
   { nowMs, ...control }: RequestControl & { nowMs: number },

@@ -2,9 +2,9 @@ import type { ObjectStore, RequestControl } from '../lib/objects/objectStore.js'
 import { listSnapshots, manifestKey, PARTS, partKey, type SnapshotManifest } from './manifest.js'
 import { pendingParts } from './pending.js'
 
-/** Removes all but the `keep` newest snapshots of the chain: their manifests first, then parts that no manifest and no snapshot
- *  under way needs. Returns the names of the removed ones. @throws SnapshotDamaged for a manifest that cannot be read: then no part
- *  is removed; as the store */
+/** Removes all but the `keep` newest snapshots of the chain: their manifests first, then parts that no manifest and no
+ *  snapshot in progress needs. Returns the names of the removed ones. @throws SnapshotDamaged for an unreadable
+ *  manifest, and removes no part; as the store */
 export async function removeOldSnapshots(
   store: ObjectStore,
   { chain, keep, ...control }: RequestControl & { chain: SnapshotManifest; keep: number },
@@ -18,7 +18,7 @@ export async function removeOldSnapshots(
   return old.map(({ name }) => name)
 }
 
-/** Parts are listed before what needs them: a snapshot that begins meanwhile has noted its parts before it relies on one. */
+/** Lists parts before what needs them: a snapshot that begins meanwhile notes its parts before it relies on one. */
 async function removeUnusedParts(store: ObjectStore, control: RequestControl): Promise<void> {
   const found: string[] = []
   for await (const { key } of store.list(PARTS, control)) found.push(key)

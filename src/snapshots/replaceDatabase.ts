@@ -8,7 +8,7 @@ import { carryKeys } from '../store/snapshotCopy.js'
 /** The folder in the data directory for a database that a snapshot replaces. */
 export const REPLACED = 'cairn.replaced'
 
-/** Moves the database of a data directory aside, which nobody may have open. */
+/** Moves the database of a data directory aside. No process may have it open. */
 export function setAside(datadir: string): void {
   const folder = join(datadir, REPLACED)
   rmSync(folder, { recursive: true, force: true })
@@ -21,7 +21,7 @@ export function setAside(datadir: string): void {
   syncPath(datadir)
 }
 
-/** Gives a restored database the API keys of the one that was moved aside, and removes that. Does nothing where there is none. */
+/** Copies the API keys of the database that was moved aside into the restored one, then removes the old one, if any. */
 export function finishReplacing(datadir: string): void {
   const folder = join(datadir, REPLACED)
   const old = join(folder, DATABASE_FILE)

@@ -24,42 +24,43 @@ import {
 } from './manifest.js'
 import { digestPart, forEachConcurrently, type PlacedPart, placeParts } from './parts.js'
 
-/** What is restored, and where. */
+/** What to restore, and where. */
 export interface RestoreTerms {
   readonly store: ObjectStore
   /** Default: the newest. */
   readonly name?: string
   readonly datadir: string
   readonly signal: AbortSignal
-  /** Refuses a snapshot by what its manifest says, before anything is downloaded. @throws its reason */
+  /** Refuses a snapshot by its manifest, before anything is downloaded. @throws its reason */
   accept?(manifest: SnapshotManifest): void
-  /** Gets bytes done of the step, and in all. */
+  /** Receives the bytes done and the total of the step. */
   onProgress(step: SnapshotStep, done: number, total: number): void
 }
 
 /** A restored database. */
 export interface RestoredSnapshot {
   readonly manifest: SnapshotManifest
-  /** Bytes that were downloaded; the others an interrupted run had left. */
+  /** Bytes downloaded; the others were left by an interrupted run. */
   readonly downloaded: number
-  /** What is in the snapshot and not in the database, as `trigger NAME`, `setting NAME` or `1 API key`. */
+  /** Items of the snapshot that are not in the database, as `trigger NAME`, `setting NAME` or `1 API key`. */
   readonly leftOut: readonly string[]
 }
 
-/** The folder in the data directory that holds the database until it is whole. */
+/** The folder in the data directory for the database until it is complete. */
 export const UNFINISHED = 'cairn.restore'
 const MANIFEST = 'manifest.json'
 const COPY = 'copy.db'
 const DOWNLOADS = 4
 
-/** What may be in the data directory: nothing of another database. */
+/** Files allowed in the data directory: none of another database. */
 const ALLOWED =
   /^(cairn\.restore|cairn\.replaced|publisher\.json|snapshot\.lock(-journal)?|cairn\.lock(-journal)?|cairn\.following|usage\.db(-wal|-shm)?|lost\+found)$/
 
-/** Makes the database of an empty data directory from a snapshot: every part is checked by its digest before it is used, the head by
- *  the manifest, and the database appears when it is whole and on disk. Killed at any moment, it goes on with the parts that it has.
- *  @throws DatadirInUse; SnapshotMissing; SnapshotDamaged; NoSpace; DatabaseLocked; DatabaseTooNew; ObjectStoreFailed; what `accept`
- *    throws; the reason of the signal */
+/** Restores a snapshot into an empty data directory. Checks every part against its digest before use, and the head
+ *  against the manifest. The database appears once complete and on disk. After a kill at any moment, the next run
+ *  resumes with the parts on disk.
+ *  @throws DatadirInUse; SnapshotMissing; SnapshotDamaged; NoSpace; DatabaseLocked; DatabaseTooNew; ObjectStoreFailed;
+ *    what `accept` throws; the reason of the signal */
 export async function restoreSnapshot(terms: RestoreTerms): Promise<RestoredSnapshot> {
   const { datadir } = terms
   mkdirSync(datadir, { recursive: true, mode: 0o700 })
@@ -73,7 +74,7 @@ export async function restoreSnapshot(terms: RestoreTerms): Promise<RestoredSnap
   } finally {
     lock.close()
   }
-  // Brings an older schema up to date, and sets the journal mode that servers need.
+  // Migrates an older schema, and sets the journal mode that servers need.
   openForWriting(datadir).close()
   return restored
 }
@@ -113,7 +114,7 @@ async function restore(terms: RestoreTerms): Promise<RestoredSnapshot> {
   return { manifest, downloaded, leftOut }
 }
 
-/** The named snapshot; without a name the one whose restore is unfinished if it is still there, else the newest.
+/** Returns the named snapshot; without a name, that of an unfinished restore if it still exists, else the newest.
  *  @throws SnapshotMissing */
 async function chooseSnapshot({ store, name, signal }: RestoreTerms, folder: string): Promise<SnapshotManifest> {
   if (name !== undefined) {
@@ -139,7 +140,7 @@ function requireSpace(datadir: string, needed: number): void {
   if (free < needed) throw new NoSpace(datadir, { needed, free })
 }
 
-/** The parts that an interrupted restore has not left whole. */
+/** Returns the parts that an interrupted restore left incomplete. */
 async function findMissing(
   path: string,
   manifest: SnapshotManifest,
@@ -172,7 +173,7 @@ async function download(
   })
 }
 
-/** Writes the part to its place. False when it is not what its digest says. @throws SnapshotDamaged when it is not there */
+/** Writes the part at its offset. Returns false if its digest differs. @throws SnapshotDamaged if it is missing */
 async function fetchPart(
   file: FileHandle,
   { sha256, from, bytes }: PlacedPart,
@@ -196,7 +197,8 @@ async function fetchPart(
   return at === bytes && hash.digest('hex') === sha256
 }
 
-/** Returns what was left out. @throws SnapshotDamaged when the database is not the one of the manifest, or none of Cairn */
+/** Returns what was left out. @throws SnapshotDamaged if the database does not match the manifest, or is not one of
+ *  Cairn */
 function complete(path: string, { head, name }: SnapshotManifest, store: ObjectStore): readonly string[] {
   const object = `${store.place}: snapshot ${name}`
   let db: Database | undefined
@@ -219,7 +221,7 @@ function complete(path: string, { head, name }: SnapshotManifest, store: ObjectS
   }
 }
 
-/** True for what SQLite says of a file that is no database, or one whose schema or pages it cannot read. */
+/** Returns true for SQLite's errors on a file that is not a database, or whose schema or pages it cannot read. */
 function isUnreadable(error: unknown): boolean {
   return /^SQLITE_(CORRUPT|NOTADB|ERROR|FORMAT)/.test(String((error as { code?: unknown }).code))
 }

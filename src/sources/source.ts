@@ -1,7 +1,7 @@
 import type { Block, ConsensusReceipt } from '../chain/eth/types.js'
 import { CairnError } from '../lib/errors.js'
 
-/** A block of a source: decoded, its parts not compared with its header yet unless it says so. */
+/** A block of a source: decoded; its parts are not compared with its header yet unless it says so. */
 export interface RawBlock {
   block: Block
   /** The roots of transactions, uncles and withdrawals were compared with the header. */
@@ -32,8 +32,8 @@ export interface BlockSource {
   readonly totalBlocks?: number
   /** Bytes of the file, before decompression, read for the blocks so far; absent when not counted. */
   bytesRead?(): number
-  /** All blocks, from the beginning at every call. @throws SourceError during iteration, when the next block cannot be
-   *  read */
+  /** Yields all blocks, from the beginning at every call. @throws SourceError during iteration, when the next block
+   *  cannot be read */
   blocks(range?: BlockRange): Iterable<RawBlock> | AsyncIterable<RawBlock>
 }
 

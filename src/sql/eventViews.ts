@@ -4,7 +4,7 @@ import { readAddedAbis } from '../store/addedAbis.js'
 import type { Database } from '../store/database.js'
 import type { EventView } from '../store/sql/queryDatabase.js'
 
-/** A view for each event of the added ABIs. */
+/** Returns a view for each event of the added ABIs. */
 export function readEventViews(db: Database): EventView[] {
   const decoder = createDecoder(readAddedAbis(db).list())
   return decoder.events.filter(({ isAdded }) => isAdded).map((event) => viewOf(event, decoder))
@@ -20,7 +20,7 @@ function viewOf(event: KnownEvent, decoder: Decoder): EventView {
     address,
     decode(log) {
       if (topic0 !== undefined) return cellsOf(event, event.decode(log.topics, log.data))
-      // Any log of fitting length would be an anonymous event: only what no other event explains is one.
+      // Any log of matching length would decode as an anonymous event, so only logs that match no other event count.
       const decoded = decoder.decodeLog(log)
       return decoded?.event === event ? cellsOf(event, decoded.values) : null
     },

@@ -1,11 +1,11 @@
 import { formatData } from '../lib/hex.js'
 import type { SqlValue } from '../store/sql/runQuery.js'
 
-/** How rows are written by programs. */
+/** Row formats for programs. */
 export const ROW_FORMATS = ['ndjson', 'csv'] as const
 export type RowFormat = (typeof ROW_FORMATS)[number]
 
-/** The lines of rows; with `header`, that of the column names first where the format has one. */
+/** Formats rows as lines; with `header`, starts with the column names if the format has a header. */
 export function formatRows(
   format: RowFormat,
   columns: readonly string[],
@@ -16,7 +16,7 @@ export function formatRows(
   return rows.map((row) => `{${row.map((value, i) => `${names[i]}:${formatJson(value)}`).join(',')}}\n`).join('')
 }
 
-/** RFC 4180, lines end with LF; NULL is empty. */
+/** Formats CSV by RFC 4180, lines end with LF; NULL is empty. */
 function formatCsv(columns: readonly string[], rows: readonly (readonly SqlValue[])[], header: boolean): string {
   const lines = rows.map((row) => row.map((value) => quoteCsv(formatCell(value))))
   return (header ? [columns.map(quoteCsv), ...lines] : lines).map((cells) => `${cells.join(',')}\n`).join('')
@@ -26,13 +26,13 @@ function quoteCsv(text: string): string {
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
 }
 
-/** A value as text: bytes as hex DATA, NULL as nothing. */
+/** Formats a value as text: bytes as hex DATA, NULL as the empty string. */
 export function formatCell(value: SqlValue): string {
   if (value === null) return ''
   return value instanceof Uint8Array ? formatData(value) : String(value)
 }
 
-/** Integers beyond 2^53 and numbers that JSON lacks are strings. */
+/** Formats a value as JSON. Integers beyond 2^53 and numbers that JSON lacks are strings. */
 function formatJson(value: SqlValue): string {
   if (value === null) return 'null'
   if (typeof value === 'bigint') return Number.isSafeInteger(Number(value)) ? String(value) : `"${value}"`

@@ -1,13 +1,13 @@
 import type { SqlValue } from '../store/sql/runQuery.js'
 import type { RowFormat } from './formats.js'
 
-/** Ends a query process that takes too much memory. */
+/** Ends a query process that uses too much memory. */
 export const MEMORY_SIGNAL = 'SIGUSR2'
 
 /** Arguments of a query process, as JSON. */
 export interface QueryProcessOptions {
   readonly datadir: string
-  /** For queries of strangers: bounded memory, no secrets. Undefined: a user with the file. */
+  /** Memory limit for untrusted clients, who also see no secrets; undefined: a user with access to the file. */
   readonly memoryBytes?: number
 }
 
@@ -20,7 +20,7 @@ export type QueryRequest =
 export interface Batch {
   readonly kind: 'batch'
   readonly columns: readonly string[]
-  /** The lines of a format, or the values. */
+  /** Rows as lines of the format, or as values. */
   readonly text: string
   readonly values: readonly (readonly SqlValue[])[]
   readonly isLast: boolean

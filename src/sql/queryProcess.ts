@@ -10,16 +10,17 @@ import { formatRows } from './formats.js'
 import { MEMORY_SIGNAL, type QueryProcessOptions, type QueryReply, type QueryRequest } from './protocol.js'
 import type { RevertReasons } from './revertReasons.js'
 
-/* The entry of a query process. SQLite's loop cannot be interrupted from JavaScript, so the parent kills the process. */
+/* Entry of a query process. SQLite's loop cannot be interrupted from JavaScript, so the parent kills the process. */
 
 const BATCH_ROWS = 500
 // Wide rows make shorter batches.
 const BATCH_CHARACTERS = 262_144
 
-/** Longest row of an untrusted client's query, as characters of text and hex digits of bytes. */
+/** Max row of an untrusted client's query, in characters of text and hex digits of bytes. */
 const MAX_ROW_CHARACTERS = 16_000_000
 
-/** Longest text of one message: the server's main thread reads each at once, some milliseconds for a million characters. */
+/** Max characters of one message: the server's main thread reads each at once, in some milliseconds per million
+ *  characters. */
 const MESSAGE_CHARACTERS = 1_000_000
 
 const { datadir, memoryBytes } = JSON.parse(process.argv[2]) as QueryProcessOptions
@@ -36,7 +37,7 @@ interface OpenQuery extends RunningQuery {
 let opened: { db: Database; version: () => string; seen: string } | undefined
 let query: OpenQuery | undefined
 
-/** A connection with views of the ABIs of now. */
+/** Returns a connection with views of the current ABIs. */
 function connection(): Database {
   if (opened !== undefined && opened.version() !== opened.seen) {
     opened.db.close()
@@ -45,7 +46,7 @@ function connection(): Database {
   if (opened === undefined) {
     let seen = ''
     const db = openForQueries(datadir, (database) => {
-      seen = readAddedAbis(database).version() // before they are read: one that is added meanwhile makes another connection
+      seen = readAddedAbis(database).version() // before they are read: an ABI added meanwhile causes a new connection
       return readEventViews(database)
     })
     db.function(REASON_FUNCTION, (hash: unknown) => {
@@ -58,7 +59,8 @@ function connection(): Database {
   return opened.db
 }
 
-/** `cairn_revert_reason(transaction_hash)` executes a transaction again. The EVM is loaded for the first query that names it. */
+/** `cairn_revert_reason(transaction_hash)` re-executes a transaction. The EVM is loaded for the first query that names
+ *  it. */
 const REASON_FUNCTION = 'cairn_revert_reason'
 let revertReasons: RevertReasons | undefined
 
@@ -68,7 +70,7 @@ async function prepare({ sql }: Extract<QueryRequest, { kind: 'run' }>): Promise
   revertReasons = await loadRevertReasons(datadir)
 }
 
-/** A hash as text or bytes. Undefined for anything else. */
+/** Parses a hash from text or bytes; undefined for anything else. */
 function parseHash(hash: unknown): Uint8Array | undefined {
   if (hash instanceof Uint8Array) return hash.length === 32 ? hash : undefined
   return typeof hash === 'string' && /^0x[0-9a-f]{64}$/i.test(hash) ? parseHex(hash) : undefined
@@ -90,7 +92,7 @@ function nextBatch(current: OpenQuery): QueryReply {
   return nextPart(current, { text: formatRows(format, columns, { rows: values, header: isFirst }), isLast })
 }
 
-/** The next rows. @throws Error beyond a limit */
+/** Reads the next rows. @throws Error beyond a limit */
 function readRows({ rows, sent, maxRows }: OpenQuery): { values: (readonly SqlValue[])[]; isLast: boolean } {
   const values: (readonly SqlValue[])[] = []
   let characters = 0
@@ -110,7 +112,7 @@ function readRows({ rows, sent, maxRows }: OpenQuery): { values: (readonly SqlVa
   return { values, isLast: false }
 }
 
-/** Characters that a row takes as text. */
+/** Returns the length of a row as text. */
 function rowCharacters(row: readonly SqlValue[]): number {
   let characters = 0
   for (const cell of row) {
@@ -120,9 +122,9 @@ function rowCharacters(row: readonly SqlValue[]): number {
   return characters
 }
 
-/** The beginning of a text as a message; the rest is kept for the next one. */
+/** Returns the beginning of a text as a message and keeps the rest for the next one. */
 function nextPart(current: OpenQuery, { text, isLast }: { text: string; isLast: boolean }): QueryReply {
-  // Surrogates of a pair stay together.
+  // Does not split a surrogate pair.
   const isSplit = /[\ud800-\udbff]/.test(text.charAt(MESSAGE_CHARACTERS - 1))
   const end = isSplit ? MESSAGE_CHARACTERS - 1 : MESSAGE_CHARACTERS
   const isWhole = text.length <= end
@@ -151,8 +153,8 @@ function endQuery(): void {
   query = undefined
 }
 
-// A query that loops keeps this thread busy after the parent has been killed. Memory is that of the process without mapped files:
-// better-sqlite3 is built without memory statistics, which PRAGMA hard_heap_limit needs.
+// A separate thread, since a looping query keeps this one busy after the parent was killed. Memory is that of the
+// process without mapped files: better-sqlite3 is built without memory statistics, which PRAGMA hard_heap_limit needs.
 const WATCH = `const { readFileSync } = require('node:fs')
 const { workerData: { maxBytes, signal } } = require('node:worker_threads')
 const { ppid } = process
@@ -173,13 +175,13 @@ setInterval(() => {
 const maxBytes = memoryBytes ?? Number.POSITIVE_INFINITY
 new Worker(WATCH, { eval: true, workerData: { maxBytes, signal: MEMORY_SIGNAL } }).unref()
 process.on('disconnect', () => process.exit(0))
-process.on('SIGINT', () => {}) // of a terminal, for the parent
+process.on('SIGINT', () => {}) // a terminal's Ctrl-C is for the parent
 process.on('message', async (request: QueryRequest) => {
   process.send?.(await answer(request))
 })
 try {
   connection()
 } catch {
-  // The first query says why.
+  // The first query reports the reason.
 }
 process.send?.({ kind: 'ready' } satisfies QueryReply)

@@ -6,12 +6,12 @@ import { type Batch, MEMORY_SIGNAL, type QueryProcessOptions, type QueryReply, t
 /** A query that failed; the message is for its author. */
 export class QueryFailed extends CairnError {}
 
-/** A query that ran for too long, or was stopped. */
+/** A query that timed out or was stopped. */
 export class QueryStopped extends CairnError {}
 
-/** Runs queries in a process of its own, one at a time. */
+/** Runs queries in a separate process, one at a time. */
 export interface QueryRunner {
-  /** The batches of rows; the next one is read when it is asked for. Ending the loop, `signal` and `timeoutMs` end the query.
+  /** Yields batches of rows, each read on demand. Ending the loop, `signal` and `timeoutMs` end the query.
    *  @throws QueryFailed, QueryStopped */
   run(query: Omit<Extract<QueryRequest, { kind: 'run' }>, 'kind'>, options?: RunOptions): AsyncGenerator<Batch>
   close(): void
@@ -20,18 +20,18 @@ export interface QueryRunner {
 /** What ends a query. */
 export interface RunOptions {
   readonly signal?: AbortSignal
-  /** Of the whole query, the reading of its rows included, from when its process is ready. */
+  /** Time limit of the whole query, including reading its rows, from when its process is ready. */
   readonly timeoutMs?: number
 }
 
-// The heap of JavaScript: batches of a few hundred kilobytes and the decoder.
+// JavaScript heap: batches of a few hundred kilobytes and the decoder.
 const HEAP_MB = 192
 
-/** A runner whose process is started at once. */
+/** Creates a runner and starts its process at once. */
 export function createQueryRunner(options: QueryProcessOptions): QueryRunner {
   let child: ChildProcess | undefined
   let isClosed = false
-  /** Resolved by the first message of a process, or its end. */
+  /** Resolves at the first message of a process, or its end. */
   const ready = new WeakMap<ChildProcess, Promise<unknown>>()
   const start = (): ChildProcess => {
     const started = fork(fileURLToPath(new URL('./queryProcess.js', import.meta.url)), [JSON.stringify(options)], {

@@ -13,17 +13,17 @@ import { createChainReader } from '../store/rows/chainReader.js'
 /** Memory of the executed transaction: the heap of a query process is small. */
 const MEMORY_BYTES = 64 * 2 ** 20
 
-/** Returns the reason of a failed transaction: its decoded error, else what the EVM says. Null for a transaction that succeeded or is
- *  unknown, and where its state is not available. */
+/** Returns the reason of a failed transaction: its decoded error, else the EVM's failure. Null for a transaction that
+ *  succeeded or is unknown, or whose state is not available. */
 export type RevertReasons = (hash: Uint8Array) => string | null
 
-/** As in all of SQL, addresses are in lower case. */
+/** Converts addresses to lower case, as everywhere in SQL. */
 function lowerCase({ decoder, values }: DecodedError): DecodedError {
   return { decoder, values: values.map((value, i) => lowerAddresses(decoder.error.inputs[i].type, value)) }
 }
 
-/** Reads with a connection of its own, since a connection that runs a query cannot run others. The query process is killed at its time
- *  limit, so executions have none. */
+/** Uses a separate connection, since a connection cannot run other queries during a query. The query process is killed
+ *  at its time limit, so executions have none. */
 export async function loadRevertReasons(datadir: string): Promise<RevertReasons> {
   const db = openForReading(datadir)
   const watch = createCommitWatch(db)

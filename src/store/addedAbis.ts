@@ -22,7 +22,7 @@ export interface AddedAbiReader {
 
 /** Reads and changes added ABIs. */
 export interface AddedAbiTable extends AddedAbiReader {
-  /** Adds an ABI in place of the one with the same name and address, if there is one. Returns its id. */
+  /** Adds an ABI, replacing one with the same name and address. Returns its id. */
   add(abi: Pick<AddedAbi, 'name' | 'address' | 'json'>): number
   /** False when no ABI has that id. */
   remove(id: number): boolean
@@ -50,7 +50,7 @@ export function readAddedAbis(db: Database): AddedAbiReader {
   }
 }
 
-/** The ABIs of a database opened for writing. */
+/** Accesses the ABIs of a database opened for writing. */
 export function createAddedAbiTable(db: Database): AddedAbiTable {
   const change = <T>(work: () => T): T =>
     db

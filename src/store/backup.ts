@@ -10,37 +10,38 @@ import { DATABASE_FILE, openAnySchema, requireKnownSchema } from './open.js'
 
 /** Progress and end of a copy. */
 export interface CopyOptions {
-  /** Gets the bytes copied so far and in all. */
+  /** Called with the bytes copied so far and the total. */
   onProgress(done: number, total: number): void
   readonly signal: AbortSignal
-  /** Checks the finished copy before it gets its name, without the objects that no migration made: `dropped`, as `trigger NAME`.
-   *  @throws what is wrong with it */
+  /** Checks the finished copy before it is renamed into place. `dropped`: the objects that no migration made, removed
+   *  from the copy, as `trigger NAME`.
+   *  @throws an error that describes the fault */
   check(db: Database, dropped: readonly string[]): void
 }
 
-/** What a copy would replace is there already. */
+/** The target of a copy exists already. */
 export class CopyExists extends CairnError {
   constructor(path: string) {
     super(`${path} is there already; nothing was replaced`)
   }
 }
 
-/** A file that is no backup. */
+/** The file is not a backup. */
 export class NoBackup extends CairnError {
   constructor(path: string, problem: string) {
     super(`${path} is not a backup of Cairn: ${problem}`)
   }
 }
 
-// 16 MiB with pages of 4 KiB: the process hears signals and writes progress in between.
+// 16 MiB with pages of 4 KiB: the process handles signals and writes progress in between.
 const PAGES_PER_STEP = 4096
 const CHUNK_BYTES = 8 * 2 ** 20
 const SQLITE_MAGIC = 'SQLite format 3\0'
 
-/** Copies the database of `datadir` as it is now into one file, while others read and write it. The file appears under its name
- *  once it is checked and on disk. One read transaction spans the copy: SQLite would begin anew at each commit of a writer
- *  otherwise (https://sqlite.org/backup.html). Returns the bytes of the file. @throws CopyExists; DatabaseMissing; ForeignSchema; the reason of
- *  the signal; what `check` throws */
+/** Copies the database of `datadir` as it is now into one file, while others read and write it. The file gets its name
+ *  once it is checked and on disk. One read transaction spans the copy: otherwise SQLite would restart it at each
+ *  commit of a writer (https://sqlite.org/backup.html). Returns the size of the file in bytes.
+ *  @throws CopyExists; DatabaseMissing; ForeignSchema; the reason of the signal; errors of `check` */
 export async function backUp(datadir: string, target: string, options: CopyOptions): Promise<number> {
   if (existsSync(target)) throw new CopyExists(target)
   const partial = `${target}.partial`
@@ -70,8 +71,9 @@ export async function backUp(datadir: string, target: string, options: CopyOptio
   }
 }
 
-/** Copies a backup into `datadir`, which has no database yet. The database appears once it is checked and on disk. Returns its
- *  bytes. @throws CopyExists; NoBackup; DatabaseTooNew; ForeignSchema; the reason of the signal; what `check` throws */
+/** Copies a backup into `datadir`, which has no database yet. The database appears once it is checked and on disk.
+ *  Returns its size in bytes.
+ *  @throws CopyExists; NoBackup; DatabaseTooNew; ForeignSchema; the reason of the signal; errors of `check` */
 export async function restoreBackup(backup: string, datadir: string, options: CopyOptions): Promise<number> {
   const target = join(datadir, DATABASE_FILE)
   if (existsSync(target)) throw new CopyExists(target)
@@ -87,19 +89,19 @@ export async function restoreBackup(backup: string, datadir: string, options: Co
   }
 }
 
-/** The first and the last block of a database of any version; undefined without blocks. */
+/** Returns the first and the last block of a database of any version; undefined without blocks. */
 export function blockRange(db: Database): { first: number; last: number } | undefined {
   const range = db.prepare('SELECT min(number) AS first, max(number) AS last FROM blocks').get()
   const { first, last } = range as { first: number | null; last: number | null }
   return first === null || last === null ? undefined : { first, last }
 }
 
-/** API keys in use of a database of any version. */
+/** Counts the API keys in use in a database of any version. */
 export function countKeys(db: Database): number {
   return db.prepare<[], number>('SELECT count(*) FROM api_keys WHERE revoked_at IS NULL').pluck().get()!
 }
 
-/** Opens a copy, and makes it a file that is whole without a write-ahead log. */
+/** Opens a copy and makes it complete in one file, without a write-ahead log. */
 export function openCopy(path: string): Database {
   const db = new SqliteDatabase(path)
   try {
@@ -111,7 +113,7 @@ export function openCopy(path: string): Database {
   }
 }
 
-/** Drops what no migration made from a copy, and checks the rest. */
+/** Drops the objects of a copy that no migration made, and checks the rest. */
 function checkCopy(path: string, { check }: CopyOptions): void {
   const db = openCopy(path)
   try {
@@ -122,7 +124,7 @@ function checkCopy(path: string, { check }: CopyOptions): void {
   }
 }
 
-/** Gives the copy its name, unless somebody took it meanwhile. */
+/** Renames the copy into place, unless another process has created the target meanwhile. */
 async function publish(partial: string, target: string): Promise<number> {
   syncPath(partial)
   try {

@@ -1,5 +1,6 @@
-/** Returns a function that gives a range of at most `most` bytes as an array of its own for binding, valid until the next call. The arrays,
- *  one of each length, share memory: better-sqlite3 copies what it binds, and a new view takes longer than copying some bytes. */
+/** Returns a function that copies a range of at most `most` bytes to its own array for binding, valid until the next
+ *  call. The arrays, one for each length, share memory: better-sqlite3 copies what it binds, and a new view takes
+ *  longer than copying some bytes. */
 export function createBoundBytes(most: number): (bytes: Uint8Array, from: number, to: number) => Uint8Array {
   const all = Buffer.allocUnsafeSlow(most)
   const byLength: (Buffer | undefined)[] = new Array(most + 1).fill(undefined)

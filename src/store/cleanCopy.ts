@@ -3,7 +3,7 @@ import { CairnError, messageOf } from '../lib/errors.js'
 import type { Database } from './database.js'
 import { compareSchema, describeEntry, type SchemaEntry } from './schemaFacts.js'
 
-/** A copy of a database whose schema is not the one that the migrations make. */
+/** The schema of a database copy differs from that of the migrations. */
 export class ForeignSchema extends CairnError {
   constructor(object: string, problem: string, options?: ErrorOptions) {
     super(`the schema is not that of Cairn: ${object}: ${problem}`, options)
@@ -13,11 +13,12 @@ export class ForeignSchema extends CairnError {
 /* Triggers first: dropping or deleting anything else must not run them. */
 const ORDER = ['trigger', 'view', 'index', 'table']
 
-/** Drops what no migration made from the copy of a database, its triggers before anything else is written, and compares the rest with
- *  the migrations. Returns what was dropped, as `trigger NAME`. @throws ForeignSchema when an object of Cairn's own differs */
+/** Drops objects that no migration made from the copy of a database, triggers before anything else is written, and
+ *  compares the rest with the migrations. Returns the dropped objects, as `trigger NAME`.
+ *  @throws ForeignSchema when an object of Cairn's own differs */
 export function dropForeignObjects(db: Database): string[] {
   db.pragma('trusted_schema = OFF')
-  db.pragma('secure_delete = ON') // a table of somebody else may hold what is not for others
+  db.pragma('secure_delete = ON') // a table of another program may contain private data
   const dropped = explain(() => db.transaction(() => dropAll(db))())
   requireOwnSchema(db)
   return dropped
@@ -58,7 +59,7 @@ function requireOwnSchema(db: Database): void {
   if (encoding !== 'UTF-8') throw new ForeignSchema('encoding', `expected UTF-8, got ${encoding}`)
 }
 
-/** Names the schema in the errors of SQLite, which does not read a malformed one. */
+/** Names the schema in errors of SQLite, which refuses to read a malformed one. */
 function explain<T>(work: () => T): T {
   try {
     return work()

@@ -1,8 +1,8 @@
 import { customType } from 'drizzle-orm/sqlite-core'
 
-/** The stored form of an unsigned integer of up to 256 bits: an SQL integer up to 2^53 - 1, decimal text above. `CAST(x
- *  AS TEXT)` is exact and `CAST(x AS REAL)` is a number for every value. The column has BLOB (no) affinity: an INTEGER
- *  column would turn large decimal text into a REAL. */
+/** The stored form of an unsigned integer of up to 256 bits: an SQL integer up to 2^53 - 1, decimal text above.
+ *  `CAST(x AS TEXT)` is exact and `CAST(x AS REAL)` is a number for every value. The column has BLOB (no) affinity: an
+ *  INTEGER column would turn large decimal text into a REAL. */
 export type StoredUint = number | string
 
 /** Encodes a non-negative integer for binding. better-sqlite3 binds every number as a REAL, which a column without

@@ -9,10 +9,11 @@ export interface CommitWatch {
   version(): number | undefined
   /** As `version`; on a main thread it may be that of the start of the current event-loop turn. */
   recentVersion(): number | undefined
-  /** Runs work against one snapshot of the database. The transaction starts at the first `beforeRead`, because beginning
-   *  and ending one takes longer than a small call; until then the version identifies the snapshot. When another
-   *  connection commits in between, an Interruption aborts the work, and it is rerun in a transaction from the start.
-   *  After work that has read, the next transaction starts with its work. Nested work joins the outer snapshot. */
+  /** Runs work against one snapshot of the database. The transaction starts at the first `beforeRead`, because
+   *  beginning and ending one takes longer than a small call; until then the version identifies the snapshot. When
+   *  another connection commits in between, an Interruption aborts the work, and it is rerun in a transaction from the
+   *  start. After work that has read, the next transaction starts with its work. Nested work joins the outer
+   *  snapshot. */
   withSnapshot<T>(work: () => T, options?: SnapshotOptions): T
   /** Call before each read inside `withSnapshot`; a no-op elsewhere. @throws Interruption, which only `withSnapshot`
    *  catches. */
@@ -36,20 +37,22 @@ class StateMoved extends Interruption {
 /** Requests that arrive in one event-loop turn may share one snapshot, never older than the start of the turn. */
 const TURN_MS = 0.5
 
-/** Returns a function that reads `PRAGMA data_version`: a number that changes with each commit of another connection. */
+/** Returns a function that reads `PRAGMA data_version`: a number that changes with each commit of another
+ *  connection. */
 export function createDataVersion(db: Database): () => number {
   const select = db.prepare<[], number>('PRAGMA data_version').pluck()
   return () => select.get()!
 }
 
-/** The watch of an open connection; one per connection. `mainThread` makes checks cheaper on the connection of a server's
- *  main thread: work may see the state at the start of the current event-loop turn, or half a millisecond ago in a longer
- *  turn, and the transaction that one work starts serves those after it in the same turn. `version` is always current. */
+/** Creates the watch of an open connection; one per connection. `mainThread` makes checks cheaper on the connection of
+ *  a server's main thread: work may see the state at the start of the current event-loop turn, or half a millisecond
+ *  ago in a longer turn, and the transaction that one work starts serves those after it in the same turn. `version` is
+ *  always current. */
 export function createCommitWatch(db: Database, { mainThread = false } = {}): CommitWatch {
   return db.readonly ? new ReadingWatch(db, mainThread) : watchWriter(db)
 }
 
-/** The watch of a writing connection: all work is a transaction. */
+/** Creates the watch of a writing connection: all work is a transaction. */
 function watchWriter(db: Database): CommitWatch {
   const begin = db.prepare('BEGIN')
   const commit = db.prepare('COMMIT')
@@ -69,9 +72,9 @@ function watchWriter(db: Database): CommitWatch {
   }
 }
 
-/** The watch of a reading connection. Starting a transaction, reading its version and ending it are three calls into native
- *  code, which take longer than most reads of a small call. So a snapshot starts with a transaction if the snapshot before
- *  it needed one, and otherwise with the version alone. */
+/** The watch of a reading connection. Starting a transaction, reading its version and ending it are three calls into
+ *  native code, which take longer than most reads of a small call. So a snapshot starts with a transaction if the
+ *  snapshot before it needed one, and otherwise with the version alone. */
 class ReadingWatch implements CommitWatch {
   readonly #db: Database
   readonly #mainThread: boolean
@@ -81,12 +84,12 @@ class ReadingWatch implements CommitWatch {
   #working = false
   /** Version of the snapshot that the work sees. */
   #known: number | undefined
-  /** A transaction that this watch began is open. */
+  /** True while a transaction that this watch began is open. */
   #begun = false
   /** Whether something was read in this snapshot, and in the one before. */
   #hasRead = false
   #hadRead = false
-  /** On the main thread: version of this turn, and when it was asked for. */
+  /** On the main thread: version of this turn, and when it was read. */
   #ofTurn: number | undefined
   #askedMs = 0
   #endsTurn = false
@@ -110,7 +113,7 @@ class ReadingWatch implements CommitWatch {
     return this.#mainThread ? this.#versionOfTurn() : this.#select()
   }
 
-  /** Passed as a function of its own. */
+  /** Callers pass it without its object. */
   readonly withSnapshot = <T>(work: () => T, { isNewest = false, reads = false }: SnapshotOptions = {}): T => {
     if (this.#working) return work()
     this.#working = true
@@ -129,7 +132,7 @@ class ReadingWatch implements CommitWatch {
     } finally {
       this.#known = undefined
       this.#working = false
-      if (reads) this.#hasRead = this.#hadRead // says nothing of the next work
+      if (reads) this.#hasRead = this.#hadRead // does not predict whether the next work reads
       if (!this.#mainThread) this.#end()
     }
   }

@@ -1,7 +1,8 @@
 import { statSync } from 'node:fs'
 import type { Database } from './database.js'
 
-/** Returns a function that reads the schema version, the number of applied migrations. Its statement is prepared once. */
+/** Returns a function that reads the schema version, the number of applied migrations. Its statement is prepared
+ *  once. */
 export function createSchemaVersion(db: Database): () => number {
   const select = db.prepare<[], number>('SELECT count(*) FROM __drizzle_migrations').pluck()
   return () => select.get()!
@@ -15,9 +16,9 @@ export function sqliteVersion(db: Database): string {
 /** Sizes of a database in bytes. */
 export interface DatabaseSizes {
   readonly bytes: number
-  /** Of the write-ahead log. */
+  /** Size of the write-ahead log. */
   readonly walBytes: number
-  /** Unused pages of the database file. */
+  /** Size of the unused pages of the database file. */
   readonly freeBytes: number
 }
 
@@ -36,7 +37,7 @@ export function createDatabaseSizes(db: Database): () => DatabaseSizes {
 export interface TableSize {
   table: string
   rows: number
-  /** With its indexes; null when SQLite was built without `dbstat`. */
+  /** Size including its indexes; null when SQLite was built without `dbstat`. */
   bytes: number | null
 }
 

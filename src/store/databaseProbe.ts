@@ -6,11 +6,12 @@ import { openAnySchema } from './open.js'
 /** Checks whether the served database can still be read. Returns undefined or the problem. */
 export type DatabaseProbe = () => string | undefined
 
-// Probe results are cached this long: clients may poll at any rate, and a probe opens the file and takes half a millisecond.
+// Probe results are cached this long: clients may poll at any rate, and a probe opens the file and takes half a
+// millisecond.
 const PROBE_TTL_MS = 250
 
-/** The probe of an open database. Cached pages would still be readable after the file was truncated, so the probe checks
- *  the file: same inode as opened, length as in the header, newest block readable by a new connection. */
+/** Creates the probe of an open database. Cached pages would still be readable after the file was truncated, so the
+ *  probe checks the file: same inode as opened, length as in the header, newest block readable by a new connection. */
 export function createDatabaseProbe(db: Database, datadir: string): DatabaseProbe {
   const { ino, dev } = statSync(db.name)
   let known: string | undefined
@@ -35,7 +36,7 @@ export function createDatabaseProbe(db: Database, datadir: string): DatabaseProb
 function readNewest(datadir: string, path: string): string | undefined {
   const db = openAnySchema(datadir)
   try {
-    db.pragma('mmap_size = 0') // behind the end of a file that is mapped, reading would end the process
+    db.pragma('mmap_size = 0') // reading a mapped file beyond its end would kill the process
     return db.transaction(() => {
       db.prepare('SELECT * FROM blocks ORDER BY number DESC LIMIT 1').get()
       const pages = db.pragma('page_count', { simple: true }) as number

@@ -4,7 +4,7 @@ import type { Database } from './database.js'
 /** Ids of byte strings in a dictionary table. Unknown values are added. Ids are stable and never reused. */
 export interface Dictionary {
   idOf(value: Uint8Array): number
-  /** The ids of the values, in their order. One after another, look-ups wait for memory together. */
+  /** Returns the ids of the values, in their order. Consecutive look-ups overlap their waits for memory. */
   idsOf(values: readonly Uint8Array[]): Float64Array
   /** Discards cached ids. Call it after a rollback: some may be gone. */
   forget(): void
@@ -13,12 +13,13 @@ export interface Dictionary {
 /** The dictionary tables: value column and value length in bytes. */
 const TABLES = { addresses: { column: 'address', length: 20 }, topics: { column: 'topic', length: 32 } } as const
 
-// Hot contracts, first topics and the accounts of recent blocks repeat: in about 40 MB. Clearing the cache only costs look-ups.
+// Hot contracts, first topics and the accounts of recent blocks repeat: in about 40 MB. Clearing the cache only costs
+// look-ups.
 const MAX_CACHED = 1_000_000
 
 const dictionaries = new WeakMap<Database, Map<string, Dictionary>>()
 
-/** The writer's dictionary over `table`: one for all that write over the connection. */
+/** Returns the writer's dictionary over `table`, shared by all that write over the connection. */
 export function dictionaryOf(db: Database, table: keyof typeof TABLES): Dictionary {
   const own = dictionaries.get(db) ?? new Map<string, Dictionary>()
   dictionaries.set(db, own)
@@ -56,8 +57,8 @@ function createDictionary(db: Database, table: keyof typeof TABLES): Dictionary 
 // Ids that readers look up again and again: 200 kB.
 const MAX_LOOKED_UP = 4096
 
-/** Returns a function that looks up the ids of values, which may be unknown. Its statement is prepared once, and ids, which
- *  never change, are cached. */
+/** Returns a function that looks up the ids of values, which may be unknown. Its statement is prepared once, and ids,
+ *  which never change, are cached. */
 export function createIdLookup(db: Database, table: keyof typeof TABLES): (value: Uint8Array) => number | undefined {
   const { column, length } = TABLES[table]
   const select = db.prepare<[Uint8Array], number>(`SELECT id FROM ${table} WHERE ${column} = ?`).pluck()

@@ -2,7 +2,7 @@ import { accessSync, constants, statfsSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { DATABASE_FILE } from './open.js'
 
-/** What kept the disk of a database from being written. */
+/** Why the disk of a database could not be written. */
 export interface DiskFailure {
   readonly check: 'disk space' | 'write access' | 'disk'
   /** Names the path, and for a full disk the free bytes of its file system. */
@@ -15,8 +15,8 @@ const NOT_WRITABLE = /^(SQLITE_READONLY|SQLITE_CANTOPEN|EROFS|EACCES|EPERM)/
 const FULL_BYTES = 65_536
 const BROKEN = /^(SQLITE_IOERR|EIO)/
 
-/** Why a database in `path` could not be written, from the code of an error or of one of its causes; undefined for other
- *  failures. */
+/** Describes why a database in `path` could not be written, from the code of an error or of one of its causes;
+ *  undefined for other failures. */
 export function describeDiskFailure(error: unknown, path: string): DiskFailure | undefined {
   for (let each = error, depth = 0; each instanceof Error && depth < 8; each = each.cause, depth++) {
     const { code } = each as { code?: unknown }
@@ -28,7 +28,7 @@ export function describeDiskFailure(error: unknown, path: string): DiskFailure |
   return undefined
 }
 
-/** SQLite has one code for most failed system calls: what the file system says of itself is the better explanation. */
+/** Explains a failure by the state of the file system, because SQLite has one code for most failed system calls. */
 function describeBroken(path: string, problem: string): DiskFailure {
   if ((freeBytes(path) ?? Number.POSITIVE_INFINITY) < FULL_BYTES) {
     return { check: 'disk space', reason: describeFullDisk(path) }
@@ -47,21 +47,22 @@ function isWritable(path: string): boolean {
   }
 }
 
-/** That the file system of `path` is full, with what is free on it. */
+/** Describes the full file system of `path`, with its free bytes. */
 export function describeFullDisk(path: string): string {
   const free = freeBytes(path)
   const left = free === undefined ? '' : `, ${free.toLocaleString('en')} bytes are free`
   return `no space is left for ${path}${left}`
 }
 
-/** Bytes that this user may still write on the file system of `path`; undefined where they cannot be read. */
+/** Returns the bytes that this user may still write on the file system of `path`; undefined where they cannot be
+ *  read. */
 export function freeBytes(path: string): number | undefined {
   for (const each of [path, dirname(path)]) {
     try {
       const { bavail, bsize } = statfsSync(each)
       return bavail * bsize
     } catch {
-      // A file that could not be made: its directory is on the same file system.
+      // The file could not be created: its directory is on the same file system.
     }
   }
   return undefined

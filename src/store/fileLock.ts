@@ -2,8 +2,8 @@ import { chmodSync, closeSync, existsSync, openSync, statSync } from 'node:fs'
 import SqliteDatabase from 'better-sqlite3'
 import type { Database } from './database.js'
 
-/** Holds a lock that ends with the process in any case: an open exclusive transaction on a database of its own at `path`,
- *  readable by this user only. Closing it releases the lock. Undefined when another process holds it. */
+/** Holds a lock that ends with the process in any case: an open exclusive transaction on a database of its own at
+ *  `path`, readable by this user only. Closing it releases the lock. Undefined when another process holds it. */
 export function holdLock(path: string): Database | undefined {
   createPrivately(path)
   tighten(path)

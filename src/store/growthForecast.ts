@@ -5,12 +5,12 @@ import type { ChainReader } from './rows/types.js'
 
 /** How the database grows with the chain, and when its disk is full. */
 export interface GrowthForecast {
-  /** Blocks that the forecast is made from: the newest ones. */
+  /** Number of newest blocks that the forecast is based on. */
   readonly blocks: number
   readonly bytesPerBlock: number
   readonly blocksPerDay: number
   readonly bytesPerDay: number
-  /** Free on the disk of the database for this user, with the free pages of the database. */
+  /** Free bytes on the disk of the database for this user, including the free pages of the database. */
   readonly freeBytes: number
   /** Null when the newest block is older than a day: the chain is not followed, or is far behind. */
   readonly daysLeft: number | null
@@ -19,8 +19,8 @@ export interface GrowthForecast {
 /** Blocks to look back: three hours of mainnet. */
 const BLOCKS = 1000
 
-/* Bytes that a block, a transaction with its receipt, index entries and state changes, and a log with its index entries take in
- * proportion to each other (docs/sizing.md). The sizes themselves come from the database. */
+/* Relative sizes in bytes of a block, of a transaction with its receipt, index entries and state changes, and of a log
+ * with its index entries (docs/sizing.md). The sizes themselves come from the database. */
 const BLOCK_BYTES = 600
 const TRANSACTION_BYTES = 600
 const LOG_BYTES = 100
@@ -29,13 +29,14 @@ const DAY_SECONDS = 86_400
 
 interface Edge {
   readonly number: number
-  /** Up to and with the block. */
+  /** Number up to and including the block. */
   readonly transactions: number
   readonly logs: number
 }
 
-/** Forecasts from an open database, in microseconds: the share of the newest blocks in all blocks, transactions and logs is
- *  their share of its bytes. Undefined with less than two blocks. Layer-2 blocks are not forecast. */
+/** Creates a forecast over an open database, which takes microseconds: the share of the newest blocks in all blocks,
+ *  transactions and logs is their share of its bytes. Undefined with fewer than two blocks. Layer-2 blocks are not
+ *  forecast. */
 export function createGrowthForecast(
   db: Database,
   chain: ChainReader,

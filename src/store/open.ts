@@ -67,16 +67,17 @@ export class DatabaseOutdated extends CairnError {
   }
 }
 
-/** The database file has no table: no import has begun, or it is of another program. */
+/** The database file has no table: no import has begun, or it belongs to another program. */
 export class DatabaseEmpty extends CairnError {
   constructor(path: string) {
     super(`${path} has no chain in it; run 'cairn import' first, or choose another --datadir`)
   }
 }
 
-/** Opens the database of `datadir` read-only, with the schema of this version: whatever reads it may rely on its tables and columns.
- *  @throws DatabaseMissing; DatabaseEmpty; DatabaseOutdated; DatabaseTooNew; DatabaseNotReadable when SQLite cannot create its files
- *  beside the database */
+/** Opens the database of `datadir` read-only and requires the schema of this version, so that readers can rely on its
+ *  tables and columns.
+ *  @throws DatabaseMissing; DatabaseEmpty; DatabaseOutdated; DatabaseTooNew; DatabaseNotReadable when SQLite cannot
+ *  create its files beside the database */
 export function openForReading(datadir: string): Database {
   const db = openAnySchema(datadir)
   try {
@@ -88,8 +89,8 @@ export function openForReading(datadir: string): Database {
   return db
 }
 
-/** As `openForReading`, with the schema of any version: for what looks whether there is a database, migrates it or copies it whole.
- *  @throws DatabaseMissing; DatabaseNotReadable */
+/** As `openForReading`, with the schema of any version: for code that checks whether a database exists, migrates it or
+ *  copies it whole. @throws DatabaseMissing; DatabaseNotReadable */
 export function openAnySchema(datadir: string): Database {
   const path = join(datadir, DATABASE_FILE)
   if (!existsSync(path)) throw new DatabaseMissing(path)
@@ -99,21 +100,23 @@ export function openAnySchema(datadir: string): Database {
     db.prepare('SELECT 1 FROM sqlite_schema LIMIT 1').get()
   } catch (error) {
     const { code } = error as { code?: string }
-    if (!/^SQLITE_(CANTOPEN|READONLY)/.test(code ?? '')) return db // what is wrong with it, its reader is told
+    if (!/^SQLITE_(CANTOPEN|READONLY)/.test(code ?? '')) return db // its reader reports other errors
     db.close()
     throw new DatabaseNotReadable(path, error)
   }
   return db
 }
 
-/** Checks that an open database has the schema of this version. @throws DatabaseEmpty, DatabaseOutdated, DatabaseTooNew */
+/** Checks that an open database has the schema of this version. @throws DatabaseEmpty, DatabaseOutdated,
+ *  DatabaseTooNew */
 export function requireCurrentSchema(db: Database): void {
   const { found, known } = requireKnownSchema(db)
   if (found === 0) throw new DatabaseEmpty(db.name)
   if (found < known) throw new DatabaseOutdated(db.name)
 }
 
-/** Migrations applied to an open database (`found`), and those that this version has. @throws DatabaseTooNew */
+/** Returns the number of migrations applied to an open database (`found`) and of those that this version has (`known`).
+ *  @throws DatabaseTooNew */
 export function requireKnownSchema(db: Database): { found: number; known: number } {
   const versions = schemaVersions(db)
   if (versions.found > versions.known) throw new DatabaseTooNew(db.name, versions)
@@ -129,7 +132,7 @@ function schemaVersions(db: Database): { found: number; known: number } {
   return { found, known: journal.entries.length }
 }
 
-/** Sets what is common to all connections. */
+/** Sets the pragmas common to all connections. */
 export function tune(db: Database): void {
   keepPlans(db)
   db.pragma('mmap_size = 2147483648') // halves scattered reads
@@ -143,7 +146,7 @@ export function packagePath(name: string): string {
   return join(findPackage(dirname(fileURLToPath(import.meta.url))), name)
 }
 
-/** The nearest folder with a package.json, `start` or above it. @throws Error when there is none */
+/** Returns the nearest folder with a package.json, `start` or above it. @throws Error if missing */
 export function findPackage(start: string): string {
   for (let folder = start; ; folder = dirname(folder)) {
     if (existsSync(join(folder, 'package.json'))) return folder

@@ -14,10 +14,10 @@ import { unpackBody } from './tip/unpackBody.js'
 
 /* Separate from `open`: reader threads do not load the migrator, which takes 20 ms. */
 
-/** Opens the database of `datadir` for writing, creates it when missing, and migrates its schema. New files are readable
- *  by this user only: others could read API key hashes and hold the lock. The writer lock is a separate database with an
- *  open exclusive transaction, so it ends with the process in any case. @throws DatabaseLocked when another process is
- *  writing; DatabaseTooNew; DatabaseNotWritable */
+/** Opens the database of `datadir` for writing, creates it when missing, and migrates its schema. New files are
+ *  readable by this user only: others could read API key hashes and hold the lock. The writer lock is a separate
+ *  database with an open exclusive transaction, so it ends with the process in any case. @throws DatabaseLocked when
+ *  another process is writing; DatabaseTooNew; DatabaseNotWritable */
 export function openForWriting(datadir: string): Database {
   const lock = explainNotWritable(datadir, () => openLock(datadir))
   let db: Database | undefined
@@ -57,7 +57,7 @@ function openWriter(datadir: string): Database {
     db.pragma('synchronous = NORMAL')
     // Fewer checkpoints than the default 1,000 pages: measured better on bulk loads (docs/architecture.md).
     db.pragma('wal_autocheckpoint = 16000')
-    // What a burst or a long reader let the log grow to is given back when it restarts.
+    // A log that a burst or a long reader let grow is truncated to this size when it restarts.
     db.pragma(`journal_size_limit = ${LOG_LIMIT_BYTES}`)
     unpackBody(db)
     migrateSchema(db)
@@ -70,7 +70,8 @@ function openWriter(datadir: string): Database {
   return db
 }
 
-// Above what a follower's log reaches between two checkpoints, so that its file is not cut and grown all the time.
+// Above the size that a follower's log reaches between two checkpoints, so that its file is not truncated and regrown
+// all the time.
 const LOG_LIMIT_BYTES = 64 * 2 ** 20
 
 /** Applies pending migrations. */
@@ -81,12 +82,12 @@ function migrateSchema(db: Database): void {
   db.unsafeMode(false)
 }
 
-/** An empty in-memory database with the schema that the first `count` migrations make. */
+/** Opens an empty in-memory database with the schema that the first `count` migrations make. */
 export function openSchemaAt(count: number): Database {
   const db = new SqliteDatabase(':memory:')
   defineKeyAggregates(db)
   db.unsafeMode(true)
-  // The migrator of drizzle-orm takes a whole folder; its parts take a list.
+  // The migrator of drizzle-orm accepts a whole folder only; its parts accept a list.
   const { dialect, session } = drizzle(db) as unknown as MigratorParts
   const migrations = readMigrationFiles({ migrationsFolder: packagePath('migrations') })
   dialect.migrate(migrations.slice(0, count), session)

@@ -2,12 +2,12 @@ import type { Database } from './database.js'
 import type { TableSize } from './databaseFacts.js'
 import { createStateTrieTable } from './state/stateTrieTable.js'
 
-/** A part of the database and what one item of it takes. */
+/** A part of the database and its bytes per item. */
 export interface PartSize {
   readonly part: string
   readonly unit: string
   readonly items: number
-  /** Pages of its tables and of their SQL indexes. */
+  /** Total size of the pages of its tables and of their SQL indexes. */
   readonly bytes: number
   /** Null without items. */
   readonly bytesPerItem: number | null
@@ -50,8 +50,8 @@ const PARTS: readonly {
   },
 ]
 
-/** The parts of a database, from the sizes of its tables; without those of which sizes are not known. A part of few rows takes
- *  at least a page of 4 kiB for each table and index. */
+/** Sums table sizes by part of the database, without parts whose sizes are unknown. A part with few rows takes at least
+ *  a page of 4 KiB for each table and index. */
 export function sumParts(db: Database, tables: readonly TableSize[]): PartSize[] {
   const byName = new Map(tables.map((table) => [table.table, table]))
   const accounts = createStateTrieTable(db).head()?.accounts ?? 0

@@ -2,7 +2,8 @@ import type { Database } from './database.js'
 
 /** Inserts rows, several with each statement. */
 export interface RowBatch {
-  /** Index of the next row in its statement, below `ROWS_AT_ONCE`. Its values must stay as they are until it is written. */
+  /** Index of the next row in its statement, below `ROWS_AT_ONCE`. Its values must stay as they are until it is
+   *  written. */
   readonly row: number
   /** Adds a row: a value for each column. It is written at the latest by `flush`. */
   add(...values: readonly unknown[]): void
@@ -11,10 +12,10 @@ export interface RowBatch {
   clear(): void
 }
 
-/** Rows of one statement. A row takes half the time that a statement of its own would; more gain little. */
+/** Rows of one statement. A row takes half the time of a statement of its own; more gain little. */
 export const ROWS_AT_ONCE = 16
 
-/** A batch of rows of all of `columns`, over a database opened for writing. */
+/** Creates a batch of rows of all of `columns`, over a database opened for writing. */
 export function createRowBatch(db: Database, table: string, columns: readonly string[]): RowBatch {
   const row = `(${columns.map(() => '?').join(', ')})`
   const [insertOne, insertMany] = [1, ROWS_AT_ONCE].map((rows) =>

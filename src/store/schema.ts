@@ -11,7 +11,8 @@ export const meta = sqliteTable('meta', {
   value: text('value').notNull(),
 })
 
-/** Canonical blocks. A block's transactions are `[first_tx, first_tx + n_tx)`, its logs `[first_log, first_log + n_logs)`. */
+/** Canonical blocks. A block's transactions are `[first_tx, first_tx + n_tx)`, its logs
+ *  `[first_log, first_log + n_logs)`. */
 export const blocks = sqliteTable(
   'blocks',
   {
@@ -54,8 +55,8 @@ export const blocks = sqliteTable(
   ],
 )
 
-/** The newest blocks that reorgs and rewinds removed, in the order of removal: servers tell them to their subscribers. Of one
- *  transaction the highest block comes first. */
+/** The newest blocks removed by reorgs and rewinds, in the order of removal: servers notify their subscribers of them.
+ *  Within one transaction the highest block comes first. */
 export const removedBlocks = sqliteTable('removed_blocks', {
   id: integer('id').primaryKey(),
   number: integer('number').notNull(),
@@ -122,8 +123,8 @@ export const receipts = sqliteTable('receipts', {
   logCount: integer('n_logs').notNull(),
 })
 
-/** Dictionary of addresses: contracts with logs, accounts of the state history, and what the address index has. Ids are never
- *  reused. */
+/** Dictionary of addresses: contracts with logs, accounts of the state history, and addresses of the address index. Ids
+ *  are never reused. */
 export const addresses = sqliteTable(
   'addresses',
   { id: integer('id').primaryKey(), address: bytes('address').notNull() },
@@ -163,7 +164,8 @@ export const logSegments = sqliteTable(
   (t) => [index('log_segments_by_state').on(t.state, t.firstChunk)],
 )
 
-/** Keys of a segment and their postings: `id` is segment * 2^20 + bucket; the blob's layout is in index/segments/bucket.ts. */
+/** Keys of a segment and their postings: `id` is segment * 2^20 + bucket; the blob's layout is in
+ *  index/segments/bucket.ts. */
 export const logBuckets = sqliteTable('log_buckets', { id: integer('id').primaryKey(), data: bytes('data').notNull() })
 
 /** Postings too large for their bucket: `id` is segment * 2^26 + ordinal; layout in index/segments/postings.ts. */
@@ -184,14 +186,15 @@ export const transactionSegments = sqliteTable(
   (t) => [index('transaction_segments_by_state').on(t.state, t.firstChunk)],
 )
 
-/** Hashes of a segment's transactions: `id` is segment * 2^24 + bucket; the blob's layout is in index/segments/bucket.ts. */
+/** Hashes of a segment's transactions: `id` is segment * 2^24 + bucket; the blob's layout is in
+ *  index/segments/bucket.ts. */
 export const transactionBuckets = sqliteTable('transaction_buckets', {
   id: integer('id').primaryKey(),
   data: bytes('data').notNull(),
 })
 
-/** By block: the addresses in which its transactions appear; layout in chain/appearances.ts. Either all stored blocks up to the
- *  last row have one, or there are none. */
+/** Per block, the addresses in which its transactions appear; layout in rows/appearances.ts. Either all stored blocks
+ *  up to the last row have one, or the table is empty. */
 export const addressAppearances = sqliteTable('address_appearances', {
   blockNumber: integer('block_number').primaryKey(),
   data: bytes('data').notNull(),
@@ -228,8 +231,8 @@ export const code = sqliteTable(
   (t) => [uniqueIndex('code_by_hash').on(t.hash)],
 )
 
-/** The fields of an account from `block_number` on, until its next row; the newest rows may be in `account_recent`. `balance` NULL: the
- *  account does not exist. A new incarnation starts with empty storage. WITHOUT ROWID. */
+/** The fields of an account from `block_number` on, until its next row; the newest rows may be in `account_recent`.
+ *  `balance` NULL: the account does not exist. A new incarnation starts with empty storage. WITHOUT ROWID. */
 export const accountHistory = sqliteTable(
   'account_history',
   {
@@ -257,15 +260,16 @@ export const storageHistory = sqliteTable(
   (t) => [primaryKey({ columns: [t.addressId, t.incarnation, t.slot, t.blockNumber] })],
 )
 
-/** Which accounts and slots each block changed: the rows of the state history with that block number. Encoding in state/changedKeys.ts; no
- *  row for a block that changed none. */
+/** Which accounts and slots each block changed: the rows of the state history with that block number. Encoding in
+ *  state/changedKeys.ts; no row for a block that changed none. */
 export const changedKeys = sqliteTable('changed_keys', {
   blockNumber: integer('block_number').primaryKey(),
   accounts: bytes('accounts').notNull(),
   slots: bytes('slots').notNull(),
 })
 
-/** Rows of `account_history` that a replica wrote at the tip and has not moved there yet; see state/recentRows.ts. WITHOUT ROWID. */
+/** Rows of `account_history` that a replica wrote at the tip and has not moved there yet; see state/recentRows.ts.
+ *  WITHOUT ROWID. */
 export const accountRecent = sqliteTable(
   'account_recent',
   {
@@ -292,8 +296,8 @@ export const storageRecent = sqliteTable(
   (t) => [primaryKey({ columns: [t.addressId, t.incarnation, t.slot, t.blockNumber] })],
 )
 
-/** Pages of the trie of the newest state, for computing its root; layout in trie/nodeFormat.ts. The meta key `state_trie`
- *  points to the root node. */
+/** Pages of the trie of the newest state, for computing its root; layout in trie/nodeFormat.ts. The meta key
+ *  `state_trie` points to the root node. */
 export const stateTriePages = sqliteTable('state_trie_pages', {
   id: integer('id').primaryKey(),
   data: bytes('data').notNull(),
@@ -343,7 +347,7 @@ export const l2Blocks = sqliteTable(
     upstreamStatus: text('upstream_status'),
     seenAt: integer('seen_at').notNull(), // Unix seconds
     orphanedAt: integer('orphaned_at'),
-    raw: bytes('raw'), // the recording as it came, deflated
+    raw: bytes('raw'), // the recording as received, deflated
   },
   (t) => [uniqueIndex('l2_blocks_by_number').on(t.number).where(sql`canonical = 1`)],
 )
@@ -378,12 +382,12 @@ export const l2Pending = sqliteTable('l2_pending', {
   number: integer('number'),
   parentHash: bytes('parent_hash'),
   json: text('json').notNull(),
-  raw: bytes('raw'), // the recording as it came, deflated
+  raw: bytes('raw'), // the recording as received, deflated
   fetchedAt: integer('fetched_at').notNull(),
 })
 
-/** One row: the highest layer-2 block accepted on layer 1: that of `claimed_number` or of a matching state update, whichever
- *  is higher. */
+/** One row: the highest layer-2 block accepted on layer 1: that of `claimed_number` or of a matching state update,
+ *  whichever is higher. */
 export const l2State = sqliteTable('l2_state', {
   id: integer('id').primaryKey(),
   l1HeadNumber: integer('l1_head_number'),
@@ -420,7 +424,7 @@ export const apiKeys = sqliteTable(
     hash: bytes('hash').notNull(),
     createdAt: integer('created_at').notNull(), // Unix seconds
     revokedAt: integer('revoked_at'),
-    // Limits of this key; NULL: none of its own
+    // Limits of this key; NULL: no limit of its own
     rateLimit: integer('rate_limit'), // calls per second
     maxConcurrent: integer('max_concurrent'), // calls
     methods: text('methods'), // patterns, joined by commas
@@ -428,11 +432,11 @@ export const apiKeys = sqliteTable(
   (t) => [uniqueIndex('api_keys_by_hash').on(t.hash)],
 )
 
-/** ABIs that the operator added, by which logs and inputs are decoded. Ids are never reused. */
+/** ABIs added by the operator, to decode logs and inputs. Ids are never reused. */
 export const abis = sqliteTable('abis', {
   id: integer('id').primaryKey({ autoIncrement: true }),
   name: text('name').notNull(),
-  address: bytes('address'), // NULL: of any contract
+  address: bytes('address'), // NULL: any contract
   json: text('json').notNull(),
   addedAt: integer('added_at').notNull(), // Unix seconds
 })

@@ -17,7 +17,8 @@ export function describeEntry({ type, name }: SchemaEntry): string {
 
 /** How a schema compares with that of the migrations. */
 export interface SchemaComparison {
-  /** Each entry that the migrations make, with the entry of the same type and name in the database; undefined when missing. */
+  /** Each entry that the migrations make, with the entry of the same type and name in the database; undefined when
+   *  missing. */
   readonly entries: readonly { readonly expected: SchemaEntry; readonly found: SchemaEntry | undefined }[]
   /** Entries that no migration makes: triggers, tables, views and indexes of others, and statistics of ANALYZE. */
   readonly foreign: readonly SchemaEntry[]
@@ -25,7 +26,7 @@ export interface SchemaComparison {
   readonly migrations: { readonly expected: readonly unknown[]; readonly found: readonly unknown[] }
 }
 
-/** Compares the schema of an open database with what its number of migrations makes. */
+/** Compares the schema of an open database with the one that its number of migrations makes. */
 export function compareSchema(db: Database): SchemaComparison {
   const made = openSchemaAt(requireKnownSchema(db).found)
   try {

@@ -3,7 +3,7 @@ import type { Database } from './database.js'
 
 /* Most of a database can be checked against itself: block hashes, roots and counts cover the rows. All other rows are
  * sealed: a SHA-256 over them is stored, so that `cairn verify` finds a changed byte. A seal does not protect against
- * somebody with write access. */
+ * an attacker with write access. */
 
 /** True for keys of `meta` that a seal covers: all but those derived from other rows, and the seals themselves. */
 export function isSealedFact(key: string): boolean {

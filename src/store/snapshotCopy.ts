@@ -19,18 +19,18 @@ import { createChainReader } from './rows/chainReader.js'
 import type { Finality } from './rows/types.js'
 import { SEAL_NAMES, sealKey, writeSeal, writeSeals } from './seals.js'
 
-/** How far a writer had published when its copy began. */
+/** Position that a writer had published when its copy began. */
 export interface PublishedPlace extends ReplicaPosition {
-  /** The block of that sequence. */
+  /** Number of the block of that sequence. */
   readonly number: number
   readonly hash: Uint8Array // 32
 }
 
-/** What a copy of a database holds. Hashes are hex DATA of 32 bytes. */
+/** Contents of a database copy. Hashes are hex DATA of 32 bytes. */
 export interface CopyFacts {
-  /** Migrations that it has. */
+  /** Number of its migrations. */
   readonly schema: number
-  /** Decimal. */
+  /** Decimal text. */
   readonly chainId: string
   /** Null when block 0 is not available. */
   readonly genesisHash: string | null
@@ -41,9 +41,9 @@ export interface CopyFacts {
   readonly position: ReplicaPosition | null
 }
 
-/** Takes what is not for others out of the copy of a database: API keys and the secret of cursors, also from pages that they
- *  left. The position is that of the replica, else the published place if the copy has its block. The copy is no database to serve
- *  until `completeCopy`. Returns its facts; undefined when it holds no block. */
+/** Removes private data from the copy of a database: API keys and the cursor secret, also from the pages that contained
+ *  them. The position is that of the replica, else the published place if the copy has its block. The copy must not be
+ *  served before `completeCopy`. Returns its facts; undefined when it has no block. */
 export function prepareCopy(db: Database, published: PublishedPlace | undefined): CopyFacts | undefined {
   const { found: schema } = requireKnownSchema(db)
   const reader = createChainReader(db)
@@ -53,7 +53,7 @@ export function prepareCopy(db: Database, published: PublishedPlace | undefined)
   db.pragma('secure_delete = ON') // deleted content becomes zeros
   db.transaction(() => {
     db.prepare('DELETE FROM api_keys').run()
-    // A row that is deleted alone may have left an older copy of itself in its page; all rows take their pages with them.
+    // A row deleted alone may leave an older copy of itself in its page; deleting all rows clears their pages.
     const rows = db.prepare<[string], unknown[]>('SELECT * FROM meta WHERE key <> ?').raw().all(META_CURSOR_SECRET)
     db.prepare('DELETE FROM meta').run()
     const insert = db.prepare('INSERT INTO meta VALUES (?, ?)')
@@ -86,16 +86,16 @@ function holds(db: Database, { number, hash }: PublishedPlace): boolean {
   return held !== undefined && equalBytes(held, hash)
 }
 
-/** What a copy was restored to. */
+/** Result of restoring a copy. */
 export interface CompletedCopy {
-  /** The hash as hex DATA; undefined when it has no block. */
+  /** The newest block, its hash as hex DATA; undefined without blocks. */
   readonly head: { readonly number: number; readonly hash: string } | undefined
-  /** What was not taken from it, as `trigger NAME`, `setting NAME` or `1 API key`. */
+  /** What was left out, as `trigger NAME`, `setting NAME` or `1 API key`. */
   readonly leftOut: readonly string[]
 }
 
-/** Makes a database of a copy that `prepareCopy` should have made, of which nobody knows whether it did: objects that no migration
- *  made, API keys and unknown settings are left out, and the secret of cursors is replaced. @throws DatabaseTooNew; ForeignSchema */
+/** Turns a copy, which may not have passed `prepareCopy`, into a database to serve: drops objects that no migration
+ *  made, API keys and unknown settings, and replaces the cursor secret. @throws DatabaseTooNew; ForeignSchema */
 export function completeCopy(db: Database): CompletedCopy {
   requireKnownSchema(db)
   const dropped = dropForeignObjects(db)
@@ -126,8 +126,8 @@ function removeUnknownSettings(db: Database): string[] {
   return unknown.map(({ key }) => `setting ${key}`)
 }
 
-/** Takes API keys and the secret of cursors over from the database file that a restored one replaces, unless keys were made since. Both
- *  have the schema of this version or an older one. */
+/** Copies API keys and the cursor secret from the database file that a restored one replaces, unless keys were created
+ *  since. Both have the schema of this version or an older one. */
 export function carryKeys(oldPath: string, db: Database): void {
   const old = new SqliteDatabase(oldPath, { readonly: true })
   try {

@@ -3,8 +3,8 @@ import type { CommitWatch } from './commitWatch.js'
 type Watch = Pick<CommitWatch, 'version' | 'beforeRead'>
 
 /** Caches the result of `read` until another connection commits. In a snapshot, whose version is known, a cached result
- *  takes no call into SQLite; elsewhere the check takes a third of the time of reading the head. A writing connection reads
- *  every time: its own commits do not change the version. */
+ *  takes no call into SQLite; elsewhere the check takes a third of the time of reading the head. A writing connection
+ *  reads every time: its own commits do not change the version. */
 export function untilCommit<T>(watch: Watch, read: () => T): () => T {
   const readOne = eachUntilCommit<undefined, T>(watch, { read, most: 1 })
   return () => readOne(undefined)

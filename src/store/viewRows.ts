@@ -1,4 +1,4 @@
-/* Rows of the views, without the types of drizzle: its declarations need the drivers of all databases to check. */
+/* Rows of the views, without the types of drizzle: checking its declarations needs the drivers of all databases. */
 
 /** A row of `v_blocks`. */
 export interface BlocksRow {

@@ -3,10 +3,11 @@ import type { BlocksRow, Erc20TransfersRow, L2BlocksRow, LogsRow, ReceiptsRow, T
 
 export type * from './viewRows.js'
 
-/* The views of a database for drizzle. Columns are those of docs/schema.md; test/store/views.test.ts holds them to the database. */
+/* The views of a database for drizzle. Columns are those of docs/schema.md; test/store/views.test.ts checks them. */
 
-/** A view for `from` of drizzle. Its type names nothing of drizzle-orm, whose declarations do not check without `skipLibCheck`: annotate
- *  results with the row types, as in `const rows: BlocksRow[] = db.select().from(blocksView).all()`. */
+/** A view for `from` of drizzle. Its type names nothing of drizzle-orm, whose declarations do not check without
+ *  `skipLibCheck`: annotate results with the row types, as in
+ *  `const rows: BlocksRow[] = db.select().from(blocksView).all()`. */
 // biome-ignore lint/suspicious/noExplicitAny: what drizzle accepts has symbols of drizzle as members
 export type AnyView = any
 

@@ -7,8 +7,8 @@ export interface WriteAheadLog {
   measure(): { pages: number; waiting: number }
   /** Runs a passive checkpoint: copies what no reader needs and never waits. */
   checkpoint(): void
-  /** Copies the whole log and waits, for `waitMs` at most and with the lock of the writer, until no reader needs it: those that begin
-   *  meanwhile read the file alone. True if the next write begins at the start of the log. */
+  /** Copies the whole log, then waits until no reader needs it, for at most `waitMs` and with the writer's lock.
+   *  Readers that begin meanwhile read the file alone. True if the next write begins at the start of the log. */
   restart(waitMs: number): boolean
   close(): void
 }
@@ -36,10 +36,10 @@ export function truncateWriteAheadLog(db: Database): void {
   db.pragma('wal_checkpoint(TRUNCATE)')
 }
 
-/** Truncates the write-ahead log where the disk allows it, and closes the connection in any case. Never throws: it runs after
- *  failures, among them a full disk, and its own failure would hide the first one and keep the writer lock. */
+/** Truncates the write-ahead log where the disk allows it, and closes the connection in any case. Never throws: it runs
+ *  after failures, among them a full disk, and its own failure would hide the first one and keep the writer lock. */
 export function closeWritten(db: Database): void {
-  attempt(() => truncateWriteAheadLog(db)) // what stays in the log is read from there
+  attempt(() => truncateWriteAheadLog(db)) // readers find the remaining pages in the log
   attempt(() => db.close())
 }
 
@@ -47,6 +47,6 @@ function attempt(work: () => void): void {
   try {
     work()
   } catch {
-    // The caller has nothing to do about it.
+    // The caller cannot do anything about it.
   }
 }

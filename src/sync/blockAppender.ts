@@ -10,15 +10,15 @@ const MAX_UNHASHED = 50_000
 
 /** Verifies, executes and appends blocks to the head. The caller commits. */
 export interface BlockAppender {
-  /** Takes a block; compares the state root of at least every `interval`-th block. Begins a transaction. @throws
-   *  InvalidBlock for the first invalid block: this one, or an earlier one whose root was not compared. Blocks before it
-   *  are in the transaction. */
+  /** Appends a block; compares the state root of at least every `interval`-th block. Begins a transaction. @throws
+   *  InvalidBlock for the first invalid block: this one, or an earlier one whose root was not compared. Blocks before
+   *  it are in the transaction. */
   take(raw: RawBlock, interval: number): Promise<void>
   /** Compares the state root of the newest block. Call before a commit. @throws InvalidBlock as `take` */
   settle(): Promise<void>
 }
 
-/** An intake on top of the current head. */
+/** Creates an appender on top of the current head. */
 export function createBlockAppender(chain: WritableChain): BlockAppender {
   const { executor, head } = chain
   /** Blocks since the last compared state root. */
@@ -42,8 +42,8 @@ export function createBlockAppender(chain: WritableChain): BlockAppender {
     if (accepted.isRootChecked) unchecked = []
     else unchecked.push(raw)
   }
-  /** Re-executes the blocks since the last matching root and compares each root, to find the invalid one. Returns with all blocks
-   *  stored if its root is accepted all the same. */
+  /** Re-executes the blocks since the last matching root and compares each root, to find the invalid one. Returns with
+   *  all blocks stored if its root is accepted all the same. */
   const findRefused = async (raws: RawBlock[]): Promise<void> => {
     executor?.discard()
     head.rollbackToMark()

@@ -10,10 +10,11 @@ import type { Database } from '../store/database.js'
 /** All indexes of a chain. */
 export const CHAIN_INDEXES: readonly IndexKind<unknown>[] = [LOG_SEARCH_INDEX, TRANSACTION_INDEX, ADDRESS_INDEX]
 
-/** Writes all indexes of a chain: logs, transactions by hash, and transactions by address. Writes join the caller's transaction. */
+/** Writes all indexes of a chain: logs, transactions by hash, and transactions by address. Writes join the caller's
+ *  transaction. */
 export interface ChainIndexer {
-  /** Adds a block that was just stored. `work` seals full chunks; `add` seals one itself only when the next chunk is full
-   *  too. `addressIds` are those of each transaction, if they were stored. */
+  /** Adds a block that was just stored. `work` seals full chunks; `add` seals one itself only when the next chunk is
+   *  full too. `addressIds` are those of each transaction, if they were stored. */
   add(
     block: Pick<Block, 'transactions'>,
     receipts: readonly Pick<Receipt, 'logs'>[],
@@ -29,7 +30,7 @@ export interface ChainIndexer {
   forget(): void
 }
 
-/** The indexers of a database opened for writing. Unfinished work of an earlier process is restarted. */
+/** Creates the indexers of a database opened for writing. Restarts unfinished work of an earlier process. */
 export function createChainIndexer(db: Database, options: { chunkBits?: number } = {}): ChainIndexer {
   const logs = createLogIndexer(db, options)
   const transactions = createTransactionIndexer(db, options)

@@ -55,7 +55,7 @@ export class ChainNotNamed extends UsageError {
   }
 }
 
-/** A chain opened for writing. */
+/** A chain that is open for writing. */
 export interface WritableChain {
   readonly spec: ChainSpec
   readonly stateMode: StateMode
@@ -69,14 +69,14 @@ export interface WritableChain {
   readonly wrongRoots?: WrongRoots
   /** Present when state is kept and blocks are not executed: they come with their state changes. */
   readonly trie?: LazyTrie
-  /** Makes more of the state tries before the head readable, as long as it returns true. Call it when there is nothing else to do,
-   *  and in no transaction. */
+  /** Makes more of the state tries before the head readable; true when there are more. Call it when idle and outside a
+   *  transaction. */
   extendTrieHistory(): boolean
   /** Access lists of blocks are stored (EIP-7928). */
   readonly keepsAccessLists: boolean
   /** The address index gets every block. */
   readonly keepsAppearances: boolean
-  /** Block 0 of the genesis; its state is hashed on demand. Only without execution. */
+  /** Returns block 0 of the genesis; its state is hashed on demand. Only without execution. */
   genesisBlock(): Promise<Block>
 }
 
@@ -90,10 +90,10 @@ export interface OpenChainOptions {
   checkpoints?: Checkpoints
   /** The EVM; default: the built-in interpreter. */
   evm?: EvmKind
-  /** Open a chain that keeps state without an executor: blocks come with their state changes, and the trie follows when it is
-   *  told to. Default: false. */
+  /** Open a chain that keeps state without an executor: blocks come with their state changes, and the caller advances
+   *  the trie. Default: false. */
   lazyTrie?: boolean
-  /** On a development chain, accept a state root that differs, and compare none from there on. Default: false. */
+  /** On a development chain, accept a state root that differs, and compare no later root. Default: false. */
   acceptsWrongRoots?: boolean
   /** Store the access lists of blocks (EIP-7928). Default: false. */
   blockAccessLists?: boolean
@@ -108,9 +108,9 @@ export interface OpenChainOptions {
 export const STATE_CACHE_BYTES = 256 * 2 ** 20
 
 /** Opens the chain of a database opened for writing. The first time, `wanted` names the chain; with execution, its
- *  genesis state and block 0 are stored. An index or state trie that is behind, as in a database of an older version, is
- *  brought up to date in transactions of less than a second. @throws UsageError when the database contains another chain
- *  or state mode, or no chain is named; InvalidGenesis */
+ *  genesis state and block 0 are stored. An index or state trie that is behind, as in a database of an older version,
+ *  is brought up to date in transactions of less than a second. @throws UsageError when the database contains another
+ *  chain or state mode, or no chain is named; InvalidGenesis */
 export async function openWritableChain(
   db: Database,
   wanted: ChainSource | undefined,
@@ -195,7 +195,8 @@ export async function openWritableChain(
   return { ...parts, extendTrieHistory, ...keeps, genesisBlock }
 }
 
-/** Whether blocks are added to the address index. One that lacks earlier blocks would give incomplete answers. */
+/** Decides whether blocks are added to the address index. An index that lacks earlier blocks would return incomplete
+ *  results. */
 function decideAppearances(
   db: Database,
   stateMode: StateMode,
@@ -232,7 +233,7 @@ async function catchUp(
   { startProgress, signal, checkpoints }: OpenChainOptions,
 ): Promise<void> {
   const { sealed, tail } = describeIndex(db, kind)
-  if (tail < 2 * 2 ** requireIndexSettings(db).chunkBits) return // a full chunk waits until no reorg is likely to reach it
+  if (tail < 2 * 2 ** requireIndexSettings(db).chunkBits) return // a full chunk waits until a reorg is unlikely
   const progress = startProgress?.(kind.name, kind.items, sealed + tail) ?? noProgress
   await completeIndex(db, kind, { progress, signal, afterCommit: () => checkpoints?.afterCommit() })
   progress.finish()
@@ -273,8 +274,9 @@ async function catchUpStateTrie(
   progress.finish()
 }
 
-/** Brings the trie of an earlier block, as a replica leaves it, to that of the head, in transactions of less than a second.
- *  @returns false when the rows have another root than a header */
+/** Advances the trie from an earlier block, where a replica left it, to the head, in transactions of less than a
+ *  second.
+ *  @returns false when the root of the rows differs from a header */
 async function extendStateTrie(
   db: Database,
   { chain, wrongRoots }: StoredRoots,
@@ -298,8 +300,9 @@ async function extendStateTrie(
   return true
 }
 
-/** The first block of a new database, with the accounts of the genesis as the state after it: block 0, or that of a recording.
- *  @throws InvalidGenesis if the accounts are another state than the block's; InvalidBlock */
+/** Initializes the state of a new database with the accounts of the genesis. Returns its first block: block 0, or that
+ *  of a recording.
+ *  @throws InvalidGenesis if their root is not the block's; InvalidBlock */
 async function initFirstBlock(
   source: ChainSource,
   genesis: Genesis,
@@ -318,7 +321,8 @@ async function initFirstBlock(
   return { block, parts: { receipts: [], totalDifficulty: block.header.difficulty, appearances } }
 }
 
-/** Block 0 for the current state of the executor. @throws InvalidGenesis if the file has the root of another state. */
+/** Initializes the genesis state and returns block 0. @throws InvalidGenesis if the file has the root of another
+ *  state. */
 async function initGenesis(genesis: Genesis, executor: Executor): Promise<Block> {
   const { spec, header } = genesis
   const stateRoot = await executor.initGenesis(genesis)
@@ -339,7 +343,7 @@ function hasStateRoot({ stateRoot }: Header): boolean {
   return stateRoot.some((byte) => byte !== 0)
 }
 
-/** Block 0 with that header. */
+/** Returns block 0 with that header. */
 function blockOf(header: Header): Block {
   const withdrawals = header.withdrawalsRoot ? [] : undefined
   const block: Block = { hash: hashHeader(header), header, transactions: [], uncles: [], withdrawals, sizeBytes: 0 }

@@ -9,19 +9,19 @@ import { createAppearanceReader, createAppearanceWriter } from '../store/rows/ap
 import { createChainReader } from '../store/rows/chainReader.js'
 import type { StoredBlock } from '../store/rows/types.js'
 
-// Blocks are executed for so long between two transactions.
+// Time of executing blocks between two transactions.
 const SLICE_MS = 50
 
-/** Number of stored blocks that the address index lacks. */
+/** Returns the number of stored blocks that the address index lacks. */
 export function appearanceGap(db: Database): number {
   const { first, head } = createChainReader(db).coverage() ?? { first: 0, head: -1 }
   return head - (createAppearanceReader(db).lastBlock() ?? first - 1)
 }
 
-/** Stores the appearances of addresses in the blocks that lack them, of a writable database. Blocks are executed again where the
- *  state of their parents is stored; elsewhere internal calls are left out. Blocks are done in order and committed every 50 ms,
- *  so it goes on where it was interrupted. `progress` is told the number of blocks done so far. @returns false if `signal` ended
- *  it early */
+/** Stores the appearances of addresses in the blocks that lack them, of a writable database. Blocks are executed again
+ *  where the state of their parents is stored; elsewhere internal calls are left out. Processes blocks in order and
+ *  commits every 50 ms, so an interrupted run can be resumed. `progress` receives the number of blocks done so far.
+ *  @returns false if `signal` ended it early */
 export async function fillAppearances(
   db: Database,
   { progress, signal }: { progress: Progress; signal?: AbortSignal },

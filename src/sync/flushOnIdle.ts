@@ -1,7 +1,7 @@
 const IDLE = Symbol('idle')
 
-/** Yields the items of an asynchronous source. When the next item does not arrive within `idleMs`, `onIdle` runs to its
- *  end before the item is yielded. */
+/** Yields the items of an asynchronous source. When the next item does not arrive within `idleMs`, runs `onIdle` to its
+ *  end before yielding the item. */
 export async function* flushOnIdle<T>(
   items: AsyncIterable<T>,
   { idleMs, onIdle }: { idleMs: number; onIdle(): Promise<void> },

@@ -6,13 +6,14 @@ import { createMetaTable, META_CHAIN, META_FORK_TIMES } from '../store/meta.js'
 import { createChainReader } from '../store/rows/chainReader.js'
 import { type ChainSource, specOfSource } from '../store/rows/chainSource.js'
 
-/** The chain as it is named, without what the operator set. */
+/** Returns the chain as it is named, without the operator's fork times. */
 export function withoutForkTimes({ forkTimes: _, ...source }: ChainSource): ChainSource {
   return source
 }
 
-/** The chain with those times of forks, besides the ones set before; stored unless the database is new. @throws UsageError when
- *  the newest block is at or after a time that changes, since blocks were checked by the rules of the other one */
+/** Returns the chain with those times of forks, besides the ones set before; stores them unless the database is new.
+ *  @throws UsageError when the newest block is at or after a time that changes, since blocks were checked by the rules
+ *  of the other one */
 export function setForkTimes(db: Database, source: ChainSource, times: ForkTimes): ChainSource {
   const changed = { ...source, forkTimes: { ...source.forkTimes, ...times } }
   const meta = createMetaTable(db)

@@ -7,7 +7,7 @@ import type { Progress } from '../lib/progress.js'
 import type { Database } from '../store/database.js'
 import { createL2EventWriter, createNotIndexedBlocks } from '../store/l2/l2EventRows.js'
 
-// Of one transaction: about 100 ms.
+// Recordings per transaction: about 100 ms.
 const BLOCKS = 20
 
 /** True if some canonical layer-2 block has no index of its events. */
@@ -15,8 +15,9 @@ export function hasNotIndexedEvents(db: Database): boolean {
   return createNotIndexedBlocks(db)(-1, 1).length > 0
 }
 
-/** Indexes the events of layer-2 blocks that an older version stored, from their recordings. Goes on where it was interrupted.
- *  `progress` is told the number of blocks. Returns how many were indexed; recordings without events stay as they are. */
+/** Indexes the events of layer-2 blocks that an older version stored, from their recordings. An interrupted run can be
+ *  resumed. `progress` receives the number of blocks. Returns how many were indexed; recordings without events stay as
+ *  they are. */
 export async function indexL2Events(
   db: Database,
   { progress, signal }: { progress: Progress; signal?: AbortSignal },
@@ -42,7 +43,7 @@ export async function indexL2Events(
   return { indexed, interrupted: false }
 }
 
-/** Undefined for a recording that lacks parts of the block. */
+/** Returns the events; undefined for a recording that lacks parts of the block. */
 function readRecording(raw: Uint8Array): L2Block | undefined {
   try {
     return readL2Recording(parseJsonExact(inflateSync(raw).toString()))

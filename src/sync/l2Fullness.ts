@@ -3,7 +3,8 @@ import { readL2Recording } from '../chain/starknet/recording/recording.js'
 import type { L2Block } from '../chain/starknet/types.js'
 import { parseJsonExact } from '../lib/json.js'
 
-/** The parts of a block in a recording, by name. A commitment or count also counts as present when the data it covers is. */
+/** Returns the parts of a block in a recording, by name. A commitment or count also counts as present when the data it
+ *  covers is. */
 function partsOf(block: L2Block): Set<string> {
   const { receipts, stateDiff, transactions, commitments, counts, prices } = block
   const every = (has: (receipt: NonNullable<L2Block['receipts']>[0]) => boolean) => receipts?.every(has) ?? false
@@ -32,7 +33,7 @@ function partsOf(block: L2Block): Set<string> {
 }
 
 /** True when a recording contains everything that the stored one contains, and more; replacing it loses nothing. When
- *  each has parts the other lacks, the stored one stays. `heldRaw` is deflated; undefined when none was stored. */
+ *  each has parts that the other lacks, the stored one stays. `heldRaw` is deflated; undefined when none was stored. */
 export function isFuller(block: L2Block, raw: Uint8Array, heldRaw: Uint8Array | undefined): boolean {
   if (heldRaw === undefined) return true
   if (Buffer.compare(raw, heldRaw) === 0) return false

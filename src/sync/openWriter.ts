@@ -15,9 +15,10 @@ export interface OpenWriter {
   close(): void
 }
 
-/** Opens the database of `datadir`, which is made when it is not there, and the chain in it by `openChain`. `isNamed` says whether the
+/** Opens the database of `datadir`, creating it if missing, and its chain by `openChain`. `isNamed` says whether the
  *  caller knows which chain a new database is for.
- *  @throws ChainNotNamed before a database is made; DatabaseLocked; what `openChain` throws, with the database closed again */
+ *  @throws ChainNotNamed before a database is created; DatabaseLocked; what `openChain` throws, after closing the
+ *  database */
 export async function openWriter(
   { datadir, isNamed }: { datadir: string; isNamed: boolean },
   openChain: (db: Database) => Promise<WritableChain>,
@@ -36,7 +37,7 @@ export async function openWriter(
 // Between two attempts to open a database that another process writes.
 const LOCKED_MS = 500
 
-/** What `open` returns, once no other process, such as `cairn rewind`, writes the database.
+/** Returns what `open` returns, once no other process, such as `cairn rewind`, writes the database.
  *  @throws the reason of the signal; what `open` throws, except DatabaseLocked */
 export async function whenUnlocked<T>(open: () => Promise<T>, clock: Clock, signal: AbortSignal): Promise<T> {
   for (;;) {

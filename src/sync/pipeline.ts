@@ -27,11 +27,12 @@ interface PipelineOptions {
   rootInterval?: number
   /** How long a batch waits for the next block of an asynchronous source before it is committed. Default: 100 ms. */
   idleMs?: number
-  /** False: what the indexes have left to do after the last block is left to the caller. */
+  /** False: the caller does the index work that is left after the last block. */
   finishIndexes?: boolean
 }
 
-// A batch is one transaction, limited to this many blocks or this long, so that little is lost when the process is killed.
+// A batch is one transaction, limited to this many blocks or this long, so that little is lost when the process is
+// killed.
 const BATCH_BLOCKS = 1000
 const BATCH_MS = 1000
 // Signals and timers do not run between promises alone.
@@ -40,10 +41,10 @@ const IDLE_MS = 100
 // Index work between two clock checks; the longest delay of the next block.
 const INDEX_SLICE_MS = 10
 
-/** Imports the blocks of a source on top of the chain: decoded, verified, executed, stored in batches. Blocks that are
- *  held are skipped. A batch is committed when it is full, or when the source has no further block for now.
- *  @throws InvalidBlock when a block is refused; SourceError when the source cannot be read on. Blocks before it stay,
- *    of the block itself nothing does. */
+/** Imports the blocks of a source on top of the chain: decodes, verifies, executes and stores them in batches. Skips
+ *  blocks that are stored. Commits a batch when it is full, or when the source has no further block for now.
+ *  @throws InvalidBlock when a block is refused; SourceError when the source cannot be read further. Blocks before it
+ *  stay, of the block itself nothing does. */
 export async function importBlocks(
   chain: WritableChain,
   source: BlockSource,
@@ -110,7 +111,8 @@ export async function importBlocks(
   return summary
 }
 
-/** The failure that came first: that of the end may be of an earlier block, whose state root was not compared before. */
+/** Returns the failure that came first: that of the end may concern an earlier block, whose state root was not compared
+ *  before. */
 function firstOf(error: unknown, atEnd: unknown): unknown {
   return atEnd instanceof InvalidBlock ? atEnd : error
 }
@@ -137,7 +139,8 @@ function createBatches(chain: WritableChain, checkpoints?: Checkpoints) {
     await checkpoints?.afterCommit()
     await workOnIndexes(performance.now() - startedMs)
   }
-  /** The indexes get as much time as the blocks took, in slices: they keep up, and the next block does not wait long. */
+  /** Index work gets as much time as the blocks took, in slices: indexes keep up, and the next block does not wait
+   *  long. */
   const workOnIndexes = async (forMs: number) => {
     const until = performance.now() + forMs
     while (head.workOnIndexes(INDEX_SLICE_MS) && performance.now() < until) await checkpoints?.afterCommit()

@@ -20,27 +20,27 @@ import { createMetaTable, META_L2_CHAIN_ID, META_L2_CORE_CONTRACT, META_L2_UPDAT
 import type { LogPlace } from '../store/rows/blockOfLog.js'
 import { createChainReader } from '../store/rows/chainReader.js'
 
-/** Keeps the state updates of layer 2 that the stored layer-1 blocks log; the layer-2 blocks that they name are accepted on
- *  layer 1 with the layer-1 block, in the same transaction. */
+/** Keeps the state updates of layer 2 that the stored layer-1 blocks log; the layer-2 blocks that they name are
+ *  accepted on layer 1 with the layer-1 block, in the same transaction. */
 export interface StateUpdateAppender {
   /** Call it in the transaction that stores a layer-1 block. */
   add(block: Pick<Block, 'header'>, receipts: readonly Pick<Receipt, 'logs'>[]): void
   /** Call it in the transaction that removes the layer-1 blocks above `l1Block`. */
   removeAbove(l1Block: number): void
-  /** Reads the state updates of all stored blocks anew, in one transaction, when the contracts are not those of before, as in a
-   *  database of an older version. To be called once the log index is complete. */
+  /** Reads the state updates of all stored blocks again, in one transaction, when the contracts have changed, as in a
+   *  database of an older version. Call it once the log index is complete. */
   catchUp(): void
 }
 
-/** Names the core contract (20 bytes) of a database, instead of those of known networks, from the next opening of its chain
- *  on. */
+/** Sets the core contract (20 bytes) of a database, in place of those of known networks, from the next opening of its
+ *  chain on. */
 export function nameCoreContract(db: Database, address: Uint8Array): void {
   const meta = createMetaTable(db)
   const named = formatData(address)
   if (named !== meta.get<string>(META_L2_CORE_CONTRACT)) meta.set(META_L2_CORE_CONTRACT, named)
 }
 
-/** The intake of a database opened for writing; undefined where no core contract is on its chain. */
+/** Opens the state updates of a database opened for writing; undefined when no core contract is on its chain. */
 export function openStateUpdates(
   db: Database,
   { l1ChainId, log }: { l1ChainId: bigint; log: Logger },
@@ -79,8 +79,8 @@ export function openStateUpdates(
   }
 }
 
-/** Addresses of the core contracts whose logs count in a database: the one that the operator named, else those of the known
- *  networks on that chain. */
+/** Returns the addresses of the core contracts whose logs count in a database: the one that the operator named, else
+ *  those of the known networks on that chain. */
 export function readCoreContracts(db: Database, l1ChainId: bigint): readonly Uint8Array[] {
   const named = createMetaTable(db).get<string>(META_L2_CORE_CONTRACT)
   return named === undefined ? coreContractsOn(l1ChainId) : [bytesOf(named)]
@@ -88,7 +88,7 @@ export function readCoreContracts(db: Database, l1ChainId: bigint): readonly Uin
 
 const PAGE_LOGS = 1_000
 
-/** All state updates that the contracts logged in the stored blocks, found by the log index, in order. */
+/** Yields all state updates that the contracts logged in the stored blocks, found by the log index, in order. */
 export function* readStateUpdates(db: Database, addresses: readonly Uint8Array[]): Generator<StoredStateUpdate> {
   const coverage = createChainReader(db).coverage()
   if (coverage === undefined) return
@@ -118,8 +118,9 @@ interface LogJson {
   logIndex: string
 }
 
-/** Writes an error to the log for a layer-2 block that layer 1 accepted with another hash than the stored one. State updates of
- *  a known network are compared only with blocks of that network: a chain may have several core contracts. */
+/** Writes an error to the log for a layer-2 block that layer 1 accepted with another hash than the stored one. State
+ *  updates of a known network are compared only with blocks of that network: a chain may have several core
+ *  contracts. */
 export function reportMismatch(db: Database, log: Logger): (mismatch: L2Mismatch) => void {
   const meta = createMetaTable(db)
   return ({ update, canonicalHash }) => {

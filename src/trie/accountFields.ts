@@ -3,8 +3,8 @@ import type { StateAccount } from '../chain/eth/stateAccount.js'
 import { equalBytes, writeBigInt } from '../lib/bytes.js'
 
 /* Encoding of an account in its leaf: length of the nonce, plus 0x10 if there is code; length of the balance; nonce and
- * balance without leading zeros; the code hash, if there is code; the top node of the storage trie, if there is storage.
- * Fields equal in most accounts are omitted. */
+ * balance without leading zeros; the code hash, if there is code; the top node of the storage trie, if there is
+ * storage. Fields equal in most accounts are omitted. */
 
 export const HAS_CODE = 0x10
 export const HASH_BYTES = 32
@@ -24,7 +24,7 @@ export function writeFields(out: Uint8Array, at: number, { nonce, balance, codeH
   return balanceEnd + HASH_BYTES
 }
 
-/** Where the storage trie of the encoded account at `at` is, or would be. */
+/** Returns the offset of the storage trie of the encoded account at `at`, even if it has none. */
 export function endOfFields(bytes: Uint8Array, at: number): number {
   return at + 2 + (bytes[at] & 0xf) + bytes[at + 1] + (bytes[at] & HAS_CODE ? HASH_BYTES : 0)
 }

@@ -9,9 +9,9 @@ import { createRawState, type RawAccountRow } from '../store/state/rawState.js'
 import type { StateReader, StoredAccount } from '../store/state/stateReader.js'
 import type { TouchedAccount } from './touchedAccount.js'
 
-/** Changes of blocks, for tries that follow the rows. */
+/** Changes of blocks, for tries updated from the rows. */
 export interface BlockChanges {
-  /** The accounts that a stored block changed and those whose slots it changed, after it.
+  /** Returns the accounts that a stored block changed and those whose slots it changed, as they are after it.
    *  @throws StorageOfOtherIncarnation for a slot that no account has */
   of(blockNumber: number): TouchedAccount[]
 }
@@ -29,7 +29,7 @@ export class StorageOfOtherIncarnation extends CairnError {
 
 type Entry = TouchedAccount & { incarnation: number | undefined }
 
-/** Reads the rows of a database. */
+/** Creates a reader of changes over the rows of a database. */
 export function createBlockChanges(db: Database, reader: StateReader): BlockChanges {
   const raw = createRawState(db)
   const readAccount = (row: RawAccountRow): Entry => {

@@ -12,37 +12,41 @@ import { createSlotNotes } from './slotNotes.js'
 import type { AccountUpdate, StateUpdates } from './stateUpdates.js'
 import { createKeySorter } from './trieChanges.js'
 
-/** Collects what blocks changed, one after another, for a trie that need not read their rows. An account takes about 150 bytes of
- *  memory and a slot 100, up to twice as much right after growing; `updates` takes another 70 of each while they are applied. */
+/** Collects the changes of consecutive blocks, so that a trie need not read their rows. An account takes about 150
+ *  bytes of memory and a slot 100, up to twice as much right after growing; `updates` takes another 70 of each while
+ *  they are applied. */
 export interface ChangeNotes {
-  /** Takes the changes of a block, in which equal addresses are one object. The rows of all blocks before the first one since `forget` must be stored.
-   *  @returns false, and takes nothing, when there is no room
+  /** Adds the changes of a block, in which equal addresses are one object. The rows of all blocks before the first one
+   *  since `forget` must be stored.
+   *  @returns false, and adds nothing, if there is no room
    *  @throws StorageOfOtherIncarnation for a slot that no account has; `forget` must follow */
   note(blockNumber: number, changes: StateChanges | PackedChanges): boolean
-  /** Accounts and slots. */
+  /** Number of accounts and slots. */
   readonly size: number
   /** The accounts as they are after the last block. Valid until the next call of another method. */
   updates(): StateUpdates
   forget(): void
 }
 
-// A record of an account, in words of 4 bytes: 0, address, incarnation (2: high, low), `CLEARED_AT`, length of the fields, fields.
+// A record of an account, in words of 4 bytes: 0, address, incarnation (2: high, low), `CLEARED_AT`, length of the
+// fields, fields.
 const ADDRESS_WORDS = 5
 const INCARNATION = 1 + ADDRESS_WORDS
-/** 1 more than the count of changes of slots before the storage was cleared: slots that were set before are gone. 0: never. */
+/** 1 more than the number of slot changes before the storage was cleared, which drops slots set before. 0: never. */
 const CLEARED_AT = INCARNATION + 2
 const LENGTH = CLEARED_AT + 1
 const FIELDS = LENGTH + 1
 const RECORD = FIELDS + Math.ceil(MAX_FIELDS / 4)
 
-// Of an address that has no changed slots, and of one whose account was not looked up.
+// Indexes of an address without changed slots, and of one whose account was not looked up.
 const WITHOUT_SLOTS = -2
 const NOT_KNOWN = -1
 
-// Of an account that did not exist before.
+// Incarnation of an account that did not exist before.
 const NO_INCARNATION = -1
 
-/** Reads accounts that the blocks did not change before. Takes at most `capacity` accounts and as many slots. */
+/** Creates notes of at most `capacity` accounts and as many slots. Reads accounts that no noted block changed from
+ *  `reader`. */
 export function createChangeNotes(reader: StateReader, capacity: number): ChangeNotes {
   let accounts = createRecordTable(ADDRESS_WORDS, RECORD)
   let slots = createSlotNotes()
@@ -56,7 +60,7 @@ export function createChangeNotes(reader: StateReader, capacity: number): Change
     const start = 4 * (at + FIELDS)
     accounts.words[at + LENGTH] = account === undefined ? 0 : writeFields(accounts.bytes, start, account) - start
   }
-  /** The index of the account; a new one is as it was after block `before` where that is needed. */
+  /** Returns the index of the account. Loads a new one as it was after block `before` if `isNeeded`. */
   const find = (address: Uint8Array, before: number, isNeeded: boolean): number => {
     const { count } = accounts
     const index = accounts.find(0, address)
@@ -71,7 +75,8 @@ export function createChangeNotes(reader: StateReader, capacity: number): Change
     { incarnation, account }: PackedAccount,
     { before, hasSlots }: { before: number; hasSlots: boolean },
   ): number => {
-    // Without code, slots and earlier incarnations there is no storage to clear, and the account before need not be read.
+    // Without code, slots and earlier incarnations there is no storage to clear, and the account before need not be
+    // read.
     const mayClear = incarnation > 0 || account?.codeHash !== undefined || hasSlots
     const index = find(address, before, mayClear)
     const { words } = accounts
@@ -89,7 +94,7 @@ export function createChangeNotes(reader: StateReader, capacity: number): Change
     const most = changed.length + storage.length
     if (accounts.count + most > capacity || slots.count + most > capacity) return false
     const before = blockNumber - 1
-    /** Of the accounts by address. */
+    /** Account indexes by address. */
     const indexes = new Int32Array(addresses.length).fill(WITHOUT_SLOTS)
     for (const { address } of storage.groups) indexes[address] = NOT_KNOWN
     for (const change of changed) {

@@ -21,8 +21,8 @@ const branchRlp = new Uint8Array(MAX_HEADER + 16 * MAX_REFERENCE + 1)
 // Two header bytes, the path and its header, the reference of the branch.
 const extensionRlp = new Uint8Array(2 + 1 + (1 + KEY_BYTES) + MAX_REFERENCE)
 
-/** Writes the reference of the leaf at `leafAt` in its parent (Yellow Paper, appendices C and D) at `at`; returns its end. Its path
- *  are the nibbles of its key from `depth` on. */
+/** Writes the reference of the leaf at `leafAt` in its parent (Yellow Paper, appendices C and D) at `at`; returns its
+ *  end. Its path is the nibbles of its key from `depth` on. */
 export function writeLeafReference(
   out: Uint8Array,
   at: number,
@@ -96,11 +96,11 @@ export function writeBranchReference(
   return writeExtensionReference(out, at, bytes.subarray(branchAt + 1, bitmapAt), start, end)
 }
 
-/** The same of an extension over the nibbles to the branch whose RLP is in `branchRlp` [from, to). */
+/** Writes the reference of an extension over the nibbles to the branch whose RLP is in `branchRlp` [from, to). */
 function writeExtensionReference(out: Uint8Array, at: number, nibbles: Uint8Array, from: number, to: number): number {
   const odd = nibbles.length & 1
   const pathBytes = (nibbles.length >> 1) + 1
-  // The header of the list is one byte unless the path is longer than 20: its place is left for two.
+  // The header of the list is one byte unless the path is longer than 20; two bytes are reserved.
   let end = 2
   if (pathBytes > 1) extensionRlp[end++] = STRING + pathBytes
   extensionRlp[end++] = odd === 1 ? 0x10 | nibbles[0] : 0

@@ -25,7 +25,7 @@ export interface TrieBranch {
   readonly kind: 'branch'
   readonly skip: Uint8Array // nibbles
   readonly bytes: Uint8Array
-  /** Where it is in the bytes. */
+  /** Its offset in the bytes. */
   readonly at: number
   /** Start offsets of the 16 children in the bytes; 0: none. */
   readonly starts: number[]
@@ -39,7 +39,7 @@ export function childOf({ bytes, starts }: TrieBranch, nibble: number): TrieNode
   return at === 0 ? undefined : bytes.subarray(at, at + slotLength(bytes, at))
 }
 
-/** The nibble of the only child; -1 when there is none, -2 when there are several. */
+/** The nibble of the only child; -1 if there are no children, -2 if there are several. */
 export function onlyChild({ starts }: TrieBranch): number {
   let only = -1
   for (let i = 0; i < 16; i++) {

@@ -4,8 +4,8 @@ import type { TriePages } from './trieWriter.js'
 
 /** Database pages with revertible changes in memory, and a bounded cache of read pages. */
 export interface PageCache extends TriePages {
-  /** Makes changes permanent for `discard`. If there are too many, they are written to the database, within its
-   *  transaction. */
+  /** Makes changes permanent: `discard` keeps them. Writes them to the database, within its transaction, if there are
+   *  too many. */
   settle(): void
   /** Drops changes since `settle`. */
   discard(): void
@@ -20,8 +20,8 @@ export interface PageCache extends TriePages {
 // An array and its map entry.
 const PAGE_OVERHEAD = 250
 
-/** Pages of the table. Caches at most `maxBytes` of clean pages; each `settle` in a transaction leaves about half as much
- *  of dirty ones. */
+/** Creates a cache over the pages of the table. Caches at most `maxBytes` of clean pages; each `settle` in a
+ *  transaction leaves about half as much of dirty ones. */
 export function createPageCache(table: StateTrieTable, maxBytes: number): PageCache {
   const clean = createGenerationCache<number, Uint8Array>({
     maxBytes: maxBytes / 2,

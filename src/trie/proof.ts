@@ -3,7 +3,7 @@ import { nibbleAt, type TrieNodeRef } from './nodeFormat.js'
 import type { ValueRlp } from './nodeHashing.js'
 import { childOf, referenceOfSlot, type TrieBranch, type TrieLeaf, type TrieNode } from './nodeRef.js'
 
-/** How the nodes of a trie are read. */
+/** Reads the nodes of a trie. */
 export interface TrieReads {
   unpack(slot: TrieNodeRef): TrieNode
   valueRlp: ValueRlp
@@ -11,8 +11,8 @@ export interface TrieReads {
 
 /** A Merkle proof (Yellow Paper, appendix D). */
 export interface TrieProof {
-  /** RLP of the nodes from the root to the leaf, or to where the path of the key ends. Nodes inside their parent are not
-   *  listed. Empty for an empty trie. */
+  /** RLP of the nodes from the root to the leaf, or to where the path of the key ends. Nodes inside their parent are
+   *  not listed. Empty for an empty trie. */
   nodes: Uint8Array[]
   /** The stored value; undefined if the trie has none for the key. */
   value?: Uint8Array
@@ -61,7 +61,7 @@ function branchRlp(node: TrieBranch, depth: number, { valueRlp }: TrieReads) {
   return { branch, extension: node.skip.length === 0 ? undefined : encodeExtension(node.skip, referenceTo(branch)) }
 }
 
-/** What a witness needs of a trie. */
+/** The keys that a witness covers. */
 export interface WitnessKeys {
   /** Keys that are read or written, 32 bytes each, sorted. */
   accessed: readonly Uint8Array[]
@@ -69,9 +69,9 @@ export interface WitnessKeys {
   isDeleted(key: Uint8Array): boolean
 }
 
-/** Passes on the RLP of every node that reading the keys and deleting some of them needs: the paths of all keys, and the nodes
- *  that move up when their last sibling is deleted. That suffices for any order of the changes, because a branch has the
- *  fewest children when all deletions come first. */
+/** Passes to `add` the RLP of every node needed to read the keys and delete some of them: the paths of all keys, and
+ *  the nodes that move up when their last sibling is deleted. That suffices for any order of the changes, because a
+ *  branch has the fewest children when all deletions come first. */
 export function witnessTrie(
   reads: TrieReads,
   top: TrieNodeRef | undefined,
@@ -87,7 +87,7 @@ export function witnessTrie(
     if (extension !== undefined) put(extension, depth)
     put(branch, depth + node.skip.length)
   }
-  /** Visits the node with the keys [from, to), which lead to it. True if the deletions leave nothing of it. */
+  /** Visits the node that the keys [from, to) lead to. Returns true if the deletions remove it. */
   const visit = (slot: TrieNodeRef, depth: number, from: number, to: number): boolean => {
     const node = reads.unpack(slot)
     putNode(node, depth)
@@ -110,7 +110,7 @@ export function witnessTrie(
         untouched = child
       } else if (!visit(child, at + 1, begin, start)) left++
     }
-    // The only child takes the branch's place. One that was visited is known already.
+    // The only child replaces the branch. A visited one is already included.
     if (left === 1 && untouched !== undefined) putNode(reads.unpack(untouched), at + 1)
     return left === 0
   }

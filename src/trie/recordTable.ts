@@ -6,15 +6,16 @@ export interface RecordTable {
   readonly words: Int32Array
   readonly bytes: Uint8Array
   readonly count: number
-  /** The index of the record with that key. Without one a new record is made, with zeros behind its key: `count` has grown. */
+  /** Returns the index of the record with that key. Creates it if missing, with zeros after its key: `count` then
+   *  grows. */
   find(prefix: number, key: Uint8Array): number
 }
 
 const FIRST_ROOM = 1024
 
-/** A table of records of `recordWords` words, whose keys are a number, which is one word, and `keyWords` words. An entry of the hash
- *  table, which is at most half full, is the number of a record from 1 on and the hash; 0 is free. The hash is keyed at random, so
- *  strangers cannot choose collisions. */
+/** Creates a table of records of `recordWords` words, whose keys are a number (one word) and `keyWords` words. The hash
+ *  table is at most half full. An entry is the number of a record, from 1 on, and the hash; 0 is free. The hash is
+ *  keyed at random, so untrusted clients cannot choose collisions. */
 export function createRecordTable(keyWords: number, recordWords: number): RecordTable {
   let room = FIRST_ROOM
   let entries = new Int32Array(4 * room)

@@ -8,10 +8,11 @@ export interface SlotNotes {
   readonly count: number
   /** Calls of `set`. */
   readonly changes: number
-  /** Sets the value of a slot of the account with that index. Both are ranges of `bytes` without leading zeros, of at most 32 bytes. */
+  /** Sets the value of a slot of the account with that index. Both are ranges of `bytes` without leading zeros, of at
+   *  most 32 bytes. */
   set(account: number, bytes: Uint8Array, slotFrom: number, slotTo: number, valueFrom: number, valueTo: number): void
-  /** The slots by hash, sorted for each account: of account i those that were set from the `since[i]`-th change on. Those of
-   *  account i begin at `starts[i]`. Valid until the next `set`. */
+  /** Returns the slots by hash, sorted for each account. Account i has those set from the `since[i]`-th change on,
+   *  which begin at `starts[i]`. Valid until the next `set`. */
   sorted(since: Float64Array): { slots: SortedChanges; starts: Uint32Array }
 }
 
@@ -23,7 +24,7 @@ const LENGTH = CHANGED_AT + 1
 const VALUE = LENGTH + 1
 const RECORD = VALUE + SLOT_WORDS
 
-/** No slots. */
+/** Creates notes without slots. */
 export function createSlotNotes(): SlotNotes {
   const table = createRecordTable(SLOT_WORDS, RECORD)
   const slot = new Uint8Array(KEY_BYTES)
@@ -60,7 +61,7 @@ export function createSlotNotes(): SlotNotes {
   }
 }
 
-/** The records of each account, as of `sorted`. */
+/** Returns the records of each account, as in `sorted`. */
 function recordsByAccount(words: Int32Array, count: number, since: Float64Array) {
   const starts = new Uint32Array(since.length + 1)
   const end = count * RECORD

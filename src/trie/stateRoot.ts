@@ -15,7 +15,7 @@ import type { TouchedAccount } from './touchedAccount.js'
 /** The root of the newest state (Yellow Paper, 4.1), updated with each block. The tries are pages in the database; a
  *  bounded part is in memory, and only touched pages are read. */
 export interface StateRoot {
-  /** Takes the current accounts, which are hashed when a root is requested. */
+  /** Notes the current accounts, which are hashed when a root is requested. */
   note(touched: readonly TouchedAccount[]): void
   /** The root of everything noted: 32 bytes. */
   root(): Uint8Array
@@ -27,7 +27,7 @@ export interface StateRoot {
   readonly pending: number
   /** Number of accounts in the last hashed state. */
   readonly accounts: number
-  /** Makes noted changes permanent for `discard`. */
+  /** Makes noted changes permanent: `discard` keeps them. */
   settle(): void
   /** Drops what was noted since `settle`. */
   discard(): void
@@ -35,8 +35,8 @@ export interface StateRoot {
   prove(address: Uint8Array, slots: readonly Uint8Array[]): StateProof
   /** RLP of the trie nodes that accessing and changing accounts of the noted state needs, each once. */
   witness(accesses: readonly StateAccess[]): Uint8Array[]
-  /** Writes settled changes to the database within its transaction; it then holds the trie of the settled state. Call it
-   *  before each commit of a state. */
+  /** Writes the permanent changes to the database within its transaction, which then contains the trie of their state.
+   *  Call it before each commit of a state. */
   save(): void
   /** Drops everything in memory and reloads from the database, after a rollback. */
   reset(): void
@@ -45,7 +45,7 @@ export interface StateRoot {
 /** Proofs of an account and of slots of it. */
 export interface StateProof {
   nodes: Uint8Array[] // RLP, from the root on
-  storageRoot: Uint8Array // 32; of an empty trie when there is no account
+  storageRoot: Uint8Array // 32; that of an empty trie for a missing account
   slots: { nodes: Uint8Array[]; value: Uint8Array }[] // values without leading zeros
 }
 
@@ -56,7 +56,7 @@ interface PendingAccount {
   slots: Map<string, { slot: Uint8Array; value: Uint8Array }>
 }
 
-/** The root over the stored trie, or of an empty state. Caches about `maxBytes` of pages. */
+/** Creates the root over the stored trie, or over an empty state. Caches about `maxBytes` of pages. */
 export function createStateRoot(table: StateTrieTable, maxBytes: number): StateRoot {
   const pages = createPageCache(table, maxBytes)
   const tries = createStateTries(pages)

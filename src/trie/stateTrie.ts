@@ -8,13 +8,13 @@ import type { TrieReads } from './proof.js'
 import { type SortedChanges, sortUpdates, type TrieUpdate } from './trieChanges.js'
 import { createTrieWriter, type TriePages } from './trieWriter.js'
 
-/** Tries of one kind in pages. A trie is named by its top node, undefined if empty. Content alone determines the pages: a
- *  branch is a page exactly if it is longer than `INLINE_BYTES`. */
+/** Tries of one kind in pages. A trie is identified by its top node, undefined if empty. Content alone determines the
+ *  pages: a branch is a page exactly if it is longer than `INLINE_BYTES`. */
 export interface PagedTries {
-  /** Applies updates with distinct keys, in any order, and returns the new trie. Replaces the pages of the old one. Work
-   *  and memory are proportional to the updates, not to the trie. */
+  /** Applies updates with distinct keys, in any order, and returns the new trie. Replaces the pages of the old one.
+   *  Work and memory are proportional to the updates, not to the trie. */
   update(top: TrieNodeRef | undefined, updates: readonly TrieUpdate[]): TrieNodeRef | undefined
-  /** The same with changes [from, to) that are sorted already. */
+  /** Like `update`, with changes [from, to) that are already sorted. */
   apply(
     top: TrieNodeRef | undefined,
     changes: SortedChanges,
@@ -28,7 +28,7 @@ export interface PagedTries {
   readonly reads: TrieReads
 }
 
-/** Tries in `pages`; `valueRlp` encodes a stored value for hashing. */
+/** Creates tries in `pages`; `valueRlp` encodes a stored value for hashing. */
 export function createPagedTries(pages: TriePages, valueRlp: ValueRlp): PagedTries {
   const unpack = (slot: TrieNodeRef) => unpackSlot(slot, pages.read)
   const write = createTrieWriter(pages, valueRlp)
@@ -57,11 +57,11 @@ export function createPagedTries(pages: TriePages, valueRlp: ValueRlp): PagedTri
   }
 }
 
-// The longest value that a leaf holds.
+// The maximum length of a leaf's value.
 const MAX_VALUE = 0xffff
 const plainOut = new Uint8Array(MAX_VALUE)
 
-/** Of values that are stored as they are hashed. */
+/** Encoding of values that are stored as they are hashed. */
 export const PLAIN_VALUES: ValueRlp = {
   out: plainOut,
   encode: (bytes, from, to) => {

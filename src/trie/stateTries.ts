@@ -18,13 +18,13 @@ export interface StateTries {
   readonly storage: PagedTries
 }
 
-/** The tries of a state in `pages`. */
+/** Creates the tries of a state in `pages`. */
 export function createStateTries(pages: TriePages): StateTries {
   const storage = createPagedTries(pages, SLOT_VALUES)
   return { accounts: createPagedTries(pages, createAccountValues(storage)), storage }
 }
 
-// A string and its header, as long as a leaf may hold.
+// The longest string that a leaf may contain, with its header.
 const slotRlp = new Uint8Array(3 + 0xffff)
 
 const SLOT_VALUES: ValueRlp = {
@@ -82,8 +82,8 @@ function createAccountValues(storage: PagedTries): ValueRlp {
 // Most storage tries are pages: their top node is a link.
 const FIRST_ACCOUNT_BYTES = 512
 
-/** Updates a state; `top` is that of its accounts, which it returns. Calls `count` with 1 for a created account, with -1 for a
- *  deleted one. */
+/** Updates a state. `top` is that of its accounts; returns the new one. Calls `count` with 1 for a created account,
+ *  with -1 for a deleted one. */
 export function updateState(
   { accounts, storage }: StateTries,
   top: TrieNodeRef | undefined,

@@ -11,14 +11,14 @@ export interface AccountUpdate {
   readonly account: ByteRange
   /** Its storage is cleared before the slots are set. */
   cleared: boolean
-  /** Its changed slots are [slotsFrom, slotsTo) of the `StateUpdates`; none where it does not exist. */
+  /** Its changed slots are [slotsFrom, slotsTo) of the `StateUpdates`; none if it does not exist. */
   slotsFrom: number
   slotsTo: number
-  /** The storage trie of a new account, if it is built already. */
+  /** The storage trie of a new account, if already built. */
   storage: TrieNodeRef | undefined
 }
 
-/** One to be read into. */
+/** Creates an update to read into. */
 export function createAccountUpdate(): AccountUpdate {
   const account = { bytes: EMPTY_BYTES, from: 0, to: 0 }
   return { account, cleared: false, slotsFrom: 0, slotsTo: 0, storage: undefined }
@@ -31,7 +31,7 @@ export interface StateUpdates {
   readonly keys: Uint8Array
   /** Reads the change of an account; its bytes are valid until the next call. */
   read(index: number, update: AccountUpdate): void
-  /** By hashes of slots, sorted for each account. Values have no leading zeros. */
+  /** Changed slots by their hashes, sorted for each account. Values have no leading zeros. */
   readonly slots: SortedChanges
 }
 
@@ -41,7 +41,7 @@ interface ChangedAccount {
   account: StateAccount | null
   cleared: boolean
   slots: { values(): Iterable<{ slot: Uint8Array; value: Uint8Array }> }
-  /** As of `AccountUpdate`. */
+  /** See `AccountUpdate`. */
   storage?: TrieNodeRef
 }
 

@@ -2,8 +2,8 @@ import { formatData } from '../lib/hex.js'
 import type { ChainReader } from '../store/rows/types.js'
 import type { StateTrieTable, TrieBlock } from '../store/state/stateTrieTable.js'
 
-/** The block whose state the stored trie is: the head, or an earlier one where the trie is brought up to date later, as on a
- *  replica. Undefined when no trie is stored, or only one that is of no block of the chain. */
+/** Returns the block whose state the stored trie has: the head, or an earlier one if the trie is updated later, as on a
+ *  replica. Undefined when no trie is stored, or only one of a block outside the chain. */
 export function findTrieBlock(table: StateTrieTable, chain: ChainReader): TrieBlock | undefined {
   const held = table.head()
   const head = chain.head()
@@ -16,6 +16,6 @@ export function findTrieBlock(table: StateTrieTable, chain: ChainReader): TrieBl
     const hasRoot = held.root === root || !chain.commitsToState(number)
     return hasRoot && (wanted ?? hash) === hash ? { number, hash } : undefined
   }
-  // Older versions stored no block; after a rewind over blocks that changed nothing it is one of those.
+  // Falls back to the head: older versions stored no block, and an unwind may have removed it if it changed nothing.
   return (held.block && ofBlock(held.block.number, held.block.hash)) ?? ofBlock(head, undefined)
 }

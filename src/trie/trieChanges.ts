@@ -10,7 +10,7 @@ export interface ByteRange {
 /** A change of the value at a key. */
 export interface TrieUpdate {
   readonly key: Uint8Array // 32
-  /** The new stored value from the old one; undefined: none. */
+  /** Returns the new stored value from the old one; undefined: none. */
   change(before: Uint8Array | undefined): Uint8Array | undefined
 }
 
@@ -18,7 +18,7 @@ export interface TrieUpdate {
 export interface SortedChanges {
   /** The keys, 32 bytes each. */
   readonly keys: Uint8Array
-  /** `value` is the stored value before, and is set to the one after, which is valid until the next call. An empty range: none. */
+  /** Replaces `value`, the stored value before, by the one after, valid until the next call. An empty range: none. */
   change(index: number, value: ByteRange): void
 }
 
@@ -42,17 +42,17 @@ export function sortUpdates(updates: readonly TrieUpdate[]): SortedChanges {
   }
 }
 
-/** Copies keys [from, to) of `given` to the same places of `sorted` in ascending order. Both begin at a multiple of 4 of their
- *  buffers.
+/** Copies keys [from, to) of `given` to the same positions of `sorted` in ascending order. Both begin at a multiple of
+ *  4 of their buffers.
  *  @returns their indexes from `from` on, valid until the next call */
 export type KeySorter = (given: Uint8Array, sorted: Uint8Array, range: { from: number; to: number }) => Uint32Array
 
 const WORDS = KEY_BYTES / 4
-// Up to so many, insertion is faster than a call of `sort`.
+// Up to this many, insertion is faster than a call of `sort`.
 const FEW = 12
 
-/** Sorts numbers that are the first bits of a key with its index below them: 53 bits together. That is four times as fast as to
- *  sort by a function that compares keys. */
+/** Sorts numbers made of the first bits of a key and, below them, its index: 53 bits together. This is four times as
+ *  fast as sorting with a function that compares keys. */
 export function createKeySorter(): KeySorter {
   let room = 0
   let prefixes = new Float64Array(0)

@@ -27,8 +27,8 @@ export interface TriePages {
   free(page: number): void
 }
 
-/** Applies changes [from, to), at least one, to a trie, and returns the new one; undefined is an empty one. Replaces the pages of
- *  the old one. A change must not apply changes with the same writer. */
+/** Applies changes [from, to), at least one, to a trie, and returns the new one; undefined is an empty one. Replaces
+ *  the pages of the old one. A change must not apply changes with the same writer. */
 export type TrieWriter = (
   top: TrieNodeRef | undefined,
   changes: SortedChanges,
@@ -37,7 +37,8 @@ export type TrieWriter = (
 
 // Keeps the largest page, 16 such children, within an SQLite page.
 const INLINE_BYTES = 240
-// Before a branch inside its parent: kind, length of the reference, reference, length. A link is shorter than that and a branch.
+// Before a branch inside its parent: kind, length of the reference, reference, length. A link is shorter than that and
+// a branch.
 const BRANCH_HEAD = 2 + MAX_REFERENCE + 2
 const BITMAP_BYTES = 2
 const MOST_NIBBLES = 2 * KEY_BYTES
@@ -48,21 +49,22 @@ const NO_CHANGES: SortedChanges = { keys: EMPTY_BYTES, change: () => {} }
 interface BranchSource {
   bytes: Uint8Array
   at: number
-  /** The page that holds it; 0: none. */
+  /** The page that contains it; 0: none. */
   page: number
-  /** Its skipped nibbles from this one on count: those before went to a branch above it. */
+  /** Its skipped nibbles count from this one on; earlier ones belong to a branch above it. */
   skipFrom: number
 }
 
-/** Writes nodes as they are stored, each after its siblings and inside its parent, to one growing array: `out`. What is unchanged is
- *  copied, and nothing is decoded or encoded twice. Functions that write a node take where it begins, at its depth, and return its
- *  end: the same when it is empty. They pass numbers and no objects, which there would be several of for every node. */
+/** Writes nodes in their stored form to one growing array, `out`: each after its siblings and inside its parent. Copies
+ *  unchanged parts; decodes and encodes nothing twice. Functions that write a node take its start and depth and return
+ *  its end, which is the start if it is empty. They pass numbers, because objects would mean several allocations per
+ *  node. */
 export function createTrieWriter(pages: TriePages, valueRlp: ValueRlp): TrieWriter {
   let out = new Uint8Array(FIRST_ROOM)
   let changes = NO_CHANGES
   let { keys } = changes
   const value: ByteRange = { bytes: EMPTY_BYTES, from: 0, to: 0 }
-  // Leaves of a new branch before their places in it are known: the end of each is the start of the next.
+  // Leaves of a new branch before their positions in it are known: the end of each is the start of the next.
   let leaves = new Uint8Array(FIRST_ROOM)
   let leafStarts: number[] = []
   const path = new Uint8Array(MOST_NIBBLES)
@@ -88,7 +90,7 @@ export function createTrieWriter(pages: TriePages, valueRlp: ValueRlp): TrieWrit
     return end
   }
 
-  /** The leaf after a change. `leafAt` is that of the leaf before; -1: none. */
+  /** Writes the leaf after a change. `leafAt` is the start of the old leaf; -1: none. */
   const writeLeaf = (index: number, bytes: Uint8Array, leafAt: number, at: number): number => {
     value.bytes = bytes
     value.from = leafAt < 0 ? 0 : leafAt + LEAF_HEAD
@@ -104,7 +106,7 @@ export function createTrieWriter(pages: TriePages, valueRlp: ValueRlp): TrieWrit
     return copy(value.bytes, value.from, value.to, at + LEAF_HEAD)
   }
 
-  /** The node after changes of a trie without or with one leaf. */
+  /** Writes the node after changes of a trie with at most one leaf. */
   const mergeLeaf = (
     bytes: Uint8Array,
     leafAt: number,
@@ -142,7 +144,7 @@ export function createTrieWriter(pages: TriePages, valueRlp: ValueRlp): TrieWrit
     return build(0, starts.length - 1, depth, at)
   }
 
-  /** The node over `leaves` [from, to). */
+  /** Writes the node over `leaves` [from, to). */
   const build = (from: number, to: number, depth: number, at: number): number => {
     if (to - from === 1) return copy(leaves, leafStarts[from], leafStarts[to], at)
     const [first, last] = [leafStarts[from] + 1, leafStarts[to - 1] + 1]
@@ -167,7 +169,7 @@ export function createTrieWriter(pages: TriePages, valueRlp: ValueRlp): TrieWrit
     return seal(at, end, depth, 0)
   }
 
-  /** The node after changes of the one at `nodeAt`; -1: none. */
+  /** Writes the node after changes of the one at `nodeAt`; -1: none. */
   const merge = (bytes: Uint8Array, nodeAt: number, from: number, to: number, depth: number, at: number): number => {
     if (nodeAt < 0 || bytes[nodeAt] === LEAF) return mergeLeaf(bytes, nodeAt, from, to, depth, at)
     if (bytes[nodeAt] === INLINE) {
@@ -177,7 +179,7 @@ export function createTrieWriter(pages: TriePages, valueRlp: ValueRlp): TrieWrit
     return mergeBranch({ bytes: pages.read(page), at: 0, page, skipFrom: 0 }, from, to, depth, at)
   }
 
-  /** How many of the skipped nibbles lead to the keys of the changes. */
+  /** Returns how many of the skipped nibbles lead to the keys of the changes. */
   const sharedNibbles = ({ bytes, at, skipFrom }: BranchSource, from: number, to: number, depth: number): number => {
     const skipped = bytes[at] - skipFrom
     // Among sorted keys, the first or the last has the shortest common prefix with the skipped nibbles.
@@ -190,7 +192,7 @@ export function createTrieWriter(pages: TriePages, valueRlp: ValueRlp): TrieWrit
     return shared
   }
 
-  /** The node after changes, possibly none, of a branch. */
+  /** Writes the node after changes, possibly none, of a branch. */
   const mergeBranch = (source: BranchSource, from: number, to: number, depth: number, at: number): number => {
     const { bytes, page, skipFrom } = source
     const skipped = bytes[source.at] - skipFrom
@@ -226,7 +228,7 @@ export function createTrieWriter(pages: TriePages, valueRlp: ValueRlp): TrieWrit
     return finish(at, end, depth, page)
   }
 
-  /** Writes the first `count` of the skipped nibbles that count; returns where the bitmap is to be. */
+  /** Writes the first `count` of the skipped nibbles that count; returns the offset of the bitmap. */
   const writeSkip = ({ bytes, at: branchAt, skipFrom }: BranchSource, count: number, at: number): number => {
     const bitmapAt = at + BRANCH_HEAD + 1 + count
     reserve(bitmapAt + BITMAP_BYTES)
@@ -235,7 +237,7 @@ export function createTrieWriter(pages: TriePages, valueRlp: ValueRlp): TrieWrit
     return bitmapAt
   }
 
-  /** The node after changes of a branch that is split after the first `shared` skipped nibbles. */
+  /** Writes the node after changes of a branch that is split after the first `shared` skipped nibbles. */
   const split = (source: BranchSource, shared: number, from: number, to: number, depth: number, at: number): number => {
     const { bytes, at: branchAt, page, skipFrom } = source
     const bitmapAt = writeSkip(source, shared, at)
@@ -257,7 +259,7 @@ export function createTrieWriter(pages: TriePages, valueRlp: ValueRlp): TrieWrit
     return finish(at, end, depth, 0)
   }
 
-  /** The node that the branch written at `at` is, by its number of children. */
+  /** Converts the branch written at `at` to a node that fits its number of children. */
   const finish = (at: number, end: number, depth: number, page: number): number => {
     const bitmapAt = at + BRANCH_HEAD + 1 + out[at + BRANCH_HEAD]
     const bitmap = (out[bitmapAt] << 8) | out[bitmapAt + 1]
@@ -266,7 +268,7 @@ export function createTrieWriter(pages: TriePages, valueRlp: ValueRlp): TrieWrit
     return bitmap === 0 ? at : collapse(at, end, depth, 31 - Math.clz32(bitmap))
   }
 
-  /** A branch with a single child is replaced by that child, with the nibbles before it. */
+  /** Replaces a branch with a single child by that child, prefixed with the branch's nibbles. */
   const collapse = (at: number, end: number, depth: number, nibble: number): number => {
     const skipped = out[at + BRANCH_HEAD]
     const child = at + BRANCH_HEAD + 1 + skipped + BITMAP_BYTES
@@ -291,7 +293,7 @@ export function createTrieWriter(pages: TriePages, valueRlp: ValueRlp): TrieWrit
     return seal(at, bitmapAt + rest.length, depth, page)
   }
 
-  /** Makes the branch written at `at` a node for its parent. */
+  /** Converts the branch written at `at` to a node for its parent. */
   const seal = (at: number, end: number, depth: number, page: number): number => {
     const branchAt = at + BRANCH_HEAD
     place.bytes = out
@@ -323,7 +325,7 @@ export function createTrieWriter(pages: TriePages, valueRlp: ValueRlp): TrieWrit
   }
 }
 
-/** The bytes in a larger array. */
+/** Copies the bytes to a larger array. */
 function grown(bytes: Uint8Array, least: number): Uint8Array<ArrayBuffer> {
   const larger = new Uint8Array(Math.max(least, 2 * bytes.length))
   larger.set(bytes)

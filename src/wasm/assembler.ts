@@ -1,7 +1,7 @@
-/* WebAssembly written out by hand: what its binary format is made of (WebAssembly core specification, section 5), as far as
-   the modules here need it. */
+/* A WebAssembly assembler: the parts of the binary format (WebAssembly core specification, section 5) that the modules
+ * here need. */
 
-// As much of the environment's as is used here: TypeScript has it only among the types of browsers.
+// The part of the environment's `WebAssembly` that is used here: TypeScript has it only in its browser types.
 declare const WebAssembly: {
   readonly Module: new (bytes: Uint8Array) => object
   readonly Instance: new (module: object) => { readonly exports: object }
@@ -41,7 +41,7 @@ function signed(value: number): Bytes {
   return ends ? [low] : [low | 128, ...signed(rest)]
 }
 
-/** The same of 64 bits. */
+/** LEB128 in two's complement, of 64 bits. */
 function signed64(value: bigint): Bytes {
   const small = Number(value)
   if (small === (small | 0)) return signed(small)
@@ -105,7 +105,7 @@ export interface FunctionCode {
   code: readonly number[]
 }
 
-/** Writes a function. Expressions are code, and blocks have labels, so that nobody has to count nesting depths. */
+/** Writes a function. Expressions are code, and blocks have labels, so that callers need not count nesting depths. */
 export class FunctionWriter {
   readonly #params: readonly ValueType[]
   readonly #results: readonly ValueType[]

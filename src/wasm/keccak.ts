@@ -8,7 +8,7 @@ export type Keccak256 = (bytes: Uint8Array) => Uint8Array
 /** Writes Keccak-256 of the bytes, 32 bytes, to `out` at `at`: for hashes that are hashed again. */
 export type Keccak256Into = (bytes: Uint8Array, out: Uint8Array, at: number) => void
 
-/** The memory that an implementation hashes from: what is written there need not be copied first. Every hash overwrites it. */
+/** The memory for hash input: what is written there need not be copied first. Every hash overwrites it. */
 export interface KeccakInput {
   readonly bytes: Uint8Array
   /** Writes Keccak-256 of the first `length` bytes to `out` at `at`. */

@@ -29,11 +29,11 @@ export const LOG_JSON_MEMORY = {
   output: 0x50_0000,
 } as const
 
-/** Numbers in records that are not numbers of the log. */
+/** Special numbers in records. */
 export const RECORD_NUMBERS = {
   /** Added to the first number of a block. */
   blockFlag: 0x10_0000,
-  /** In place of the log index: only the block is given, for the logs that follow. */
+  /** Replaces the log index in a record that has only the block, for the logs that follow. */
   blockOnly: 0xf_ffff,
   /** A log that has no record. */
   noRecord: 0xf_fffe,
@@ -44,15 +44,15 @@ export const ADDRESS_SLOTS = { count: 4_096, bytes: 64 } as const
 export const TOPIC_SLOTS = { count: 1_024, bytes: 80 } as const
 /** Bytes from a slot to its digits. */
 export const SLOT_DIGITS = 8
-/** Maximum bytes of records. 500 typical ones have 60 KB, with 8 KiB of data each 4.2 MB; pages that are not used take no
- *  memory. */
+/** Maximum bytes of records. 500 typical ones have 60 KB, with 8 KiB of data each 4.2 MB; pages that are not used take
+ *  no memory. */
 export const INPUT_BYTES = 0x48_f000
 
 /** Results of `encode`. */
 export const DONE = 0
 /** The address of the missing id has no slot: the caller fills it and calls again. */
 export const ADDRESS_MISSING = 1
-/** The same for the first topic. */
+/** Like `ADDRESS_MISSING`, for the first topic. */
 export const TOPIC_MISSING = 2
 /** A log has no record, a record is damaged or has a number that SQLite's `char` does not encode, or the JSON is too
  *  long. */
@@ -102,9 +102,9 @@ function writeDecode() {
 
 const { state, addresses, topics, input, output } = LOG_JSON_MEMORY
 const WORD = { end: state, next: state + 4, count: state + 8, missing: state + 12 } as const
-// Of the block of the next log: 64-bit number and timestamp, 32-bit address of its hash.
+// The block of the next log: 64-bit number and timestamp, 32-bit address of its hash.
 const BLOCK = { number: state + 16, timestamp: state + 24, hashAt: state + 32 } as const
-// What SQLite's `char` writes for a number that is negative or above 0x10ffff.
+// SQLite's `char` writes this for a number that is negative or above 0x10ffff.
 const NOT_ENCODED = 0xfffd
 
 /** Slots in memory: where, how many, and the digits in each. */

@@ -140,7 +140,7 @@ function ThemeButton() {
   )
 }
 
-/** What stands between the user and the server: it is gone, or it wants a key. */
+/** Notices that the server is offline or requires a key. */
 function Notices() {
   const online = useStore(isOnline)
   const problem = useStore(keyProblem)
@@ -167,7 +167,7 @@ function Notices() {
   )
 }
 
-/** A link may bring the key of somebody else, who would see what this tab asks for. */
+/** A link may contain the key of another user, who would see the usage of this tab. */
 function KeyOffer() {
   return (
     <div class="notice" role="alert">
@@ -187,7 +187,7 @@ function KeyOffer() {
   )
 }
 
-/** Why the blocks below are not the newest ones. */
+/** Explains why the blocks below are not the newest ones. */
 function StoppedNotice({ problem: { source, state, block, check, reason } }: { problem: ChainProblem }) {
   return (
     <p class="notice" role="alert">

@@ -1,6 +1,6 @@
 import type { ExplainedSegment, Explanation } from './client/types.js'
 
-/* The picture of a query plan: what lies where. Pure functions, without the browser. */
+/* Layout of the picture of a query plan. Pure functions, without the browser. */
 
 /** A part of the log space, in per mille of the picture's width. */
 export interface Piece {
@@ -12,7 +12,7 @@ export interface Piece {
   readonly candidates: number
   /** Undefined for the tail. */
   readonly segment: ExplainedSegment | undefined
-  /** From 0 to 1, the share of candidates among its logs, raised so that few are seen as well. */
+  /** Share of candidates among its logs, from 0 to 1, scaled so that a few are visible too. */
   readonly heat: number
 }
 
@@ -20,17 +20,17 @@ export interface Piece {
 export interface FunnelStep {
   readonly name: string
   readonly count: number
-  /** Of the widest bar, from 0 to 1, by logarithm: counts range over many magnitudes. */
+  /** Share of the widest bar, from 0 to 1, logarithmic: counts range over many magnitudes. */
   readonly share: number
 }
 
-/** Segments and tail side by side in the order of their logs. Each has at least a visible width. */
+/** Places segments and tail side by side in the order of their logs. Each has at least a visible width. */
 export function layOutPieces({ segments, tail }: Explanation): Piece[] {
   const parts = [
     ...segments.map((segment) => ({ kind: 'segment' as const, segment, ...segment })),
     ...(tail === null ? [] : [{ kind: 'tail' as const, segment: undefined, ...tail }]),
   ].sort((a, b) => a.firstLog - b.firstLog)
-  // Square roots: a segment may hold five hundred times as many logs as another.
+  // Square roots: a segment may have 500 times as many logs as another.
   const weights = parts.map(({ logs }) => Math.sqrt(Math.max(1, logs)))
   const total = weights.reduce((sum, weight) => sum + weight, 0)
   let left = 0
@@ -46,7 +46,7 @@ function heatOf(candidates: number, logs: number): number {
   return candidates === 0 || logs === 0 ? 0 : Math.min(1, 0.25 + 0.75 * (candidates / logs) ** 0.25)
 }
 
-/** From the logs of the range to those of the answer. */
+/** Returns the steps from the logs of the range to those of the result. */
 export function layOutFunnel({ range, segments, tail, rows, results, plan }: Explanation): FunnelStep[] {
   const candidates = segments.reduce((sum, segment) => sum + segment.candidates, tail?.candidates ?? 0)
   const steps: [string, number][] = [['Logs in the range', range.logs]]

@@ -1,11 +1,11 @@
-/* Rows as text for files. Pure functions, without the browser. */
+/* Formats rows as text for files. Pure functions, without the browser. */
 
 export const EXPORT_FORMATS = ['csv', 'ndjson', 'json'] as const
 export type ExportFormat = (typeof EXPORT_FORMATS)[number]
 
 type Row = { readonly [column: string]: unknown }
 
-/** Rows as text. The columns of CSV are those of the first row; values that are not text are JSON there. */
+/** Formats rows as text. CSV has the columns of the first row, and JSON for values that are not text. */
 export function formatRows(rows: readonly Row[], format: ExportFormat): string {
   if (format === 'json') return `${JSON.stringify(rows, null, 1)}\n`
   if (format === 'ndjson') return rows.map((row) => `${JSON.stringify(row)}\n`).join('')
@@ -14,7 +14,7 @@ export function formatRows(rows: readonly Row[], format: ExportFormat): string {
   return lines.map((line) => `${line.map(formatCell).join(',')}\r\n`).join('')
 }
 
-/** A field by RFC 4180. Text that spreadsheets would run as a formula begins with an apostrophe. */
+/** Formats a field by RFC 4180. Prefixes text that spreadsheets would run as a formula with an apostrophe. */
 function formatCell(value: unknown): string {
   if (value === null || value === undefined) return ''
   const text = typeof value === 'string' ? value : JSON.stringify(value)

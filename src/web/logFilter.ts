@@ -1,15 +1,15 @@
 import { isAddress, isHex, numberToHex, pad, toEventSelector } from 'viem'
 import type { Hex } from './client/types.js'
 
-/* The filter builder: from what is typed to the filter of `eth_getLogs`. Pure functions, without the browser. */
+/* The filter builder: converts form input to the filter of `eth_getLogs`. Pure functions, without the browser. */
 
-/** The fields of the form, as typed and as they are in the address. */
+/** The fields of the form, as typed and as in the URL. */
 export interface FilterForm {
   /** Addresses separated by white space or commas. */
   address: string
   from: string
   to: string
-  /** Instead of `from` and `to`. */
+  /** Replaces `from` and `to`. */
   blockHash: string
   /** An event's name or signature, or a topic. */
   topic0: string
@@ -38,7 +38,7 @@ export const EMPTY_FORM: FilterForm = {
   topic3: '',
 }
 
-/** A field of the form cannot be understood. */
+/** A field of the form is invalid. */
 export class WrongField extends Error {
   readonly field: keyof FilterForm
   constructor(field: keyof FilterForm, message: string) {
@@ -47,7 +47,7 @@ export class WrongField extends Error {
   }
 }
 
-/** Events that the form knows by name. */
+/** Events that can be selected by name. */
 export const KNOWN_EVENTS: readonly string[] = [
   'Transfer(address,address,uint256)',
   'Approval(address,address,uint256)',
@@ -85,13 +85,13 @@ const TAGS = ['latest', 'earliest', 'pending', 'safe', 'finalized']
 
 let namesByTopic: Map<string, string> | undefined
 
-/** The signature of a known event by its topic. */
+/** Returns the signature of a known event by its topic. */
 export function eventOf(topic: string | undefined): string | undefined {
   namesByTopic ??= new Map(KNOWN_EVENTS.map((signature) => [toEventSelector(signature), signature]))
   return topic === undefined ? undefined : namesByTopic.get(topic)
 }
 
-/** The filter that the form describes. Without bounds it asks for the whole chain, from `earliest` to `latest`.
+/** Builds the filter from the form. Without bounds, it covers the whole chain, from `earliest` to `latest`.
  *  @throws WrongField */
 export function buildFilter(form: FilterForm): LogFilter {
   const filter: LogFilter = {}
@@ -123,7 +123,7 @@ function parseAddress(text: string): Hex {
   throw new WrongField('address', `an address is 0x and 40 hex digits, not ${text}`)
 }
 
-/** A number in decimal or hex, or a tag. */
+/** Parses a number in decimal or hex, or a tag. */
 function parseBound(field: 'from' | 'to', text: string, fallback: string): string {
   const trimmed = text.trim().replaceAll(',', '')
   if (trimmed === '') return fallback
@@ -132,7 +132,7 @@ function parseBound(field: 'from' | 'to', text: string, fallback: string): strin
   throw new WrongField(field, `a block is a number, or ${TAGS.join(', ')}`)
 }
 
-/** Values of one position, separated by white space; null for any. */
+/** Parses the values of one topic, separated by white space; null for any. */
 function parseTopics(field: `topic${0 | 1 | 2 | 3}`, text: string): Hex | Hex[] | null {
   // A signature may have spaces after its commas.
   const values = field === 'topic0' ? text.trim().split(/\s+(?![^(]*\))/) : text.trim().split(/[\s,]+/)
@@ -141,7 +141,7 @@ function parseTopics(field: `topic${0 | 1 | 2 | 3}`, text: string): Hex | Hex[] 
   return topics.length === 1 ? topics[0] : topics
 }
 
-/** A topic: 32 bytes as they are; an event's name or signature as its hash; addresses and integers padded. */
+/** Parses a topic: 32 bytes unchanged, an event's name or signature as its hash, addresses and integers padded. */
 function parseTopic(field: `topic${0 | 1 | 2 | 3}`, value: string): Hex {
   if (isData(value, 32)) return value.toLowerCase() as Hex
   if (field === 'topic0') return parseEvent(value)

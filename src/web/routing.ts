@@ -1,6 +1,6 @@
 import { createStore } from './client/store.js'
 
-/** A place of the page, in the address's fragment: `#/block/12?tab=logs`. Nothing of it is sent to the server. */
+/** A route of the page, in the URL fragment: `#/block/12?tab=logs`. It is never sent to the server. */
 export interface Route {
   /** The first part: `block`; empty for the overview. */
   readonly view: string
@@ -9,7 +9,7 @@ export interface Route {
   readonly query: URLSearchParams
 }
 
-/** The place that is shown. */
+/** The current route. */
 export const route = createStore<Route>(parseRoute(''))
 
 /** Parses a fragment, with or without its `#`. */
@@ -19,20 +19,20 @@ export function parseRoute(fragment: string): Route {
   return { view, item, query: new URLSearchParams(query) }
 }
 
-/** The link to a place. */
+/** Returns the link to a route. */
 export function linkTo(view: string, item: string | number = '', query: Readonly<Record<string, string>> = {}): string {
   const path = item === '' ? view : `${view}/${encodeURIComponent(item)}`
   const given = Object.entries(query).filter(([, value]) => value !== '')
   return `#/${path}${given.length === 0 ? '' : `?${new URLSearchParams(given)}`}`
 }
 
-/** Goes to a place. `replaces` leaves none of the present one in the history. */
+/** Navigates to a link. `replaces` replaces the current history entry. */
 export function goTo(link: string, { replaces = false } = {}): void {
   if (replaces) location.replace(link)
   else location.hash = link
 }
 
-/** Follows the address from now on. */
+/** Follows changes of the URL from now on. */
 export function followAddress(): void {
   const read = () => route.set(parseRoute(location.hash))
   addEventListener('hashchange', read)

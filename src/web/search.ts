@@ -1,21 +1,21 @@
-/* What was typed into the search. Pure functions, without the browser. */
+/* Recognises text typed into the search. Pure functions, without the browser. */
 
-/** What a text may name. */
+/** What a text may refer to. */
 export type Wanted =
   | { kind: 'block'; block: string }
   | { kind: 'address'; address: string }
   /** A hash of a transaction or a block, on layer 1 or 2. */
   | { kind: 'hash'; hash: string }
-  /** The beginning of a hash or address, with its 0x; `block` if it is a block number in hex as well. */
+  /** Prefix of a hash or address, with its 0x; `block` is set if it is also a block number in hex. */
   | { kind: 'prefix'; prefix: string; block?: string }
   | { kind: 'nothing' }
 
 const TAGS = ['latest', 'earliest', 'safe', 'finalized', 'pending']
 
-/** Shorter beginnings would name too much. */
+/** Shorter prefixes would match too much. */
 const MIN_PREFIX_DIGITS = 4
 
-/** Recognises a block number in decimal or hex, a block tag, an address, a hash, or the beginning of one. */
+/** Recognises a block number in decimal or hex, a block tag, an address, a hash, or a prefix of one. */
 export function recognise(text: string): Wanted {
   const trimmed = text.trim()
   const plain = trimmed.replace(/[,_\s]/g, '')

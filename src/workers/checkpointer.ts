@@ -8,7 +8,7 @@ import type { CheckpointerData, CheckpointerReply, CheckpointerRequest } from '.
 
 /** The WAL could not be copied into the database file, or the checkpointer thread ended. */
 export class CheckpointFailed extends CairnError {
-  /** SQLite's or the system's, such as `SQLITE_FULL`. */
+  /** Code from SQLite or the system, such as `SQLITE_FULL`. */
   readonly code?: string
   constructor(message: string, { cause, code }: ErrorOptions & { code?: string } = {}) {
     super(message, { cause })
@@ -22,17 +22,17 @@ export interface Checkpointer extends Checkpoints {
   close(): Promise<void>
 }
 
-// Pages of 4 KiB to be copied that make a checkpoint worth its two fsyncs.
+// Number of 4 KiB pages to copy that makes a checkpoint worth its two fsyncs.
 const WORTHWHILE_PAGES = 1_000
-// WAL pages beyond which the writer waits until the log is copied and no reader needs it: 256 MiB. Without that, readers that follow one
-// another without a gap let it grow for ever.
+// WAL pages beyond which the writer waits until the log is copied and no reader needs it: 256 MiB. Otherwise,
+// overlapping readers let it grow forever.
 const MAX_LOG_PAGES = 65_536
-// Attempts of 250 ms to restart the log: a second at first, twice as many after each failure, a minute at most. Readers of servers end
-// within their time limits; beside one that never ends, writing goes on between the attempts.
+// Attempts of 250 ms to restart the log: a second at first, doubled after each failure, at most a minute. Readers of
+// servers end within their time limits; while a reader never ends, writing continues between the attempts.
 const FIRST_ATTEMPTS = 4
 const MAX_ATTEMPTS = 240
 
-/** Checkpoints of the database in `datadir`. The first commit starts the thread. */
+/** Creates the checkpoints of the database in `datadir`. The first commit starts the thread. */
 export function createCheckpointer(datadir: string, { maxLogPages = MAX_LOG_PAGES } = {}): Checkpointer {
   const path = join(datadir, DATABASE_FILE)
   let worker: Worker | undefined
@@ -85,7 +85,7 @@ export function createCheckpointer(datadir: string, { maxLogPages = MAX_LOG_PAGE
     worker.postMessage(request satisfies CheckpointerRequest)
     return promise
   }
-  /** The current checkpoint started before the last commit: only a next one copies everything. */
+  /** The current checkpoint started before the last commit: only the next one copies everything. */
   const restart = async (pages: number): Promise<void> => {
     await underWay?.promise
     for (let attempt = 0; attempt < attempts && !closed; attempt++) {
@@ -101,7 +101,7 @@ export function createCheckpointer(datadir: string, { maxLogPages = MAX_LOG_PAGE
     afterCommit: () => {
       if (failure) {
         const told = failure
-        failure = undefined // a writer that goes on, such as one after a full disk, tries again
+        failure = undefined // a writer that continues, for example after a full disk, tries again
         return Promise.reject(told)
       }
       log ??= openWriteAheadLog(path)
@@ -109,7 +109,7 @@ export function createCheckpointer(datadir: string, { maxLogPages = MAX_LOG_PAGE
       if (pages < maxLogPages) nextRestartPages = maxLogPages
       if (pages > nextRestartPages && waiting > 0) {
         return restart(pages).catch((error: unknown) => {
-          failure = undefined // told now
+          failure = undefined // reported now
           throw error
         })
       }

@@ -6,9 +6,9 @@ export interface CheckpointerData {
 /** Messages to the thread. */
 export type CheckpointerRequest = 'checkpoint' | 'restart' | 'close'
 
-/** Its reply to the first two. */
+/** Reply of the thread to the first two. */
 export type CheckpointerReply = {
   readonly failure?: { readonly message: string; readonly code?: string }
-  /** Of `restart`: the next write begins at the start of the log. */
+  /** For `restart`: true when the next write begins at the start of the log. */
   readonly isRestarted?: boolean
 }

@@ -19,7 +19,7 @@ port.on('message', (request: CheckpointerRequest) => {
   }
 })
 
-// Writers of keys, which wait for two seconds, get the lock between two attempts.
+// Writers of keys wait for two seconds, and get the lock between two attempts.
 const RESTART_MS = 250
 
 function checkpoint(request: 'checkpoint' | 'restart'): CheckpointerReply {

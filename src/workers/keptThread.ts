@@ -3,7 +3,7 @@ import { Worker, type WorkerOptions } from 'node:worker_threads'
 import { CairnError, describeError, UsageError } from '../lib/errors.js'
 import type { Logger } from '../lib/logger.js'
 
-/** What every kept thread says: once whether it could begin; `over` when it ended for good. */
+/** Messages of every kept thread: once whether it could start; `over` when it ended for good. */
 export type KeptThreadReply =
   | { readonly kind: 'opened' }
   | { readonly kind: 'refused'; readonly message: string; readonly isUsage: boolean }
@@ -12,31 +12,31 @@ export type KeptThreadReply =
 /** A thread that is replaced when it dies. */
 export interface KeptThread<Request> {
   post(request: Request): void
-  /** Resolves when the thread said that its work is over, or was closed. */
+  /** Resolves when the thread reported that its work is over, or was closed. */
   readonly ended: Promise<void>
-  /** Ends the thread when it has finished what it does. */
+  /** Ends the thread when it has finished its current work. */
   close(): Promise<void>
 }
 
 interface KeptThreadOptions<Reply> {
-  /** The thread's entry. */
+  /** URL of the thread's entry point. */
   readonly url: URL
   readonly options: WorkerOptions
-  /** For the log: what the thread does. */
+  /** What the thread does, for the log. */
   readonly does: string
   readonly log: Logger
-  /** Ends a start that takes long: it is then refused. */
+  /** Aborts a start that takes long: it is then rejected. */
   readonly signal?: AbortSignal
   onReply(reply: Exclude<Reply, KeptThreadReply>): void
-  /** It died; another one is started. */
+  /** Called when the thread died and another one will be started. */
   onFailure(problem: string): void
 }
 
-// A thread that ended by itself is started again after this, twice as long each time it ends soon.
+// Delay before a thread that ended by itself is restarted, doubled each time it ends soon.
 const FIRST_RESTART_MS = 1000
 const MAX_RESTART_MS = 20_000
 
-/** Starts the thread, which ends itself after the message 'stop'. Resolves when it has opened what it works on.
+/** Starts the thread, which exits by itself after the message 'stop'. Resolves when it has opened its resources.
  *  @throws UsageError, CairnError when it refused */
 export async function keepThread<Request, Reply extends { readonly kind: string }>(
   options: KeptThreadOptions<Reply>,
@@ -56,7 +56,7 @@ export async function keepThread<Request, Reply extends { readonly kind: string 
     signal?.removeEventListener('abort', giveUp)
   }
   const stopped = new AbortController()
-  /** Ends when it is closed, or the thread says that its work is over. */
+  /** Ends when the thread is closed, or reports that its work is over. */
   const keepAlive = async () => {
     for (let restartMs = FIRST_RESTART_MS; ; restartMs = Math.min(2 * restartMs, MAX_RESTART_MS)) {
       const beganMs = performance.now()
@@ -68,7 +68,7 @@ export async function keepThread<Request, Reply extends { readonly kind: string 
       await sleep(restartMs, undefined, { signal: stopped.signal }).catch(() => {})
       if (stopped.signal.aborted) return
       thread = launch()
-      thread.opened.catch(() => {}) // told by `ended`
+      thread.opened.catch(() => {}) // reported by `ended`
     }
   }
   const kept = keepAlive()

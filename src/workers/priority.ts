@@ -2,7 +2,7 @@ import { readlinkSync } from 'node:fs'
 import { constants, getPriority, setPriority } from 'node:os'
 import { basename } from 'node:path'
 
-/* Nicenesses are relative to that of the process, which an operator may have started with `nice`. */
+/* Niceness values are relative to that of the process, which an operator may have started with `nice`. */
 
 /** Niceness of reader threads: below the main thread, which then gets a core as soon as it has work. */
 export const READER_NICENESS = 10
@@ -10,11 +10,11 @@ export const READER_NICENESS = 10
 /** Niceness of the quick lane's thread: below the main thread, above threads with long requests. */
 export const QUICK_NICENESS = 4
 
-/** Niceness of threads whose work the writing thread needs soon: below it, above readers. */
+/** Niceness of threads whose work the writing thread needs soon: below the writing thread, above readers. */
 export const HELPER_NICENESS = 5
 
-/** Niceness of threads whose work the writing thread can wait for. On two cores, it otherwise waits for a core for a sixth of the time while
- *  it catches up (docs/benchmarks.md). */
+/** Niceness of threads whose work the writing thread can wait for. On two cores, it would otherwise wait for a core
+ *  for a sixth of the time while it catches up (docs/benchmarks.md). */
 export const BACKGROUND_NICENESS = READER_NICENESS
 
 /** Lowers the priority of the calling thread below the main thread's, where the system has thread priorities (Linux,
@@ -26,6 +26,6 @@ export function yieldToMainThread(niceness: number): void {
     const thread = Number(basename(readlinkSync('/proc/thread-self')))
     setPriority(thread, Math.min(getPriority(process.pid) + niceness, constants.priority.PRIORITY_LOW))
   } catch {
-    // No /proc, or not allowed: the main thread only waits longer.
+    // No /proc, or not permitted: the main thread only waits longer.
   }
 }

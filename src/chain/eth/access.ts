@@ -21,12 +21,12 @@ export function decodeAuthorizationList(bytes: Uint8Array): Authorization[] {
   return readAuthorizationList(decodeRlp(bytes, 'authorizationList'))
 }
 
-/** An access list as a part of what `encodeRlp` takes. */
+/** Converts an access list to input of `encodeRlp`. */
 export function accessListInput(list: readonly AccessListEntry[]): RlpInput {
   return list.map(({ address, storageKeys }) => [address, storageKeys])
 }
 
-/** An authorization list as a part of what `encodeRlp` takes. */
+/** Converts an authorization list to input of `encodeRlp`. */
 export function authorizationListInput(list: readonly Authorization[]): RlpInput {
   return list.map(({ chainId, address, nonce, yParity, r, s }) => [chainId, address, nonce, yParity, r, s])
 }
@@ -46,8 +46,8 @@ export function readAccessList(item: RlpItem): AccessListEntry[] {
   })
 }
 
-/** An authorization list from its decoded RLP. Bounds are those of EIP-7702: a tuple whose signature is no signature is
- *  well formed, and is passed over when it is executed. @throws DecodeError with a path from `authorizationList` on. */
+/** An authorization list from its decoded RLP. Bounds are those of EIP-7702: a tuple with an invalid signature is well
+ *  formed, and execution skips it. @throws DecodeError with a path from `authorizationList` on. */
 export function readAuthorizationList(item: RlpItem): Authorization[] {
   return asList(item, 'authorizationList').map((tuple, index) => {
     try {

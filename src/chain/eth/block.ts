@@ -135,7 +135,7 @@ export function withdrawalsRoot(withdrawals: readonly Withdrawal[]): Uint8Array 
   return orderedTrieRoot(withdrawals.map(encodeWithdrawal))
 }
 
-/** keccak-256 of the RLP of the uncles' headers, 32 bytes; of an empty list when there are none. */
+/** keccak-256 of the RLP of the uncles' headers, 32 bytes; that of an empty list without uncles. */
 export function unclesHash(uncles: readonly Header[]): Uint8Array {
   if (uncles.length === 0) return EMPTY_UNCLES_HASH
   return keccak256(RLP.encode(uncles.map(headerFields)))

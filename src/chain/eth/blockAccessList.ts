@@ -3,16 +3,17 @@ import { formatData } from '../../lib/hex.js'
 import { asBytes, asFixed, asList, asSafeInteger, asUint, decodeRlp, type RlpItem, underPath } from './rlp.js'
 import { RlpWriter } from './rlpWriter.js'
 
-/** A value after the transaction `index`, from 1; 0 is before the first one, one more than their number after the last. */
+/** A value after the transaction `index`, from 1; 0 is before the first one, one more than their number after the
+ *  last. */
 export interface IndexedChange<T> {
   readonly index: number
   readonly value: T
 }
 
-/** What a block accesses of one account, with the values that it leaves (EIP-7928). */
+/** A block's accesses to one account, with the values that it leaves (EIP-7928). */
 export interface AccountAccess {
   readonly address: Uint8Array // 20
-  /** By slot, 32 bytes; values have no leading zeros. */
+  /** Changes by slot, 32 bytes; values have no leading zeros. */
   readonly storageChanges: readonly {
     readonly slot: Uint8Array
     readonly changes: readonly IndexedChange<Uint8Array>[]
@@ -120,7 +121,7 @@ function readMinimal(item: RlpItem, path: string): Uint8Array {
   return asBytes(item, path)
 }
 
-/** Where two lists differ first, in the order of their encoding; undefined if they do not. Both sides are in words. */
+/** Returns the first difference of two lists in the order of their encoding, both sides as text; undefined if equal. */
 export function firstDifference(
   expected: BlockAccessList,
   actual: BlockAccessList,
@@ -129,7 +130,7 @@ export function firstDifference(
   for (let i = 0; i < Math.max(ours.length, theirs.length); i++) {
     const [own, other] = [ours[i], theirs[i]]
     if (own?.entry === other?.entry && own?.value === other?.value) continue
-    // An entry that only one of them has: the other goes on with a later one.
+    // Only one list has the entry; the other continues with a later one.
     const isSame = own?.entry === other?.entry
     const entry = isSame || own !== undefined ? own.entry : other.entry
     return {
@@ -141,7 +142,7 @@ export function firstDifference(
   return undefined
 }
 
-/** The list as one line for each entry. */
+/** Returns the list as one line per entry. */
 function describe(list: BlockAccessList): { entry: string; value: string }[] {
   const lines: { entry: string; value: string }[] = []
   const show = (value: bigint | Uint8Array) => (typeof value === 'bigint' ? value.toString() : formatData(value))

@@ -34,8 +34,8 @@ const ENTRY_WORDS = 9
 // 700 KiB. A miss costs a hash, which takes ten times as long as a hit.
 const REMEMBERED = 2 ** 14
 
-/** `bloomOf` with a direct-mapped cache of the bits of addresses and topics, most of which recur: `capacity` entries (a
- *  power of two). */
+/** Like `bloomOf`, with a direct-mapped cache of the bits of addresses and topics, because most recur: `capacity`
+ *  entries (a power of two). */
 export function createBloomMaker(capacity = REMEMBERED): (logs: readonly Log[]) => Uint8Array {
   const entries = new Int32Array(capacity * ENTRY_WORDS)
   const bits = new Uint16Array(capacity * 3)

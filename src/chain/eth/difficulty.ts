@@ -29,7 +29,7 @@ function adjustment(parent: Header, timestamp: bigint, rules: Rules): number {
   return elapsed < 13 ? 1 : -1
 }
 
-/** By how many blocks the bomb is delayed. */
+/** Number of blocks by which the bomb is delayed. */
 function bombDelay(rules: Rules): number {
   if (rules.has('grayGlacier')) return 11_400_000
   if (rules.has('arrowGlacier')) return 10_700_000

@@ -26,8 +26,8 @@ export function nextBaseFee(parent: Header): bigint {
   return baseFee - (baseFee * (target - gasUsed)) / target / MAX_CHANGE_DENOMINATOR
 }
 
-/** Price of a unit of blob gas in wei (EIP-4844, get_base_fee_per_blob_gas), at most 2^256 - 1. @throws RangeError before
- *  Cancun. */
+/** Price of a unit of blob gas in wei (EIP-4844, get_base_fee_per_blob_gas), at most 2^256 - 1. @throws RangeError
+ *  before Cancun. */
 export function blobBaseFee(excessBlobGas: bigint, rules: Rules): bigint {
   if (!rules.blobs) throw new RangeError(`no blob gas before Cancun, the fork is ${rules.fork}`)
   if (excessBlobGas / rules.blobs.baseFeeUpdateFraction > MAX_EXPONENT) return MAX_UINT256
@@ -35,8 +35,8 @@ export function blobBaseFee(excessBlobGas: bigint, rules: Rules): bigint {
   return fee < MAX_UINT256 ? fee : MAX_UINT256
 }
 
-/** Excess blob gas of the block after `parent`, by the rules of that block (EIP-4844, EIP-7691; from Osaka on EIP-7918).
- *  Zero when the parent has no blob gas. @throws RangeError before Cancun. */
+/** Excess blob gas of the block after `parent`, by the rules of that block (EIP-4844, EIP-7691; from Osaka on
+ *  EIP-7918). Zero when the parent has no blob gas. @throws RangeError before Cancun. */
 export function nextExcessBlobGas(parent: Header, rules: Rules): bigint {
   if (!rules.blobs) throw new RangeError(`no blob gas before Cancun, the fork is ${rules.fork}`)
   const excess = parent.excessBlobGas ?? 0n

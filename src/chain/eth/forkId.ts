@@ -11,7 +11,7 @@ export function forkHashAt(
 ): number | undefined {
   const seed = genesisHash === undefined ? spec.genesisChecksum : crc32(genesisHash)
   if (seed === undefined) return undefined
-  // A merge found by its total difficulty is no fork here; networks that need one name a netsplit block.
+  // A merge by total difficulty does not count as a fork; networks that need one name a netsplit block.
   const blocks = spec.activations.flatMap(({ fork, block }) => (block === undefined || fork === 'paris' ? [] : [block]))
   if (spec.mergeNetsplitBlock !== undefined) blocks.push(spec.mergeNetsplitBlock)
   const times = spec.activations.flatMap((activation) => activation.timestamp ?? [])
@@ -21,7 +21,7 @@ export function forkHashAt(
   ].reduce((checksum, at) => crc32(bigIntToFixedBytes(at, 8), checksum), seed)
 }
 
-/** Each value once. */
+/** Sorts the values and drops duplicates. */
 function ascending(values: readonly bigint[]): bigint[] {
   return [...new Set(values)].sort((a, b) => (a < b ? -1 : Number(a > b)))
 }

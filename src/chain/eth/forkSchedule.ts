@@ -38,8 +38,8 @@ const KNOWN_KEYS = new Set([...FORK_KEYS.map(([key]) => key), ...OTHER_KEYS])
 /** A chain schedules a fork whose rules Cairn does not know. */
 export class UnknownFork extends CairnError {}
 
-/** Refuses a `config` in geth's format with the activation of a fork that Cairn does not know. One that is never reached, beyond
- *  the greatest safe integer, is none. @throws UnknownFork naming the member */
+/** Rejects a `config` in geth's format that activates a fork that Cairn does not know. Ignores activations beyond the
+ *  greatest safe integer, which are never reached. @throws UnknownFork naming the member */
 export function requireKnownForks(config: { readonly [key: string]: unknown }): void {
   for (const [key, value] of Object.entries(config)) {
     if (!/(Time|Block)$/.test(key) || KNOWN_KEYS.has(key) || value === null || value === undefined) continue
@@ -65,8 +65,8 @@ const SYSTEM_CONTRACTS = new Set([
   'WITHDRAWAL_REQUEST_PREDEPLOY_ADDRESS',
 ])
 
-/** Refuses the result of `eth_config` (EIP-7910) where its current, next or last fork has a precompile or a system contract of no
- *  fork that Cairn knows. @throws UnknownFork naming the member */
+/** Rejects a result of `eth_config` (EIP-7910) whose current, next or last fork has a precompile or a system contract
+ *  that Cairn does not know. @throws UnknownFork naming the member */
 export function requireKnownContracts(config: unknown): void {
   for (const which of ['current', 'next', 'last']) {
     const fork = memberOf(config, which)
@@ -93,10 +93,10 @@ function isPrecompile(address: unknown): boolean {
 /** Forks that are activated by time. */
 export const TIME_FORKS: readonly Fork[] = FORKS.slice(FORKS.indexOf('shanghai'))
 
-/** Times of forks, Unix seconds, in place of those of a chain; null: never. */
+/** Fork times, Unix seconds, that override those of a chain; null: never. */
 export type ForkTimes = { readonly [K in Fork]?: number | null }
 
-/** The chain with other times of forks. */
+/** Returns the chain with other fork times. */
 export function withForkTimes(spec: ChainSpec, times: ForkTimes): ChainSpec {
   const rest = spec.activations.filter(({ fork }) => !(fork in times))
   const changed = TIME_FORKS.flatMap((fork) => {

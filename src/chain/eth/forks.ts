@@ -25,7 +25,7 @@ export const FORKS = [
   'bpo4',
   'bpo5',
   'amsterdam',
-  // Of geth's development chain, without Amsterdam: the instructions and gas prices of Amsterdam, nothing else of it.
+  // A fork of geth's development chain, which omits Amsterdam: it has only Amsterdam's instructions and gas prices.
   'bogota',
 ] as const
 export type Fork = (typeof FORKS)[number]
@@ -60,12 +60,12 @@ export interface ChainSpec {
   ethash: boolean
   /** A constant difficulty instead of Ethash's (Besu development chains). */
   fixedDifficulty?: bigint
-  /** The chain of a development node such as anvil, which sets timestamps, base fees and gas limits as it is told, may lack
-   *  system contracts, and whose block 0 need not commit to its state. Nothing of it is final. */
+  /** The chain of a development node such as anvil: clients may set timestamps, base fees and gas limits, system
+   *  contracts may be missing, and block 0 need not commit to its state. No block is final. */
   isDevelopment?: boolean
   /** The development node makes no system calls before transactions (Hardhat): `config.omitsSystemCalls`. */
   omitsSystemCalls?: boolean
-  /** The database was made from a recording whose state is a part of the chain's: no state root is compared. */
+  /** The database was imported from a recording with only part of the chain's state: state roots are not compared. */
   hasPartialState?: boolean
   /** Time of block 0, Unix seconds; 0 when absent. Forks up to then are part of the genesis. */
   genesisTime?: bigint
@@ -75,8 +75,8 @@ export interface ChainSpec {
   genesisChecksum?: number
 }
 
-/** True if the header's state root is that of the state: always, save for block 0 of a development chain, and for a recording
- *  of a part of the state. */
+/** True if the header's state root is that of the state: always, except for block 0 of a development chain and for a
+ *  recording of part of the state. */
 export function commitsToState({ isDevelopment, hasPartialState }: ChainSpec, blockNumber: number): boolean {
   return !hasPartialState && (!isDevelopment || blockNumber > 0)
 }
@@ -84,13 +84,13 @@ export function commitsToState({ isDevelopment, hasPartialState }: ChainSpec, bl
 /** The active fork of a block. */
 export interface Rules {
   fork: Fork
-  /** True when `fork` is at or after the given one. Amsterdam is none of those before Bogota where the chain omits it. */
+  /** True when the active fork is `fork` or a later one. False for Amsterdam at Bogota if the chain omits Amsterdam. */
   has(fork: Fork): boolean
   /** Blob parameters in force; undefined before Cancun. */
   blobs?: BlobSchedule
   /** True when the block is under proof of stake (Paris and later). */
   isProofOfStake: boolean
-  /** As `ChainSpec.omitsSystemCalls`. */
+  /** See `ChainSpec.omitsSystemCalls`. */
   omitsSystemCalls: boolean
 }
 
@@ -99,9 +99,9 @@ const DEFAULT_BLOB_SCHEDULES: { [K in Fork]?: BlobSchedule } = {
   prague: { target: 6, max: 9, baseFeeUpdateFraction: 5007716n }, // EIP-7691
 }
 
-/** The rules of a block by number and time. If the chain names no merge block, the merge happens at the first block whose
- *  parent's total difficulty has reached the terminal one (EIP-3675); `parentTotalDifficulty` is needed there. Forks by
- *  time imply the merge. */
+/** The rules of a block by number and time. If the chain names no merge block, the merge happens at the first block
+ *  whose parent's total difficulty has reached the terminal one (EIP-3675); `parentTotalDifficulty` is needed there.
+ *  Forks by time imply the merge. */
 export function rulesAt(spec: ChainSpec, number: number, timestamp: bigint, parentTotalDifficulty?: bigint): Rules {
   let fork: Fork = 'frontier'
   let order = 0
@@ -140,8 +140,8 @@ export function rulesAt(spec: ChainSpec, number: number, timestamp: bigint, pare
   }
 }
 
-/** The rules of a block that is not of the chain, such as an overridden one, as geth finds them: before London those of its
- *  number alone, whatever its time; afterwards `isProofOfStake` decides about the merge. */
+/** The rules of a block outside the chain, such as an overridden one, as geth determines them: before London by number
+ *  alone, regardless of time; afterwards `isProofOfStake` decides about the merge. */
 export function rulesOfInvented(spec: ChainSpec, number: number, timestamp: bigint, isProofOfStake: boolean): Rules {
   const isOfWork = ({ fork, timestamp: time }: ForkActivation) => time === undefined && fork !== 'paris'
   const work = { ...spec, activations: spec.activations.filter(isOfWork), terminalTotalDifficulty: undefined }

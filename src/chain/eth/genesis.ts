@@ -121,7 +121,7 @@ export function parseGenesis(json: unknown): Genesis {
   return { spec, header, accounts }
 }
 
-/** Letter case and prefix of an address are free, so two members may be one account. */
+/** Letter case and prefix of an address may vary, so two members may be the same account. */
 function requireOnce(accounts: readonly GenesisAccount[]): void {
   const seen = new Set<string>()
   for (const { address } of accounts) {
@@ -180,7 +180,8 @@ export function parseGenesisSpec(json: unknown): ChainSpec {
   }
 }
 
-/** A development genesis may name only later forks (Besu's `byzantiumBlock: 0`): the earlier ones are then active too. */
+/** A development genesis may name only later forks (Besu's `byzantiumBlock: 0`): the earlier ones are then active
+ *  too. */
 function fillEarlierForks(activations: ForkActivation[]): void {
   const named = new Set(activations.map(({ fork }) => fork))
   const byBlock = activations.filter(({ block }) => block !== undefined)
@@ -291,7 +292,7 @@ function readUint(value: unknown, path: string, bits: number): bigint {
   return atMost(2n ** BigInt(bits) - 1n, readInteger(value, path), path, `2^${bits} - 1`)
 }
 
-// 2^256 has 78 decimal digits; leading zeros are let through up to this.
+// 2^256 has 78 decimal digits; leading zeros are accepted up to this.
 const MAX_INTEGER_DIGITS = 100
 
 function readInteger(value: unknown, path: string): bigint {

@@ -5,8 +5,8 @@ import { type BlobSchedule, type ChainSpec, FORKS } from './forks.js'
 /** A member of a genesis file's `config`; integers of any size are bigints. */
 export type ConfigValue = bigint | boolean | string | { readonly [name: string]: ConfigValue }
 
-/** The `config` of a genesis file in geth's format, from which `parseGenesisSpec` reads the same rules. Chains of development
- *  nodes have Cairn's own members besides. */
+/** Returns the `config` of a genesis file in geth's format, from which `parseGenesisSpec` reads the same rules. Adds
+ *  Cairn's own members for chains of development nodes. */
 export function formatGenesisConfig(spec: ChainSpec): { readonly [name: string]: ConfigValue } {
   const config: { [name: string]: ConfigValue } = { chainId: spec.chainId }
   const named = new Set<string>()

@@ -55,7 +55,7 @@ function readHeader(item: RlpItem): Header {
 }
 
 /** The fields of the header in their order: the 15 of Frontier and the later ones that it has.
- *  @throws RangeError when a later field is there and one before it is not. */
+ *  @throws RangeError when a later field is present and an earlier one is missing. */
 export function headerFields(header: Header): Exclude<RlpInput, readonly RlpInput[]>[] {
   const later = [
     header.baseFeePerGas,
@@ -89,7 +89,7 @@ export function headerFields(header: Header): Exclude<RlpInput, readonly RlpInpu
   ]
 }
 
-/** RLP of the header. @throws RangeError when a later field is there and one before it is not. */
+/** RLP of the header. @throws RangeError when a later field is present and an earlier one is missing. */
 export function encodeHeader(header: Header): Uint8Array {
   return RLP.encode(headerFields(header))
 }

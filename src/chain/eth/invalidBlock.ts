@@ -1,8 +1,8 @@
 import { CairnError } from '../../lib/errors.js'
 import { formatData } from '../../lib/hex.js'
 
-/** A refused block. `check` is the short name of the violated rule; `expected` and `actual` are the compared values, if
- *  any. */
+/** An invalid block. `check` is the short name of the violated rule; `expected` and `actual` are the compared values,
+ *  if any. */
 export class InvalidBlock extends CairnError {
   readonly blockNumber: number
   readonly blockHash: Uint8Array
@@ -15,7 +15,7 @@ export class InvalidBlock extends CairnError {
     check: string
     expected?: string
     actual?: string
-    /** Instead of the values, or after them. */
+    /** Text after the values, or instead of them. */
     detail?: string
     cause?: unknown
   }) {
@@ -34,7 +34,7 @@ export class InvalidBlock extends CairnError {
 /** Throws `InvalidBlock` for its block. */
 export type Refuse = (check: string, expected: unknown, actual: unknown, detail?: string) => never
 
-/** Returns what throws `InvalidBlock` for the block. */
+/** Returns a function that throws `InvalidBlock` for the block. */
 export function refuserOf(blockNumber: number, blockHash: Uint8Array): Refuse {
   return (check, expected, actual, detail) => {
     throw new InvalidBlock({ blockNumber, blockHash, check, expected: show(expected), actual: show(actual), detail })

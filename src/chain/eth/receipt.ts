@@ -49,7 +49,7 @@ function topicsLength(topics: readonly Uint8Array[]): number {
   return length
 }
 
-/** Writes the RLP of a log, [address, topics, data], of which `length` bytes come after its header; where it ends. */
+/** Writes the RLP of a log, [address, topics, data], with `length` bytes after its header; returns its end. */
 function writeLog(out: Uint8Array, start: number, { address, topics, data }: Log, length: number): number {
   let at = writeString(out, writeHeader(out, start, LIST, length), address)
   at = writeHeader(out, at, LIST, topicsLength(topics))

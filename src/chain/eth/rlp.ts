@@ -1,11 +1,11 @@
 import { bigIntToBytes, bytesToBigInt, EMPTY_BYTES } from '../../lib/bytes.js'
 import { CairnError } from '../../lib/errors.js'
 
-/** Bytes that are not what they should hold. The message is `path: expected …, got …`. */
+/** Malformed input bytes. The message is `path: expected …, got …`. */
 export class DecodeError extends CairnError {
-  /** Where in the decoded thing, as `header.miner` or `transactions[3].to`. */
+  /** Path of the malformed part, such as `header.miner` or `transactions[3].to`. */
   readonly path: string
-  /** What was expected and what came. */
+  /** What was expected and what was found. */
   readonly problem: string
   constructor(path: string, problem: string, options?: ErrorOptions) {
     super(`${path}: ${problem}`, options)
@@ -14,8 +14,8 @@ export class DecodeError extends CairnError {
   }
 }
 
-/** What to throw for an error met while decoding the part at `path`: a DecodeError's own path is put below it,
- *  anything else comes back as it is. A `path` that ends with a space stands before the other without a dot. */
+/** Prefixes the path of a DecodeError with `path`, that of the part being decoded; returns other errors unchanged. A
+ *  `path` that ends with a space is joined without a dot. */
 export function underPath(path: string, error: unknown): unknown {
   if (!(error instanceof DecodeError)) return error
   const joint = error.path === '' || error.path.startsWith('[') || path.endsWith(' ') ? '' : '.'
@@ -31,7 +31,7 @@ export interface RlpList {
 /** A decoded RLP item. All bytes are views into the input. */
 export type RlpItem = Uint8Array | RlpList
 
-/** What `encodeRlp` takes: bytes, a non-negative integer (its minimal big-endian form), or a list of such. */
+/** Input of `encodeRlp`: bytes, a non-negative integer (its minimal big-endian form), or a list of these. */
 export type RlpInput = Uint8Array | bigint | number | readonly RlpInput[]
 
 /** A value in messages: short bytes in full, longer ones by their first 16 and their length. */
@@ -48,8 +48,8 @@ export interface RlpSpan {
   end: number
 }
 
-/** The extent of the item at `start`, read from its prefix alone: `end` may lie beyond the bytes. Undefined when the
- *  prefix itself is cut off. For finding items in a stream.
+/** The extent of the item at `start`, read from its prefix alone: `end` may be beyond the bytes. Undefined when the
+ *  prefix itself is truncated. For finding items in a stream.
  *  @throws DecodeError for a length that is not in its shortest form or is beyond 2^48. */
 export function measureRlp(bytes: Uint8Array, start: number): RlpSpan | undefined {
   if (start >= bytes.length) return undefined
@@ -70,13 +70,13 @@ export function measureRlp(bytes: Uint8Array, start: number): RlpSpan | undefine
   return { isList, payload, end: payload + length }
 }
 
-/** Lists may lie this deep in each other. The deepest in a block, the storage keys of an access list, have 6 around them;
+/** Maximum nesting depth of lists. The deepest items of a block, the storage keys of an access list, are in 6 lists;
  *  without a limit a few kilobytes of nested lists overflow the stack. */
 const MAX_DEPTH = 32
 
-/** Items of one decoding: 0.7 GB in memory. A byte of RLP may be an item of 170 bytes, so that without a limit a block of
- *  some megabytes exhausts it. The smallest items that mean something, of authorization lists, take 4 bytes: a block of 10 MiB,
- *  the most that EIP-7934 allows, has 2.7 million at most. */
+/** Maximum items of one decoding: 0.7 GB in memory. A byte of RLP may become an item of 170 bytes, so without a limit a
+ *  block of some megabytes exhausts memory. The smallest meaningful items, of authorization lists, take 4 bytes: a
+ *  block of 10 MiB, the most that EIP-7934 allows, has 2.7 million at most. */
 const MAX_ITEMS = 2 ** 22
 
 /** Decodes exactly one item that fills the bytes (Yellow Paper, appendix B), in canonical form only.
@@ -94,7 +94,7 @@ export function decodeRlp(bytes: Uint8Array, path = 'rlp', maxItems = MAX_ITEMS)
   }
 }
 
-/** Where reading is: the next byte, lists around it, items that may still come. */
+/** Read position: the next byte, the nesting depth, and the items still allowed. */
 interface Cursor {
   at: number
   depth: number
@@ -103,7 +103,7 @@ interface Cursor {
 
 function readItem(bytes: Uint8Array, cursor: Cursor, limit: number): RlpItem {
   const start = cursor.at
-  // The two commonest forms are read here, without the object that measureRlp makes.
+  // The two most common forms are read here, without the object that `measureRlp` allocates.
   const first = bytes[start]
   let payload = start
   let end = start + 1
@@ -139,7 +139,7 @@ function readItem(bytes: Uint8Array, cursor: Cursor, limit: number): RlpItem {
   return { items, raw: bytes.subarray(start, end) }
 }
 
-/** The item, which must be a list: with its encoding beside its items. @throws DecodeError when it is bytes. */
+/** Returns the item as a list: its items and its encoding. @throws DecodeError when it is bytes. */
 export function asRawList(item: RlpItem, path: string): RlpList {
   if (item instanceof Uint8Array) throw new DecodeError(path, `expected a list, got ${describeItem(item)}`)
   return item

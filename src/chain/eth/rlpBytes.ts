@@ -1,9 +1,9 @@
-/* RLP (Yellow Paper, appendix B) written straight into memory whose size was computed before: for what is long and encoded
- * for every block. `encodeRlp` is for all else. */
+/* RLP (Yellow Paper, appendix B) written straight into memory whose size was computed before: for long data that is
+ * encoded for every block. Use `encodeRlp` for the rest. */
 
-/** What a list begins with: the first byte of an empty one. */
+/** The first byte of an empty list. */
 export const LIST = 0xc0
-/** What a byte string begins with: the first byte of an empty one. */
+/** The first byte of an empty byte string. */
 export const STRING = 0x80
 
 /** Length of the RLP of the bytes. */
@@ -17,7 +17,7 @@ export function headerLength(length: number): number {
   return length <= 55 ? 1 : length <= 0xff ? 2 : length <= 0xffff ? 3 : length <= 0xffffff ? 4 : 5
 }
 
-/** Writes the header of a `LIST` or `STRING` of `length` bytes at `at`; where it ends. */
+/** Writes the header of a `LIST` or `STRING` of `length` bytes at `at`; returns its end. */
 export function writeHeader(out: Uint8Array, at: number, base: number, length: number): number {
   const bytes = headerLength(length) - 1
   out[at] = bytes === 0 ? base + length : base + 55 + bytes
@@ -25,7 +25,7 @@ export function writeHeader(out: Uint8Array, at: number, base: number, length: n
   return at + 1 + bytes
 }
 
-/** Writes the RLP of the bytes at `at`; where it ends. */
+/** Writes the RLP of the bytes at `at`; returns its end. */
 export function writeString(out: Uint8Array, at: number, bytes: Uint8Array): number {
   const { length } = bytes
   let end = at

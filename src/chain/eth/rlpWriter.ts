@@ -2,14 +2,14 @@ import { headerLength, LIST, STRING, writeHeader } from './rlpBytes.js'
 
 const MASK64 = 2n ** 64n - 1n
 
-/** Writes RLP from its end to its beginning, so that the length of a list is known when its header is written: items are given
- *  in reverse order. A third of the time of `encodeRlp` for block access lists. */
+/** Writes RLP from its end to its beginning, so that the length of a list is known when its header is written: pass
+ *  items in reverse order. A third of the time of `encodeRlp` for block access lists. */
 export class RlpWriter {
   private buffer = new Uint8Array(0x1_0000)
   private view = new DataView(this.buffer.buffer)
   private used = 0 // at the end of the buffer
 
-  /** Begins a list, at its end; the result is for `end`. */
+  /** Begins a list, at its end. Pass the result to `end`. */
   begin(): number {
     return this.used
   }
@@ -51,7 +51,7 @@ export class RlpWriter {
     this.header(STRING, this.used - begun)
   }
 
-  /** What was written, as a copy. */
+  /** Returns a copy of what was written. */
   bytes(): Uint8Array {
     return this.buffer.slice(this.buffer.length - this.used)
   }
@@ -66,7 +66,7 @@ export class RlpWriter {
     writeHeader(this.buffer, at, base, length)
   }
 
-  /** Makes room before what was written; the offset of that room. */
+  /** Reserves space before what was written; returns its offset. */
   private take(length: number): number {
     this.used += length
     if (this.used > this.buffer.length) {

@@ -1,6 +1,6 @@
-/** An account as it was before the work at hand. */
+/** The fields of an account in the state. */
 export interface StateAccount {
   nonce: bigint
   balance: bigint
-  codeHash: Uint8Array // 32; `EMPTY_CODE_HASH` when there is none
+  codeHash: Uint8Array // 32; `EMPTY_CODE_HASH` without code
 }

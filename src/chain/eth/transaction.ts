@@ -29,8 +29,8 @@ export type UnsignedTransaction = Omit<SignedTransaction, 'hash' | 'v' | 'r' | '
 /** Order of the group of secp256k1 (SEC 2, section 2.4.1). */
 export const SECP256K1_N = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n
 
-/** A transaction with its sender, from its consensus bytes (EIP-2718: legacy RLP list, or type byte and payload) or from
- *  the decoded list of a legacy one. High s is let through: see `hasHighS`.
+/** A transaction with its sender, from its consensus bytes (EIP-2718: legacy RLP list, or type byte and payload) or
+ *  from the decoded list of a legacy one. Accepts high s: see `hasHighS`.
  *  @throws DecodeError naming the field under `path`, also for an unknown type, a signature out of range, or one that
  *    no key can have made. */
 export function decodeTransaction(input: Uint8Array | RlpList, path = 'transaction'): Transaction {
@@ -43,7 +43,7 @@ export function decodeTransaction(input: Uint8Array | RlpList, path = 'transacti
   return transaction
 }
 
-/** The same without the recovery of the sender, which costs twenty times the rest. @throws DecodeError. */
+/** Like `decodeTransaction`, without recovering the sender, which costs twenty times the rest. @throws DecodeError. */
 export function decodeSignedTransaction(input: Uint8Array | RlpList, path = 'transaction'): SignedTransaction {
   try {
     if (!(input instanceof Uint8Array)) return readLegacy(input, input.raw)
@@ -83,7 +83,7 @@ function readTyped(bytes: Uint8Array): SignedTransaction {
   if (count === undefined) throw new DecodeError('type', `expected 1 to 4, got ${bytes[0]}`)
   const type = bytes[0] as TransactionType
   const fields = asList(decodeRlp(bytes.subarray(1), ''), '', count, count)
-  // From type 2 on two fees stand in the place of the gas price.
+  // From type 2 on, two fees replace the gas price.
   const at = type === 1 ? 3 : 4
   const transaction: SignedTransaction = {
     type,
@@ -122,7 +122,7 @@ function asScalar(item: RlpItem, path: string): bigint {
   return value
 }
 
-/** The sender, 20 bytes, as the signature says it (Yellow Paper, appendix F).
+/** Recovers the sender, 20 bytes, from the signature (Yellow Paper, appendix F).
  *  @throws DecodeError when no key can have made the signature. */
 export function recoverSender(transaction: SignedTransaction): Uint8Array {
   const { type, v, r, s } = transaction
@@ -144,7 +144,8 @@ function signingHash(transaction: UnsignedTransaction): Uint8Array {
   return keccak256(concatBytes(Uint8Array.of(type), encodeRlp(fields)))
 }
 
-/** Consensus bytes: a legacy RLP list, or the type byte and the RLP payload; blobs stay outside (EIP-2718, EIP-4844). */
+/** Consensus bytes: a legacy RLP list, or the type byte and the RLP payload; blobs stay outside (EIP-2718,
+ *  EIP-4844). */
 export function encodeTransaction(transaction: SignedTransaction): Uint8Array {
   const payload = encodeRlp(signedFields(transaction))
   return transaction.type === 0 ? payload : concatBytes(Uint8Array.of(transaction.type), payload)

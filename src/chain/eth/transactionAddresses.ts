@@ -9,8 +9,8 @@ const TRANSFER_SINGLE = parseHex('0xc3d58168c5ae7397731d063d5bbf3d657854427343f4
 /** Keccak-256 of `TransferBatch(address,address,address,uint256[],uint256[])`: ERC-1155. */
 const TRANSFER_BATCH = parseHex('0x4a39dc06d4c0dbc64b70af90fd698a233a518aa5d07e595d983b8c0526c8f7fb')
 
-/** By transaction, the addresses (20 bytes) that appear in it: sender, recipient, created contract, parties of standard token
- *  transfers in its logs, and `callees`, the addresses that its calls reach. Addresses may repeat. */
+/** By transaction, the addresses (20 bytes) that appear in it: sender, recipient, created contract, parties of standard
+ *  token transfers in its logs, and `callees`, the addresses that its calls reach. Addresses may repeat. */
 export function appearancesIn(
   transactions: readonly Transaction[],
   receipts: readonly Receipt[],
@@ -27,8 +27,8 @@ function addressesOf({ from, to }: Transaction, { contractAddress, logs }: Recei
   return addresses
 }
 
-/** Adds who a log of a standard transfer names: sender and receiver of ERC-20, ERC-721 and EIP-7708; operator, sender and
- *  receiver of ERC-1155. Only indexed parameters that are addresses count. */
+/** Adds the parties of a standard transfer log: sender and receiver of ERC-20, ERC-721 and EIP-7708; operator, sender
+ *  and receiver of ERC-1155. Only indexed parameters that are addresses count. */
 function addTransferParties({ topics }: Log, addresses: Uint8Array[]): void {
   if (topics.length < 3) return
   const [event] = topics

@@ -60,8 +60,7 @@ function encodeNode(entries: readonly Entry[], from: number, to: number, depth: 
   return encodeBranch(children)
 }
 
-/** How many nibbles both paths share, at least `depth`. Between the first and the last of sorted paths that is what
- *  all of them share. */
+/** Returns how many nibbles both paths share, at least `depth`. All sorted paths between the two share them too. */
 function sharedDepth(a: Uint8Array, b: Uint8Array, depth: number): number {
   let shared = depth
   while (shared < a.length && shared < b.length && a[shared] === b[shared]) shared++

@@ -1,11 +1,11 @@
 import { keccak256 } from '../crypto.js'
 import { encodeListOf, encodeRlp } from './rlp.js'
 
-/** How a node stands in its parent (Yellow Paper, appendix D): its own RLP when that is below 32 bytes, otherwise the
- *  RLP of its hash. Either way it goes into the parent's list as it is. */
+/** The reference of a node in its parent (Yellow Paper, appendix D): its RLP if below 32 bytes, otherwise the RLP of
+ *  its hash. The parent's list contains it unchanged. */
 export type NodeReference = Uint8Array
 
-/** Where there is no child: the RLP of no bytes. Shared: never write to it. */
+/** The reference of a missing child: the RLP of no bytes. Shared: never write to it. */
 export const NO_CHILD: NodeReference = Uint8Array.of(0x80)
 
 /** The nibbles of the bytes, high one first: one per element, values 0 to 15. */
@@ -38,13 +38,13 @@ export function encodeExtension(nibbles: Uint8Array, child: NodeReference): Uint
   return encodeListOf([encodeRlp(encodeHexPrefix(nibbles, false)), child])
 }
 
-/** RLP of a branch of 16 children, `NO_CHILD` where there is none, without a value of its own: keys of the tries that
- *  Ethereum hashes never end at a branch. */
+/** RLP of a branch of 16 children, `NO_CHILD` for missing ones, without a value: keys of the tries that Ethereum hashes
+ *  never end at a branch. */
 export function encodeBranch(children: readonly NodeReference[]): Uint8Array {
   return encodeListOf([...children, NO_CHILD])
 }
 
-/** How a node with this RLP stands in its parent. */
+/** Returns the reference of the node with this RLP. */
 export function referenceTo(nodeRlp: Uint8Array): NodeReference {
   if (nodeRlp.length < 32) return nodeRlp
   const reference = new Uint8Array(33)

@@ -74,7 +74,7 @@ export interface Log {
   data: Uint8Array
 }
 
-/** What consensus says of a transaction's outcome (EIP-658, EIP-2718): this is what the receipts root covers. */
+/** A transaction's outcome by consensus (EIP-658, EIP-2718): the fields that the receipts root covers. */
 export interface ConsensusReceipt {
   type: TransactionType
   status?: 0 | 1 // from Byzantium on
@@ -84,7 +84,7 @@ export interface ConsensusReceipt {
   logs: Log[]
 }
 
-/** A receipt with what is derived beside consensus. */
+/** A receipt with fields derived outside of consensus. */
 export interface Receipt extends ConsensusReceipt {
   gasUsed: bigint
   effectiveGasPrice: bigint

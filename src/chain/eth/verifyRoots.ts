@@ -7,8 +7,8 @@ import { receiptsRoot } from './receipt.js'
 import { orderedTrieRoot } from './trie.js'
 import type { Block, ConsensusReceipt, Header } from './types.js'
 
-/** Checks transactions, uncles and withdrawals against the roots in the header, for any fork. `encoded` are the EIP-2718 bytes
- *  of the transactions, where they are known. @throws InvalidBlock */
+/** Checks transactions, uncles and withdrawals against the roots in the header, for any fork. `encoded` are the
+ *  EIP-2718 bytes of the transactions, if known. @throws InvalidBlock */
 export function verifyBodyRoots(
   { hash, header, transactions, uncles, withdrawals }: Block,
   encoded?: readonly Uint8Array[],
@@ -26,9 +26,9 @@ export function verifyBodyRoots(
 
 const NO_BLOOM = new Uint8Array(BLOOM_BYTES) // never modified
 
-/** Checks receipts against their header: gas used, logs bloom and receipts root. `executedGas` is what execution found; without
- *  it that of the receipts, which from Amsterdam on does not follow from them (EIP-7778, EIP-8037). `encoded` are the EIP-2718
- *  bytes of the receipts, where they are known. @throws InvalidBlock */
+/** Checks receipts against their header: gas used, logs bloom and receipts root. `executedGas` is the result of
+ *  execution; default: that of the receipts, which from Amsterdam on do not determine it (EIP-7778, EIP-8037).
+ *  `encoded` are the EIP-2718 bytes of the receipts, if known. @throws InvalidBlock */
 export function verifyReceipts(
   header: Header,
   receipts: readonly ConsensusReceipt[],

@@ -14,7 +14,8 @@ export interface L2ChainIdWitness {
   preimages: PreimagePart[][]
 }
 
-/** The known chain id, as text, that gives the transaction its hash; undefined when none does. `likely` is tried first. */
+/** Returns the known chain id, as text, that reproduces the transaction hash; undefined when none does. Tries `likely`
+ *  first. */
 export function findChainId(
   { transactionHash, scheme, preimages }: L2ChainIdWitness,
   pedersenPairs: PairHasher,

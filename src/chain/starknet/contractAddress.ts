@@ -5,8 +5,8 @@ import type { PairHasher } from './pedersen.js'
 const PREFIX = encodeShortString('STARKNET_CONTRACT_ADDRESS')
 const ADDRESS_BOUND = 2n ** 251n - 256n
 
-/** Address of a contract that a DEPLOY or DEPLOY_ACCOUNT transaction creates (Starknet documentation, "Contract address": the
- *  deployer is zero). */
+/** Address of a contract that a DEPLOY or DEPLOY_ACCOUNT transaction creates (Starknet documentation, "Contract
+ *  address": the deployer is zero). */
 export function contractAddress(
   { salt, classHash, calldata }: { salt: Felt; classHash: Felt; calldata: readonly Felt[] },
   hashPairs: PairHasher,

@@ -17,8 +17,8 @@ export function starknetKeccak(bytes: Uint8Array): Felt {
   return bytesToBigInt(keccak256(bytes)) & ((1n << 250n) - 1n)
 }
 
-/** The hash chain of each list, h(…h(h(0, a), b)…, length) (Starknet documentation, "Hash functions: array hashing"). All
- *  chains advance together, so that each call of `hashPairs` gets many pairs. */
+/** The hash chain of each list, h(…h(h(0, a), b)…, length) (Starknet documentation, "Hash functions: array hashing").
+ *  All chains advance together, so that each call of `hashPairs` gets many pairs. */
 export function hashChains(lists: readonly (readonly Felt[])[], hashPairs: PairHasher): Felt[] {
   const hashes: Felt[] = lists.map(() => 0n)
   const longest = lists.reduce((length, list) => Math.max(length, list.length), 0)

@@ -2,8 +2,8 @@ import { concatBytes } from '../../lib/bytes.js'
 import { keccak256 } from '../crypto.js'
 import { encodeFelt, type Felt } from './felt.js'
 
-/** Hash of a message from layer 1, 32 bytes (Starknet documentation, "L1-L2 messaging": the hash that the core contract logs).
- *  Messages had no nonce before Starknet 0.8. */
+/** Hash of a message from layer 1, 32 bytes (Starknet documentation, "L1-L2 messaging": the hash that the core contract
+ *  logs). Messages had no nonce before Starknet 0.8. */
 export function hashMessageToL2(message: {
   from: Felt
   to: Felt

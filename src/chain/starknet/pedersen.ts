@@ -9,8 +9,8 @@ interface AffinePoint {
   y: bigint
 }
 
-/* Points of the Pedersen hash (Starknet documentation, "Pedersen hash"; StarkWare's pedersen_params): a shift point and,
- * for each of the two inputs, one for the low 248 bits and one for the high 4 bits. */
+/* Points of the Pedersen hash (Starknet documentation, "Pedersen hash"; StarkWare's pedersen_params): a shift point
+ * and, for each of the two inputs, one for the low 248 bits and one for the high 4 bits. */
 const SHIFT_POINT: AffinePoint = {
   x: 2089986280348253421170679821480865132823066470938446095505822317253594081284n,
   y: 1713931329540660377023406109199410414810705867260802078187082345529207694986n,
@@ -39,7 +39,8 @@ const INPUT_POINTS: { low: AffinePoint; high: AffinePoint }[] = [
   },
 ]
 
-/** Window size. The tables have 16,000 points, computed in 0.1 s; a hash then takes 64 additions instead of 252 steps. */
+/** Window size. The tables have 16,000 points, computed in 0.1 s; a hash then takes 64 additions instead of 252
+ *  steps. */
 const WINDOW_BITS = 8
 
 /** Pairs per batch: enough to make the shared inversion negligible, few enough for the CPU cache. */

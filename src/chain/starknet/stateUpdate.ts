@@ -2,8 +2,8 @@ import { bytesToBigInt, equalBytes } from '../../lib/bytes.js'
 import type { Log } from '../eth/types.js'
 import type { L2NetworkName } from './networks.js'
 
-/** `LogStateUpdate(uint256 globalRoot, int256 blockNumber, uint256 blockHash)` of the Starknet core contract: layer 1 accepts
- *  this block and all before it (starkware-libs/cairo-lang, Output.sol and Starknet.sol). Topic 0, 32 bytes. */
+/** `LogStateUpdate(uint256 globalRoot, int256 blockNumber, uint256 blockHash)` of the Starknet core contract: layer 1
+ *  accepts this block and all before it (starkware-libs/cairo-lang, Output.sol and Starknet.sol). Topic 0, 32 bytes. */
 export const LOG_STATE_UPDATE = bytesOf('d342ddf7a308dec111745b00315c14b7efb2bdae570a6856e088ed0c65a3576c')
 
 /** A layer-2 block that layer 1 accepted. */
@@ -14,8 +14,8 @@ export interface StateUpdate {
 
 const WORD = 32
 
-/** The state update that a log of a core contract announces; undefined for any other log, and for the number -1, with which
- *  a core contract begins. */
+/** The state update that a log of a core contract announces; undefined for any other log, and for the number -1, with
+ *  which a core contract begins. */
 export function decodeStateUpdate({ topics, data }: Pick<Log, 'topics' | 'data'>): StateUpdate | undefined {
   if (topics.length !== 1 || !equalBytes(topics[0], LOG_STATE_UPDATE) || data.length !== 3 * WORD) return undefined
   const number = bytesToBigInt(data.subarray(WORD, 2 * WORD))

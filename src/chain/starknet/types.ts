@@ -29,7 +29,7 @@ export interface L2Prices {
   l2Fri?: bigint
 }
 
-/** Commitments of the block header, as given by the upstream. */
+/** Commitments of the block header, as sent by the upstream. */
 export interface L2Commitments {
   transactionCommitment?: Felt
   eventCommitment?: Felt
@@ -37,7 +37,7 @@ export interface L2Commitments {
   stateDiffCommitment?: Felt
 }
 
-/** Counts of the block header, as given by the upstream. `stateDiffLength` counts single changes (storage, nonces,
+/** Counts of the block header, as sent by the upstream. `stateDiffLength` counts single changes (storage, nonces,
  *  classes, contracts). */
 export interface L2Counts {
   transactionCount?: number

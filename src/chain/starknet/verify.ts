@@ -42,7 +42,8 @@ interface Case {
 }
 
 /** Recomputes the hash of a block from its recording and compares it. A commitment is computed from its parts; the
- *  header's commitment is used only when the parts are missing. `likelyChainId` is tried first for transaction hashes. */
+ *  header's commitment is used only when the parts are missing. `likelyChainId` is tried first for transaction
+ *  hashes. */
 export function verifyL2Block(
   block: L2Block,
   network: L2NetworkName | undefined,

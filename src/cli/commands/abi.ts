@@ -16,7 +16,7 @@ import { whenFree } from '../whenFree.js'
 
 const ACTIONS = ['add', 'list', 'remove'] as const
 
-/** `cairn abi add FILE|ADDRESS=FILE... | list | remove ID|NAME`. Only `add` makes a database where there is none. */
+/** `cairn abi add FILE|ADDRESS=FILE... | list | remove ID|NAME`. Only `add` creates a missing database. */
 export async function runAbi({ config: { datadir, json }, operands }: ParsedArgs): Promise<number> {
   const [word, ...rest] = operands
   const action = ACTIONS.find((candidate) => candidate === word)
@@ -39,7 +39,7 @@ export async function runAbi({ config: { datadir, json }, operands }: ParsedArgs
     return 0
   }
   if (rest.length > 1) throw new UsageError(`unexpected operand '${rest[1]}'; see 'cairn help abi'`)
-  openAnySchema(datadir).close() // where there is no database, `openForKeys` would make one
+  openAnySchema(datadir).close() // `openForKeys` would create a missing database
   printSummary(inTable(datadir, (table) => remove(table, rest[0], json)))
   return 0
 }
@@ -47,14 +47,14 @@ export async function runAbi({ config: { datadir, json }, operands }: ParsedArgs
 function inTable(datadir: string, work: (table: AddedAbiTable) => string): string {
   const db = openForKeys(datadir)
   try {
-    requireCurrentSchema(db) // of another version, if another process holds the lock
+    requireCurrentSchema(db) // the schema may be outdated if another process holds the lock
     return whenFree(() => work(createAddedAbiTable(db)))
   } finally {
     db.close()
   }
 }
 
-/** An ABI file of the command line. */
+/** An ABI file on the command line. */
 interface Source extends Pick<AddedAbi, 'name' | 'address'> {
   readonly items: readonly AbiItem[]
 }
@@ -96,7 +96,7 @@ function parseFile(path: string): unknown {
   }
 }
 
-/** The contract's name in the artefact, else the name of the file. */
+/** Returns the contract's name in the artefact, else the name of the file. */
 function nameOf(parsed: unknown, path: string): string {
   const { contractName } = parsed as { contractName?: unknown }
   const isName = typeof contractName === 'string' && /^[\w$]{1,100}$/.test(contractName)
@@ -154,7 +154,7 @@ function remove(table: AddedAbiTable, operand: string, json: boolean): string {
   return `ABI ${id} (${name}), for ${contractWords(address)}, is removed`
 }
 
-/** The ABI with this id, else with this name. @throws UsageError if there is none or several */
+/** Returns the ABI with this id, else with this name. @throws UsageError if none or several match */
 function requireAbi(abis: readonly AddedAbi[], operand: string): AddedAbi {
   const byId = abis.find(({ id }) => String(id) === operand)
   if (byId) return byId

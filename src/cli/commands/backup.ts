@@ -8,7 +8,7 @@ import type { ParsedArgs } from '../parseArgs.js'
 import { printSummary } from '../standardStreams.js'
 import { listenForStop } from '../stopSignal.js'
 
-/** `cairn backup FILE`. SIGINT and SIGTERM end it with exit code 130 and 143, and leave no file. */
+/** `cairn backup FILE`. SIGINT and SIGTERM end it with exit codes 130 and 143, and leave no file. */
 export async function runBackup({ config, operands }: ParsedArgs): Promise<number> {
   const target = oneOperand(operands, 'backup', 'the file to write')
   const { backUp } = await import('../../store/backup.js')
@@ -19,7 +19,7 @@ export async function runBackup({ config, operands }: ParsedArgs): Promise<numbe
   )
 }
 
-/** `cairn restore FILE`. SIGINT and SIGTERM end it with exit code 130 and 143, and leave no database. */
+/** `cairn restore FILE`. SIGINT and SIGTERM end it with exit codes 130 and 143, and leave no database. */
 export async function runRestore({ config, operands }: ParsedArgs): Promise<number> {
   const backup = oneOperand(operands, 'restore', 'a backup')
   const { datadir } = config
@@ -31,7 +31,7 @@ export async function runRestore({ config, operands }: ParsedArgs): Promise<numb
     (held, size, keys) => `${held}, ${size}: checked and restored to ${datadir}${keys}`,
   )
   if (exitCode !== 0) return exitCode
-  // Brings an older schema up to date, and sets the journal mode that servers need.
+  // Migrates an older schema, and sets the journal mode that servers need.
   const { openForWriting } = await import('../../store/openForWriting.js')
   openForWriting(datadir).close()
   return 0

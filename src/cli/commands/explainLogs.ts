@@ -37,7 +37,7 @@ export async function runExplainLogs({ config, operands }: ParsedArgs): Promise<
 
 const METHODS = ['eth_getLogs', 'eth_getLogsWithCursor', explainLogs.name]
 
-/** The filter in a file: itself, or of a request. @throws UsageError if there is none. */
+/** Reads the filter in a file: a filter itself, or that of a request. @throws UsageError if it is missing */
 function readFilter(file: string): unknown {
   const value = readJson(file)
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {

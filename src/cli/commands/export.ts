@@ -15,8 +15,8 @@ import { writeNotice } from '../terminal.js'
 
 const POLL_MS = 1_000
 
-/** `cairn export DATASET... --out DIR|s3://BUCKET/PREFIX|FILE|-`. SIGINT and SIGTERM end it with 130 and 143, and leave whole files and their
- *  manifest; with --follow that is the normal end. */
+/** `cairn export DATASET... --out DIR|s3://BUCKET/PREFIX|FILE|-`. SIGINT and SIGTERM end it with exit codes 130 and
+ *  143, and leave complete files and their manifest; with --follow that is the normal end. */
 export async function runExport({ config, operands }: ParsedArgs): Promise<number> {
   const { out } = config
   if (out === undefined)
@@ -41,7 +41,7 @@ export async function runExport({ config, operands }: ParsedArgs): Promise<numbe
   }
 }
 
-/** The datasets that are named. `all` leaves those out that the database does not hold. @throws UsageError */
+/** Returns the named datasets. `all` omits those that are not available in the database. @throws UsageError */
 async function chooseAvailable(source: ExportSource, operands: readonly string[], config: Config): Promise<Dataset[]> {
   const { chooseDatasets, splitNames } = await import('../../export/datasets.js')
   const { whyUnavailable } = await import('../../export/availability.js')
@@ -70,7 +70,7 @@ async function listEvents(source: ExportSource, wanted: readonly string[]): Prom
 
 const ENDING = /\.(parquet|csv|ndjson)$/
 
-/** True for a place of many files. */
+/** Returns true for a destination of many files. */
 function isDirectory(out: string): boolean {
   if (out === '-') return false
   if (isS3(out)) return true
@@ -126,7 +126,7 @@ async function toRanges(
   }
 }
 
-/** Updates after each commit of another process, until the signal. */
+/** Updates after each commit of another process, until aborted. */
 async function follow(source: ExportSource, update: () => Promise<void>, signal: AbortSignal): Promise<void> {
   let seen: number | undefined
   while (!signal.aborted) {
@@ -189,7 +189,7 @@ function countInto(progress: Progress): (blocks: number, rows: number) => void {
   }
 }
 
-/** The blocks of `--blocks`, which must be held. @throws UsageError */
+/** Returns the blocks of `--blocks`. @throws UsageError if they are not available */
 function requireRange(source: ExportSource, { name, layer }: Dataset, { blockRange = {} }: Config): BlockRange {
   const held = layer.coverage(source)
   if (held === undefined) throw new CairnError(`${name}: the database holds no ${layer.name} block`)

@@ -10,8 +10,8 @@ import { printSummary } from '../standardStreams.js'
 import { listenForStop } from '../stopSignal.js'
 import { writeNotice } from '../terminal.js'
 
-/** `cairn import PATH...`. SIGINT and SIGTERM end it after the current batch, with exit code 130 and 143; imported blocks
- *  stay. */
+/** `cairn import PATH...`. SIGINT and SIGTERM end it after the current batch, with exit codes 130 and 143; imported
+ *  blocks are kept. */
 export async function runImport({ config, operands }: ParsedArgs): Promise<number> {
   const { datadir, network } = config
   if (config.genesis !== undefined && network !== undefined) {

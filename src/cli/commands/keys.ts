@@ -21,18 +21,18 @@ import { formatTable, formatTime } from '../table.js'
 import { writeNotice } from '../terminal.js'
 import { whenFree } from '../whenFree.js'
 
-/** `cairn keys create NAME | list | limit NAME|ID | usage [NAME|ID] | revoke NAME|ID | export | import FILE`. Only `create` makes a database where there
- *  is none. */
+/** `cairn keys create NAME | list | limit NAME|ID | usage [NAME|ID] | revoke NAME|ID | export | import FILE`. Only
+ *  `create` creates a missing database. */
 export async function runKeys({ config, operands }: ParsedArgs): Promise<number> {
   const { datadir } = config
   const request = { ...parseAction(operands), config }
   const { action } = request
   requireOptionsOf(action, config)
   checkMethods(config.methods)
-  if (action !== 'create') openAnySchema(datadir).close() // where there is no database, `openForKeys` would make one
+  if (action !== 'create') openAnySchema(datadir).close() // `openForKeys` would create a missing database
   const db = READING.includes(action) ? openForReading(datadir) : openForKeys(datadir)
   try {
-    requireCurrentSchema(db) // of another version, if another process holds the lock
+    requireCurrentSchema(db) // the schema may be outdated if another process holds the lock
     if (action === 'create') whenFree(() => create(db, request))
     else {
       const text = whenFree(() => act(db, request))
@@ -51,12 +51,12 @@ const READING: readonly Action[] = ['list', 'usage', 'export']
 
 interface Request {
   readonly action: Action
-  /** Empty where there is none. */
+  /** Empty if missing. */
   readonly operand: string
   readonly config: Config
 }
 
-/** @throws UsageError when limits are given that the action would ignore, or none to `limit`. */
+/** @throws UsageError for limits that the action would ignore, or for `limit` without any */
 function requireOptionsOf(action: Action, { rate, maxConcurrent, methods }: Config): void {
   const given = Object.entries({ rate, 'max-concurrent': maxConcurrent, methods })
   const first = given.find(([, value]) => value !== undefined)?.[0]
@@ -67,8 +67,8 @@ function requireOptionsOf(action: Action, { rate, maxConcurrent, methods }: Conf
   throw new UsageError(`--${first} is no option of 'cairn keys ${action}', but of 'keys create' and 'keys limit'`)
 }
 
-/** Says which methods of a class a list with exclusions leaves. @throws UsageError for a name that no method has, which would limit
- *  nothing */
+/** Prints which methods of a class a list with exclusions still allows. @throws UsageError for a name that no method
+ *  has, which would limit nothing */
 function checkMethods(methods: string | undefined): void {
   if (methods === undefined) return
   const patterns = methods.split(',')
@@ -81,7 +81,7 @@ function checkMethods(methods: string | undefined): void {
   noteSiblings('the key', patterns)
 }
 
-/** Notes which methods of a class a list of exclusions by name leaves to `who`. */
+/** Prints which methods of a class a list of exclusions by name still allows for `who`. */
 function noteSiblings(who: string, patterns: readonly string[]): void {
   for (const { name, left } of partlyExcluded(patterns)) {
     writeNotice(`note: of the ${name} methods, ${who} may still call ${left.join(', ')}; '!${name}' excludes them, too`)
@@ -132,7 +132,7 @@ function act(db: Database, request: Request): string {
   return revoke(db, operand, config.json)
 }
 
-/** The limits that the options give; null: none. */
+/** Reads the limits from the options; null: no limit. */
 function readLimits({ rate, maxConcurrent, methods }: Config): KeyLimitsChange {
   return {
     ...(rate !== undefined && { rateRps: rate === 0 ? null : rate }),
@@ -141,7 +141,7 @@ function readLimits({ rate, maxConcurrent, methods }: Config): KeyLimitsChange {
   }
 }
 
-/** Creates a key and prints it. It is stored once it is written. */
+/** Creates a key and prints it. Stores it once it is printed. */
 function create(db: Database, { operand: name, config }: Request): void {
   createApiKeyTable(db).create(name, readLimits(config), ({ id, key }) => {
     if (config.json) return printSecret(JSON.stringify({ id, name, key }))
@@ -189,7 +189,7 @@ function formatLimits({ rateRps, maxConcurrent, methods }: KeyLimits): string {
 
 const DAY_MS = 86_400_000
 
-/** Usage by key and method, most time first; with --json by day, too. */
+/** Returns the usage by key and method, most time first; with --json also by day. */
 function showUsage(db: Database, { operand, config }: Request): string {
   const keys = createApiKeyTable(db).list()
   const only = operand === '' ? undefined : requireKey(keys, operand, { revoked: true }).id
@@ -211,7 +211,7 @@ function showUsage(db: Database, { operand, config }: Request): string {
   return formatTable([header, ...body])
 }
 
-/** The figures of all days by key and method, by key and falling time. */
+/** Sums the figures of all days by key and method, ordered by key and descending time. */
 function sumDays(rows: readonly DayUsage[]): KeyUsage[] {
   const sums = new Map<string, KeyUsage>()
   for (const { keyId, method, ...row } of rows) {
@@ -239,7 +239,8 @@ function revoke(db: Database, operand: string, json: boolean): string {
   return json ? JSON.stringify({ id, name, revoked: true }) : `key ${id} (${name}) is revoked`
 }
 
-/** The live key with this id, else with this name; with `revoked`, also one that is revoked. @throws UsageError if there is none or several. */
+/** Returns the live key with this id, else with this name; with `revoked`, also a revoked one. @throws UsageError if
+ *  none or several match */
 function requireKey(keys: readonly ApiKey[], operand: string, { revoked: takesRevoked = false } = {}): ApiKey {
   const live = keys.filter(({ revokedAt }) => takesRevoked || revokedAt === undefined)
   const byId = live.find(({ id }) => String(id) === operand)

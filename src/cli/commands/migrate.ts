@@ -6,7 +6,7 @@ import { openForWriting } from '../../store/openForWriting.js'
 import type { ParsedArgs } from '../parseArgs.js'
 import { printSummary } from '../standardStreams.js'
 
-/** `cairn migrate`: brings the schema up to date, as the next import would. */
+/** `cairn migrate`: migrates the schema, as the next import would. */
 export async function runMigrate({ config, operands }: ParsedArgs): Promise<number> {
   if (operands.length > 0) throw new UsageError(`unexpected operand '${operands[0]}'; see 'cairn help migrate'`)
   const path = join(config.datadir, DATABASE_FILE)

@@ -9,7 +9,7 @@ import { printSummary } from '../standardStreams.js'
 import { listenForStop } from '../stopSignal.js'
 import { writeNotice } from '../terminal.js'
 
-/** `cairn record`. SIGINT and SIGTERM end it with exit code 130 and 143, and leave nothing. */
+/** `cairn record`. SIGINT and SIGTERM end it with exit codes 130 and 143, and leave no files. */
 export async function runRecord({ config, operands }: ParsedArgs): Promise<number> {
   const { upstream, upstreamHeader, blockRange = {}, out, genesis } = config
   if (operands.length > 0) throw new UsageError(`unexpected operand '${operands[0]}'; see 'cairn help record'`)

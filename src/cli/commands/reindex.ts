@@ -12,8 +12,8 @@ import type { ParsedArgs } from '../parseArgs.js'
 import { printSummary } from '../standardStreams.js'
 import { listenForStop } from '../stopSignal.js'
 
-/** `cairn reindex`. SIGINT and SIGTERM end it after the current transaction, with exit code 130 and 143; what was rebuilt
- *  stays. */
+/** `cairn reindex`. SIGINT and SIGTERM end it after the current transaction, with exit codes 130 and 143; rebuilt parts
+ *  are kept. */
 export async function runReindex({ config, operands }: ParsedArgs): Promise<number> {
   if (operands.length > 0) throw new UsageError(`unexpected operand '${operands[0]}'; see 'cairn help reindex'`)
   const path = join(config.datadir, DATABASE_FILE)

@@ -7,8 +7,8 @@ import type { ParsedArgs } from '../parseArgs.js'
 import { printSummary } from '../standardStreams.js'
 import { listenForStop } from '../stopSignal.js'
 
-/** `cairn rewind --to N`. SIGINT and SIGTERM end it after the current transaction, with exit code 130 and 143; run again, it
- *  goes on. */
+/** `cairn rewind --to N`. SIGINT and SIGTERM end it after the current transaction, with exit codes 130 and 143. The
+ *  next run resumes. */
 export async function runRewind({ config, operands }: ParsedArgs): Promise<number> {
   if (operands.length > 0) throw new UsageError(`unexpected operand '${operands[0]}'; see 'cairn help rewind'`)
   const { datadir, to } = config
@@ -32,7 +32,7 @@ export async function runRewind({ config, operands }: ParsedArgs): Promise<numbe
     const { blocks, transactions, logs, head, interrupted } = summary
     const removed = `${blocks} blocks removed with ${transactions} transactions and ${logs} logs; the head is block ${head}`
     printSummary(`${removed}${interrupted ? '; interrupted: run the same command again to resume' : ''}`)
-    // Readers that open next find a small write-ahead log.
+    // The next readers start with a small write-ahead log.
     db.pragma('wal_checkpoint(TRUNCATE)')
     return interrupted ? stop.exitCode() : 0
   } catch (error) {

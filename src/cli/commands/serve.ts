@@ -31,7 +31,7 @@ import { ListenFailed, type MetricsOptions, type ServingOptions, startServing } 
 import { printSummary } from '../standardStreams.js'
 import { listenForStop } from '../stopSignal.js'
 
-/** `cairn serve`: returns when the server has stopped after SIGINT or SIGTERM. */
+/** `cairn serve`: returns once the server has stopped after SIGINT or SIGTERM. */
 export async function runServe({ config, operands }: ParsedArgs): Promise<number> {
   if (operands.length > 0) throw new UsageError(`unexpected operand '${operands[0]}'; see 'cairn help serve'`)
   const stop = listenForStop()
@@ -47,7 +47,7 @@ export async function runServe({ config, operands }: ParsedArgs): Promise<number
   if (config.snapshots !== undefined && readReplicationPlan(config) === undefined) {
     throw new UsageError('--snapshots needs --replica or --publish')
   }
-  if (config.cursorSecretFile !== undefined) readCursorSecretFile(config.cursorSecretFile) // before a long start
+  if (config.cursorSecretFile !== undefined) readCursorSecretFile(config.cursorSecretFile) // fails before a long start
   if (config.fixture === undefined) return serveDatadir(config, stop.signal)
   if (isFollowing(config) || readReplicationPlan(config) !== undefined) {
     throw new UsageError('--fixture excludes --upstream, --l2-upstream, --l2-feeder, --replica and --publish')
@@ -80,7 +80,7 @@ async function serveDatadir(config: Config, stop: AbortSignal): Promise<number> 
   }
 }
 
-/** Serves, and begins again with a snapshot when only that helps a replica. */
+/** Serves, and restarts from a snapshot when a replica needs a newer database. */
 async function serveReplicating(config: Config, plan: ReplicationPlan, stop: AbortSignal): Promise<number> {
   const { datadir, open } = config
   const { bootstrapReplica, replaceDatabase, untilCut } = await import('../bootstrapReplica.js')
@@ -112,10 +112,10 @@ async function serveReplicating(config: Config, plan: ReplicationPlan, stop: Abo
 
 type Fixture = ImportDirectory & { readonly genesis: string }
 
-/** The value of --fixture for the chain that comes with the package. */
+/** Value of --fixture for the chain bundled with the package. */
 const BUNDLED = 'bundled'
 
-/** The files of a fixture directory. @throws UsageError if it is none. */
+/** Returns the files of a fixture directory. @throws UsageError if it is not one */
 async function readFixture(named: string): Promise<Fixture> {
   const directory = named === BUNDLED ? packagePath('fixtures/chain') : named
   if (!statSync(directory, { throwIfNoEntry: false })?.isDirectory()) {
@@ -174,7 +174,7 @@ async function serve(
   }: {
     open: boolean
     stop: AbortSignal
-    /** The process is to end, and not only the server. */
+    /** Aborted when the process must end, and not only the server. */
     hardStop?: AbortSignal
     ingest?: IngestWorker
     forwardTo?: ServingOptions['forwardTo']

@@ -16,7 +16,8 @@ import { formatTable } from '../table.js'
 const ACTIONS = ['create', 'list', 'restore'] as const
 type Action = (typeof ACTIONS)[number]
 
-/** `cairn snapshot create | list | restore`. SIGINT and SIGTERM end it with 130 and 143; the same command goes on. */
+/** `cairn snapshot create | list | restore`. SIGINT and SIGTERM end it with exit codes 130 and 143; the same command
+ *  resumes it. */
 export async function runSnapshot({ config, operands }: ParsedArgs): Promise<number> {
   const { action, target, name } = await parseRequest(operands)
   requireOptionsOf(action, config)
@@ -43,7 +44,7 @@ interface Request {
   readonly signal: AbortSignal
 }
 
-/** Each returns what is printed. */
+/** Each action returns the text to print. */
 const RUNS: { readonly [K in Action]: (request: Request) => Promise<string> } = { create, list, restore }
 
 async function parseRequest([word, target, name, surplus]: readonly string[]) {

@@ -26,6 +26,6 @@ export async function runSql({ config, operands }: ParsedArgs): Promise<number> 
 
 async function openSession({ datadir, lake }: { datadir: string; lake: string | undefined }): Promise<SqlSession> {
   if (lake !== undefined) return (await import('../sql/lake.js')).openLake(lake)
-  openForReading(datadir).close() // says what is wrong with it before a process is started
+  openForReading(datadir).close() // reports a bad database before a process is started
   return createDatabaseSession(datadir)
 }

@@ -25,7 +25,7 @@ import { problemOf, readFollowReport } from '../followReport.js'
 import type { ParsedArgs } from '../parseArgs.js'
 import { printResult } from '../standardStreams.js'
 
-/** `cairn status`: what the database holds. */
+/** `cairn status`: prints what is stored in the database. */
 export async function runStatus({ config, operands }: ParsedArgs): Promise<number> {
   if (operands.length > 0) throw new UsageError(`unexpected operand '${operands[0]}'; see 'cairn help status'`)
   const db = openForReading(config.datadir)
@@ -57,7 +57,7 @@ export async function runStatus({ config, operands }: ParsedArgs): Promise<numbe
   }
 }
 
-/** How the process is doing that follows into the database; null where there is none. */
+/** Describes the process that follows into the database; null without one. */
 function describeFollowing(datadir: string) {
   const found = readFollowReport(datadir)
   return { following: found ?? null, problem: (found && problemOf(found)) ?? null }
@@ -88,7 +88,7 @@ function describeChain(db: Database) {
   }
 }
 
-/** How far a replica is in what it reads, and what was published from here; null for neither. */
+/** Describes the applied position of a replica and the position published from here; null for neither. */
 function describeReplication(db: Database, datadir: string) {
   const applied = readPosition(createMetaTable(db), createChainReader(db).headHash())
   const cursor = readPublisherCursor(join(datadir, PUBLISHER_FILE))
@@ -107,7 +107,7 @@ function describeFile(db: Database, datadir: string) {
 
 type MeasuredIndex = IndexSummary & Pick<TableSize, 'bytes'>
 
-/** An index with its bytes. */
+/** Returns an index with its size in bytes. */
 function measureIndex(db: Database, kind: IndexKind<unknown>, tables: readonly TableSize[]): MeasuredIndex {
   const { segments, buckets, bigPostings } = kind.tables
   const own = tables.filter(({ table }) => [segments, buckets, bigPostings].includes(table))
@@ -115,7 +115,7 @@ function measureIndex(db: Database, kind: IndexKind<unknown>, tables: readonly T
   return { ...describeIndex(db, kind), bytes }
 }
 
-/** The address index with its last block, null if it has none. Its bytes include the appearances of the blocks. */
+/** Returns the address index with its last block, null if empty. Its bytes include the appearances of the blocks. */
 function measureAddressIndex(db: Database, tables: readonly TableSize[]): MeasuredIndex & { head: number | null } {
   const index = measureIndex(db, ADDRESS_INDEX, tables)
   const rows = tables.find(({ table }) => table === 'address_appearances')!
@@ -137,12 +137,12 @@ type Report = ReturnType<typeof describeChain> &
     crypto: { [name: string]: string }
   }
 
-/** A number if exact, otherwise a decimal string: for JSON. */
+/** Returns a number if exact, otherwise a decimal string, for JSON. */
 function exactInteger(value: bigint): number | string {
   return value <= Number.MAX_SAFE_INTEGER ? Number(value) : value.toString()
 }
 
-/** A time in Unix seconds as a date; the seconds if it is beyond the calendar. */
+/** Formats Unix seconds as a date; as seconds if beyond the calendar. */
 function formatTime(seconds: number | string): string {
   const date = new Date(Number(seconds) * 1000)
   return Number.isNaN(date.getTime()) ? `${seconds} s` : date.toISOString()

@@ -8,7 +8,7 @@ import type { ParsedArgs } from '../parseArgs.js'
 import { listenForStop } from '../stopSignal.js'
 import { writeNotice } from '../terminal.js'
 
-/** `cairn sync`: follows until SIGINT or SIGTERM, then returns 0. @throws what ends the following otherwise */
+/** `cairn sync`: follows until SIGINT or SIGTERM, then returns 0. @throws any other error that ends it */
 export async function runSync({ config, operands }: ParsedArgs): Promise<number> {
   if (operands.length > 0) throw new UsageError(`unexpected operand '${operands[0]}'; see 'cairn help sync'`)
   if (!isFollowing(config)) {

@@ -5,8 +5,8 @@ import type { Config } from '../config.js'
 import type { ParsedArgs } from '../parseArgs.js'
 import { printSummary } from '../standardStreams.js'
 
-/** `cairn verify`: the whole database, or the parts that options select. Fails at the first fault. Only reads, so a
- *  signal may end it at any moment. */
+/** `cairn verify`: checks the whole database, or the parts selected by options. Fails at the first fault. Only reads,
+ *  so a signal may end it at any time. */
 export async function runVerify({ config, operands }: ParsedArgs): Promise<number> {
   if (operands.length > 0) throw new UsageError(`unexpected operand '${operands[0]}'; see 'cairn help verify'`)
   const { AUDIT_PARTS, auditDatabase } = await import('../../audit/database.js')

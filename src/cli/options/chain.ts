@@ -6,7 +6,8 @@ import type { FileKind } from '../../sync/import/importFiles.js'
 import type { Option } from './option.js'
 import { choice, flag, maybeText, oneOf, parseInteger } from './rows.js'
 
-// As in `sync/import/importFiles`, which is too large to load for `--help`; the type checks that they agree.
+// Copy of the kinds in `sync/import/importFiles`, which is too large to load for `--help`. The type checks that they
+// agree.
 const FILE_KINDS = ['chain-rlp', 'era1', 'starknet'] as const satisfies readonly FileKind[]
 
 /** Options under the heading "Chain". */
@@ -61,7 +62,7 @@ export const chainOptions = {
   ),
 } as const satisfies { [key: string]: Option<unknown> }
 
-/** A parser of times of forks, one a line. The function throws UsageError. */
+/** Returns a parser of fork times, one per line. The parser throws UsageError. */
 function parseForkTimes(flag: string) {
   const parseName = oneOf(flag, TIME_FORKS)
   const parseTime = parseInteger(flag, { min: 0, max: Number.MAX_SAFE_INTEGER })

@@ -2,10 +2,11 @@ import { UsageError } from '../../lib/errors.js'
 import type { Option } from './option.js'
 import { choice, flag, maybeText, number, parseAddress } from './rows.js'
 
-// As in `export/encoders`, which `--help` need not load; the type of the command checks that they agree.
+// Copy of the formats in `export/encoders`, which `--help` need not load. The type of the command checks that they
+// agree.
 const FORMATS = ['parquet', 'csv', 'ndjson'] as const
 
-/** Blocks [from, to], both inclusive; undefined: from the first, to the newest. */
+/** Blocks [from, to], both inclusive; default: the first and the newest. */
 export interface BlockBounds {
   readonly from?: number
   readonly to?: number

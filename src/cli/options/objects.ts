@@ -2,7 +2,7 @@ import { parseEndpoint } from '../../lib/objects/s3Settings.js'
 import type { Option } from './option.js'
 import { maybeNumber, maybeText } from './rows.js'
 
-/** Options under the heading "Snapshots and object storage". Credentials are in the environment alone. */
+/** Options under the heading "Snapshots and object storage". Credentials come only from the environment. */
 export const objectsOptions = {
   snapshots: maybeText(
     'snapshots',

@@ -29,18 +29,18 @@ export interface Option<T> {
   /** The value's name in help; undefined for a flag without one. */
   readonly placeholder?: string
   readonly default: T
-  /** The default in words, or what happens without a value. */
+  /** Description of the default, or of the behaviour without a value. */
   readonly defaultText?: string
   readonly unit?: string
   readonly doc: string
   readonly commands: readonly Command[]
-  /** True for an option that may be given more than once; its values are lists, which are put together. */
+  /** True for an option that may be repeated; its values are lists, which are concatenated. */
   readonly repeatable?: boolean
-  /** @throws UsageError saying what would work. */
+  /** @throws UsageError that says what would work. */
   parse(text: string): T
 }
 
-/** The environment variable of an option. */
+/** Returns the environment variable of an option. */
 export function envName(option: { readonly flag: string }): string {
   return `CAIRN_${option.flag.toUpperCase().replaceAll('-', '_')}`
 }

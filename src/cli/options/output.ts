@@ -61,7 +61,7 @@ export const outputOptions = {
   json: flag('json', ['keys', 'abi', 'status', 'explain-logs', 'snapshot'], 'Print JSON.'),
 } as const satisfies { [key: string]: Option<unknown> }
 
-/** What is logged, and where, from the options. */
+/** Reads the log level and destination from the options. */
 export function readLogging({ logLevel, logFile }: { logLevel: LogLevel; logFile: string | undefined }): LogSettings {
   return { level: logLevel, file: logFile }
 }

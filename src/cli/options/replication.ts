@@ -93,12 +93,12 @@ export const replicationOptions = {
   }),
 } as const satisfies { [key: string]: Option<unknown> }
 
-/** True for the address of a NATS server. */
+/** Returns true for the URL of a NATS server. */
 export function isNatsUrl(text: string): boolean {
   return /^(nats|tls):\/\//i.test(text)
 }
 
-/** Addresses separated by commas or white space, at least one. The function throws UsageError. */
+/** Returns a parser of one or more URLs separated by commas or white space. The parser throws UsageError. */
 function parseSources(flag: string) {
   return (value: string): readonly string[] => {
     const words = value.split(/[\s,]+/).filter((word) => word !== '')
@@ -108,7 +108,7 @@ function parseSources(flag: string) {
   }
 }
 
-/** As `parseSources`, of NATS servers alone. */
+/** Like `parseSources`, but accepts only NATS servers. */
 function parseServers(flag: string) {
   const parse = parseSources(flag)
   return (value: string): readonly string[] => {
@@ -118,7 +118,7 @@ function parseServers(flag: string) {
   }
 }
 
-/** @throws UsageError, which never shows the address: it may have a password */
+/** @throws UsageError, which never shows the URL: it may contain a password */
 function requireServer(flag: string, text: string): void {
   const url = URL.canParse(text) ? new URL(text) : undefined
   if (url === undefined || url.hostname === '' || !/^\/?$/.test(url.pathname) || url.search !== '') {

@@ -3,12 +3,12 @@ import { abbreviate, parseHex } from '../../lib/hex.js'
 import { didYouMean } from '../../lib/suggestion.js'
 import type { Command } from './option.js'
 
-/** A row for text with a default. */
+/** Creates a row for text with a default. */
 export function text(flag: string, placeholder: string, value: string, commands: readonly Command[], doc: string) {
   return { flag, placeholder, default: value, commands, doc, parse: parseText(flag) }
 }
 
-/** A row for text without a default. */
+/** Creates a row for text without a default. */
 export function maybeText(
   flag: string,
   placeholder: string,
@@ -27,12 +27,12 @@ export function maybeText(
   }
 }
 
-/** A row for a switch that is off unless given. */
+/** Creates a row for a switch that is off by default. */
 export function flag(name: string, commands: readonly Command[], doc: string) {
   return { flag: name, default: false, defaultText: 'off', commands, doc, parse: parseSwitch(name) }
 }
 
-/** A row for one of `values`, without a default. */
+/** Creates a row for one of `values`, without a default. */
 export function choice<T extends string>(
   flag: string,
   values: readonly T[],
@@ -60,13 +60,13 @@ interface NumberRow {
   defaultText?: string
 }
 
-/** A row for a whole number with a default. */
+/** Creates a row for an integer with a default. */
 export function number(flag: string, placeholder: string, value: number, commands: readonly Command[], row: NumberRow) {
   const { doc, unit } = row
   return { flag, placeholder, default: value, unit, doc, commands, parse: parseInteger(flag, row) }
 }
 
-/** A row for a whole number without a default. */
+/** Creates a row for an integer without a default. */
 export function maybeNumber(flag: string, placeholder: string, commands: readonly Command[], row: NumberRow) {
   return {
     ...number(flag, placeholder, 0, commands, row),
@@ -75,7 +75,7 @@ export function maybeNumber(flag: string, placeholder: string, commands: readonl
   }
 }
 
-/** Any text but an empty one. The function throws UsageError. */
+/** Returns a parser of non-empty text. The parser throws UsageError. */
 export function parseText(flag: string) {
   return (value: string) => {
     if (value === '') throw new UsageError(`--${flag} needs a value`)
@@ -83,7 +83,7 @@ export function parseText(flag: string) {
   }
 }
 
-/** A whole number within bounds. The function throws UsageError. */
+/** Returns a parser of an integer within bounds. The parser throws UsageError. */
 export function parseInteger(flag: string, { min, max }: { min: number; max: number }) {
   return (value: string) => {
     const parsed = /^\d+$/.test(value) ? Number(value) : Number.NaN
@@ -94,7 +94,7 @@ export function parseInteger(flag: string, { min, max }: { min: number; max: num
   }
 }
 
-/** Words separated by white space, at least one. The function throws UsageError. */
+/** Returns a parser of one or more words separated by white space. The parser throws UsageError. */
 export function parseWords(flag: string) {
   return (value: string): readonly string[] => {
     const words = value.split(/\s+/).filter((word) => word !== '')
@@ -103,7 +103,7 @@ export function parseWords(flag: string) {
   }
 }
 
-/** One of `values`. The function throws UsageError, with the nearest value. */
+/** Returns a parser of one of `values`. The parser throws UsageError that names the nearest value. */
 export function oneOf<const T extends string>(flag: string, values: readonly T[]) {
   return (value: string): T => {
     const found = values.find((candidate) => candidate === value)
@@ -115,7 +115,7 @@ export function oneOf<const T extends string>(flag: string, values: readonly T[]
   }
 }
 
-/** An address of 20 bytes. The function throws UsageError. */
+/** Returns a parser of a 20-byte address. The parser throws UsageError. */
 export function parseAddress(flag: string) {
   return (value: string): Uint8Array | undefined => {
     if (/^0x[0-9a-fA-F]{40}$/.test(value)) return parseHex(value)
@@ -125,7 +125,7 @@ export function parseAddress(flag: string) {
   }
 }
 
-/** on or off, in the usual spellings. The function throws UsageError. */
+/** Returns a parser of on or off, in the usual spellings. The parser throws UsageError. */
 export function parseSwitch(flag: string) {
   return (value: string) => {
     if (['on', 'true', '1', 'yes'].includes(value)) return true

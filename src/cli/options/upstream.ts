@@ -46,7 +46,7 @@ export interface UpstreamHeaderLine {
   readonly value: string
 }
 
-/** A parser of headers, one a line. The values are secret, and never part of a message. */
+/** Returns a parser of headers, one per line. The values are secret and never part of a message. */
 export function parseHeaderLines(flag: string) {
   return (value: string): readonly UpstreamHeaderLine[] => {
     const lines = value.split('\n').filter((line) => line.trim() !== '')

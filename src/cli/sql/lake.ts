@@ -7,8 +7,8 @@ import { QueryFailed } from '../../sql/queryRunner.js'
 import type { SqlValue } from '../../store/sql/runQuery.js'
 import type { RowBatch, SqlSession } from './session.js'
 
-/** Queries in DuckDB over the Parquet files that the manifest of `directory` names, a view for each dataset. @throws UsageError without
- *  a manifest, without Parquet files in it, or without DuckDB */
+/** Opens DuckDB on the Parquet files in the manifest of `directory`, with a view for each dataset. @throws UsageError
+ *  if the manifest is missing or lists no Parquet files, or DuckDB is not installed */
 export async function openLake(directory: string): Promise<SqlSession> {
   if (!existsSync(join(directory, MANIFEST))) {
     throw new UsageError(

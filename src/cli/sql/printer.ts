@@ -3,17 +3,17 @@ import { writeStream } from '../../lib/writeStream.js'
 import { formatCell, formatRows, type RowFormat } from '../../sql/formats.js'
 import type { RowBatch } from './session.js'
 
-/** How `cairn sql` prints rows. */
+/** Output format of `cairn sql`. */
 export type SqlFormat = 'table' | RowFormat
 
 /** Prints rows. */
 export interface Printer {
-  /** Prints the rows as they come, and returns how many there were. */
+  /** Prints rows as they arrive and returns their number. */
   print(batches: AsyncIterable<RowBatch>, format: SqlFormat): Promise<number>
 }
 
-/** A printer that waits until the output accepts more, and ends without an error when its reader has gone. Its `print` throws
- *  OutputFailed when the output cannot be written. */
+/** Creates a printer that respects backpressure and ends without an error when its reader closes the pipe. Its `print`
+ *  throws OutputFailed when the output cannot be written. */
 export function createPrinter(output: Writable): Printer {
   return {
     async print(batches, format) {
@@ -49,7 +49,7 @@ function formatLine(cells: readonly string[], widths: readonly number[]): string
     .trimEnd()}\n`
 }
 
-/** Text of a chain must not control the terminal. */
+/** Escapes control characters, so that on-chain text cannot control the terminal. */
 function escapeControls(text: string): string {
   return text.replace(/\p{Cc}/gu, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`)
 }

@@ -15,7 +15,7 @@ const HELP = `A query ends with a semicolon and may take several lines. Ctrl-C e
 .timing on|off              the time of each query
 .quit                       leave (also Ctrl-D)`
 
-// In the order of a query; the others are seldom typed.
+// In query order; other keywords are rarely typed.
 const KEYWORDS = [
   'SELECT',
   'FROM',
@@ -38,7 +38,7 @@ interface PromptOptions {
   readonly output: Writable
 }
 
-/** Reads queries and commands until the input ends. Returns 1 if one of them failed and the input is no terminal. */
+/** Reads queries and commands until end of input. Returns 1 if one of them failed and the input is not a terminal. */
 export async function runPrompt(session: SqlSession, options: PromptOptions): Promise<number> {
   const { input, output } = options
   const isTerminal = input.isTTY === true
@@ -133,7 +133,7 @@ async function obey(
   } else throw new Error(`unknown command ${word}${didYouMean(word, COMMANDS)}; see .help`)
 }
 
-/** True if the text ends with a semicolon outside of quotes and comments. */
+/** Returns true if the text ends with a semicolon outside quotes and comments. */
 export function isComplete(sql: string): boolean {
   const bare = sql.replace(/'(?:[^']|'')*'|"(?:[^"]|"")*"|--[^\n]*|\/\*[\s\S]*?\*\//g, (found) =>
     found.startsWith("'") || found.startsWith('"') ? 'x' : ' ',
@@ -146,7 +146,7 @@ async function readNames(session: SqlSession): Promise<string[]> {
   return [...new Set([...catalogue.keys(), ...[...catalogue.values()].flat(), ...KEYWORDS])]
 }
 
-/** Completions of the last word of the line, and that word. */
+/** Returns the completions of the last word of the line, and that word. */
 export function complete(line: string, names: readonly string[]): [string[], string] {
   const word = /[\w.]*$/.exec(line)![0]
   const candidates = line.trimStart().startsWith('.') ? COMMANDS : names

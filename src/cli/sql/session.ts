@@ -10,16 +10,16 @@ export interface RowBatch {
 
 /** Where the command runs its queries: the database or a directory of Parquet files. */
 export interface SqlSession {
-  /** The rows of a query as they are read; at least one batch, which may be empty. `signal` ends it. */
+  /** Streams the rows of a query as they are read; at least one batch, which may be empty. `signal` aborts it. */
   run(sql: string, signal?: AbortSignal): AsyncIterable<RowBatch>
-  /** Columns by table or view. */
+  /** Returns the columns by table or view. */
   catalogue(): Promise<ReadonlyMap<string, readonly string[]>>
-  /** Definitions of a table or view, or of all. */
+  /** Returns the definition of a table or view, or all definitions. */
   schema(name: string | undefined): Promise<readonly string[]>
   close(): void
 }
 
-/** Queries of the database of a data directory, in a process of their own. */
+/** Runs queries on the database of a data directory, in a separate process. */
 export function createDatabaseSession(datadir: string): SqlSession {
   const runner = createQueryRunner({ datadir })
   const run = (sql: string, signal?: AbortSignal) => runner.run({ sql, format: 'values' }, { signal })

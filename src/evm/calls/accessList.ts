@@ -4,17 +4,17 @@ import type { Deadline } from '../../lib/deadline.js'
 import type { DetailedCallContext } from './callContext.js'
 import type { CallRequest } from './callRequest.js'
 
-/** The access list of a call, and how the call ends with it. */
+/** The access list of a call, and how the call with it ends. */
 export interface CreatedAccessList {
   accessList: AccessListEntry[]
-  /** In geth's words, if the call failed. */
+  /** Set if the call failed, in geth's words. */
   failure?: string
   gasUsed: bigint
 }
 
-/** Runs the call with the list of what it accessed until that does not change: a list changes the gas that the call sees. Accounts
- *  that are warm anyway are listed only for slots that it accesses. Addresses and keys are in ascending order. @throws what `run` throws,
- *  DeadlineExceeded */
+/** Reruns the call with the list of what it accessed until the list is stable, because a list changes the gas that the
+ *  call sees. Accounts that are warm without it are listed only for slots that the call accesses. Addresses and keys
+ *  are in ascending order. @throws what `run` throws, DeadlineExceeded */
 export function createAccessList(
   context: DetailedCallContext,
   request: CallRequest,
@@ -37,7 +37,7 @@ export function createAccessList(
   }
 }
 
-/** The list as a text to compare; the order counts. */
+/** Returns the list as a text to compare; the order counts. */
 function textOf(list: readonly AccessListEntry[]): string {
   return list.map(({ address, storageKeys }) => [address, ...storageKeys].map(keyOfBytes).join('')).join()
 }

@@ -19,14 +19,14 @@ import { runBlock } from '../transition/block.js'
 import { requireHash } from '../transition/blockExecutor.js'
 import { blockEnvironment } from '../transition/transaction.js'
 
-/** A stored block was executed to another access list than its header says: the database is damaged. */
+/** Re-execution produced an access list that the header does not commit to: the database is damaged. */
 export class ReplayDiffers extends CairnError {
   constructor(blockNumber: number) {
     super(`block ${blockNumber}: its re-execution does not give the access list of its header`)
   }
 }
 
-/** What a replay works with. */
+/** Dependencies of a replay. */
 export interface BlockReplayParts {
   chain: ChainReader
   reader: StateReader
@@ -34,14 +34,14 @@ export interface BlockReplayParts {
   tries: PastTries
 }
 
-/** Executes a stored block once more, on the state of its parent, and gives its access list (EIP-7928). Undefined for a block
- *  before Amsterdam. */
+/** Re-executes a stored block on the state of its parent and returns its access list (EIP-7928); undefined before
+ *  Amsterdam. */
 export type BlockReplay = (blockNumber: number, deadline: Deadline) => BlockAccessList | undefined
 
 const CODE_BYTES = 8 * 2 ** 20
 const NO_BLOOM = new Uint8Array(BLOOM_BYTES)
 
-/** What re-executing a block needs, with no other state. Binary, each item once. */
+/** Everything that re-executing a block without other state needs. Binary, each item once. */
 export interface BlockWitness {
   /** RLP of nodes of the parent's state trie and storage tries. */
   state: Uint8Array[]
@@ -52,11 +52,11 @@ export interface BlockWitness {
   headers: Uint8Array[]
 }
 
-/** Executes a stored block once more, and gives what that needs. @throws StateUnavailable, PastTrieTooFar, DeadlineExceeded */
+/** Re-executes a stored block and returns its witness. @throws StateUnavailable, PastTrieTooFar, DeadlineExceeded */
 export type WitnessMaker = (blockNumber: number, deadline: Deadline) => BlockWitness
 
-/** Replays over stored blocks and states. Both throw StateUnavailable if the block or the state of its parent is not stored, and
- *  DeadlineExceeded; the access list ReplayDiffers. */
+/** Creates replays over stored blocks and states. Both throw StateUnavailable if the block or the state of its parent
+ *  is not stored, and DeadlineExceeded; `accessList` also throws ReplayDiffers. */
 export function createBlockReplay(parts: BlockReplayParts): { accessList: BlockReplay; witness: WitnessMaker } {
   const { chain, reader, tables, tries } = parts
   const codes = createCodeCache(reader, CODE_BYTES)
@@ -83,7 +83,7 @@ export function createBlockReplay(parts: BlockReplayParts): { accessList: BlockR
     return { journal, rules, outcome: runBlock(context, block, { rules, tables: own }) }
   }
 
-  /** The block. @throws StateUnavailable if it or the state of its parent is not stored. */
+  /** Returns the block. @throws StateUnavailable if it or the state of its parent is not stored. */
   const requireBlock = (blockNumber: number): StoredBlock => {
     const stored = chain.blockByNumber(blockNumber)
     if (stored === undefined) throw new StateUnavailable(blockNumber)
@@ -125,7 +125,7 @@ export function createBlockReplay(parts: BlockReplayParts): { accessList: BlockR
           oldest = Math.min(oldest, number)
         },
       })
-      // Before Byzantium each transaction has a root, and what one deletes another may set again.
+      // Before Byzantium each transaction has a root, and a later transaction may set what an earlier one deletes.
       const accesses = journal.accesses(rules.has('byzantium'))
       const headers: Uint8Array[] = []
       for (let number = oldest; number < blockNumber; number++) headers.push(encodeHeader(requireBlock(number).header))
@@ -140,7 +140,7 @@ export function createBlockReplay(parts: BlockReplayParts): { accessList: BlockR
   }
 }
 
-/** What a replay is watched for. */
+/** Reads of a replay that its caller observes. */
 interface Watched {
   codes: CodeObjects
   onBlockHash(number: number): void

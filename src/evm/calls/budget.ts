@@ -9,7 +9,7 @@ export class OutOfBudget extends Interruption {
   }
 }
 
-/** What one call at a time may use of a thread that has other work. */
+/** Budget of inline calls, one at a time, on a thread that has other work. */
 export interface Budget {
   /** Throws when the budget is used up, and before any operation that takes long. @throws OutOfBudget */
   readonly deadline: Deadline
@@ -21,8 +21,8 @@ export interface Budget {
   checks(): number
 }
 
-/** Checks the clock so often that a call overruns by a few tenths of a millisecond at most: working on 64 KB at once
- *  takes 0.2 ms. 256 KB of memory suffice for a result of half a megabyte of text. */
+/** Intervals at which a call overruns by a few tenths of a millisecond at most: processing 64 KB at once takes 0.2 ms.
+ *  256 KB of memory suffice for a result of half a megabyte of text. */
 export const BUDGET_CHECK_INTERVALS: CheckIntervals = {
   frames: 4,
   bytes: 0x1_0000,
@@ -30,13 +30,13 @@ export const BUDGET_CHECK_INTERVALS: CheckIntervals = {
   memory: 0x4_0000,
 }
 
-// Limits checks however slow the clock is: one is due every 20,000 gas, and a millisecond of storage reads is some hundred
-// checks.
+// Limits checks regardless of the clock: one is due every 20,000 gas, and a millisecond of storage reads has some
+// hundred.
 const CHECKS_PER_MS = 500
-// A read of pages that SQLite has in memory takes 4 to 10 µs.
+// A read of pages in SQLite's cache takes 4 to 10 µs.
 const READS_PER_MS = 128
 
-/** A budget that is empty until `begin`. `now` returns milliseconds. */
+/** Creates a budget that is empty until `begin`. `now` returns milliseconds. */
 export function createBudget(now: () => number = () => performance.now()): Budget {
   let timeMs = 0
   let end = Number.NEGATIVE_INFINITY

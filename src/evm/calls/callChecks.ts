@@ -23,13 +23,13 @@ export interface PlannedCall {
   header: Header
   rules: Rules
   chainId: bigint
-  /** Wei per blob gas instead of that of the header. */
+  /** Wei per blob gas; overrides that of the header. */
   blobBaseFee?: bigint
-  /** A call without fee fields must pay the base fee, too. */
+  /** Requires the base fee even from a call without fee fields. */
   isValidated?: boolean
 }
 
-/** What a call pays and may use. */
+/** Prices and limits of a call. */
 export interface CallTerms {
   /** Wei per gas. Without fee fields it is 0, and BASEFEE is 0 too. */
   gasPrice: bigint
@@ -64,7 +64,7 @@ export function requireCallTerms(planned: PlannedCall, balanceOf: (address: Uint
   return { gasPrice, upfrontWei, freeBlobs: blobFeeCap(request) === 0n, intrinsic, floor }
 }
 
-/** From Amsterdam on the gas limit may be above that of EIP-7825, but what is due before execution may not (EIP-8037).
+/** From Amsterdam on, the gas limit may exceed that of EIP-7825, but the gas due before execution may not (EIP-8037).
  *  @throws CallRefused */
 export function requireTransactionGas(gasLimit: bigint, { intrinsic, floor }: CallTerms, rules: Rules): void {
   const least = intrinsic > floor ? intrinsic : floor
@@ -72,8 +72,8 @@ export function requireTransactionGas(gasLimit: bigint, { intrinsic, floor }: Ca
   throw new CallRefused('other', `intrinsic gas too high: have ${least}, at most ${MAX_TRANSACTION_GAS}`, gasLimit)
 }
 
-/** What a signed transaction must keep besides: the limits of gas (EIP-7825), and a sender without code that is not a
- *  delegation (EIP-3607, EIP-7702). @throws CallRefused in geth's words */
+/** Checks the additional rules of signed transactions: the gas limits (EIP-7825), and a sender without code that is not
+ *  a delegation (EIP-3607, EIP-7702). @throws CallRefused in geth's words */
 export function requireSigned(planned: PlannedCall, code: Code): void {
   const { gasLimit, header, rules } = planned
   if (rules.has('osaka') && !rules.has('amsterdam') && gasLimit > MAX_TRANSACTION_GAS) {
@@ -103,7 +103,7 @@ export function requireCallMembers(
   if (chainId !== undefined && chainId !== served) {
     throw new CallFailed(`chainId does not match node's (have=${chainId}, want=${served})`)
   }
-  // A base fee that is overridden before London allows them.
+  // A base fee override before London allows them.
   if (hasFeeCap && header.baseFeePerGas === undefined) {
     throw new CallFailed('maxFeePerGas and maxPriorityFeePerGas are not valid before London is active')
   }

@@ -8,7 +8,7 @@ import type { CallRequest } from './callRequest.js'
 export interface CallLimits {
   /** Gas, in percent of the block's gas limit. */
   gasCapPercent: number
-  /** Gas, whatever the block's limit; the smaller of the two applies. */
+  /** Gas, regardless of the block's limit; the smaller of the two applies. */
   maxCallGas: number
   /** Bytes of memory: frames, return data, output, and the state that it reads and changes. */
   callMemoryBytes: number
@@ -19,34 +19,34 @@ export interface CallLimits {
 /** How a call ended. */
 export interface CallOutcome {
   status: 'success' | 'revert' | 'halt'
-  /** In geth's words, if the status is not success. */
+  /** Set if the status is not success, in geth's words. */
   failure?: string
   output: Uint8Array
   gasUsed: bigint
   /** Gas refunded at the end; the call needs this much more while it runs. */
   gasRefunded: bigint
-  /** Accounts and slots that instructions accessed, those of failed frames and those that gas was lacking for too, if they
-   *  are recorded. */
+  /** Accounts and slots that instructions accessed, if recorded. Includes those of failed frames and those that the gas
+   *  did not suffice for. */
   accesses?: AccessListEntry[]
-  /** Addresses that were warm anyway when the first frame began, 20 bytes each, if accesses are recorded. */
+  /** Addresses that were already warm when the first frame began, 20 bytes each, if accesses are recorded. */
   warm?: Uint8Array[]
 }
 
-/** Parameters of a run besides the request. */
+/** Parameters of a run in addition to the request. */
 export interface RunTerms {
   gasLimit: bigint
   memoryBytes: number
   deadline: Deadline
-  /** Limits of gas for transactions apply (EIP-7825). Default false. */
+  /** Applies the gas limits of transactions (EIP-7825). Default false. */
   isTransaction?: boolean
-  /** Notes what the call accesses. Default false. */
+  /** Records what the call accesses. Default false. */
   recordsAccesses?: boolean
 }
 
 /** Calls at one block. `Run` is the return type of `run`: an outcome or a promise of one. */
 export interface CallContext<Run extends CallOutcome | Promise<CallOutcome> = CallOutcome | Promise<CallOutcome>> {
   readonly header: Header
-  /** Gas limit of the stored block, whatever overrides say. */
+  /** Gas limit of the stored block, regardless of overrides. */
   readonly blockGasLimit: bigint
   readonly rules: Rules
   readonly chainId: bigint
@@ -61,7 +61,7 @@ export interface CallContext<Run extends CallOutcome | Promise<CallOutcome> = Ca
 /** Calls with Cairn's interpreter. */
 export interface DetailedCallContext extends CallContext<CallOutcome> {
   isPrecompile(address: Uint8Array): boolean
-  /** Addresses that are warm when the first frame of the call begins, as far as the state before it shows: 20 bytes each. */
+  /** Addresses that are warm when the first frame of the call begins, judged by the state before it: 20 bytes each. */
   warmAtStart(request: CallRequest): Uint8Array[]
 }
 

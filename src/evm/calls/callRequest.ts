@@ -14,16 +14,16 @@ export interface CallRequest {
   value?: bigint
   data?: Uint8Array
   nonce?: bigint
-  /** Of the chain that the sender means. */
+  /** The chain id that the sender expects. */
   chainId?: bigint
   accessList?: AccessListEntry[]
   blobVersionedHashes?: Uint8Array[]
   authorizationList?: Authorization[]
-  /** State and block that the call finds instead of what is stored. */
+  /** State and block fields that replace the stored ones. */
   overrides?: CallOverrides
 }
 
-/** Checks which members stand together, before the chain id is looked at. @throws CallFailed in geth's words */
+/** Checks which members may be combined, before the chain id is checked. @throws CallFailed in geth's words */
 export function requireMembersTogether(request: CallRequest): void {
   const { gasPrice, maxFeePerGas, maxPriorityFeePerGas, to, blobVersionedHashes, authorizationList } = request
   if (gasPrice !== undefined && (maxFeePerGas !== undefined || maxPriorityFeePerGas !== undefined)) {

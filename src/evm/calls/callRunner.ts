@@ -26,9 +26,9 @@ import { type CallOverrides, overrideAccounts, overrideBlock } from './overrides
 
 /** Call contexts by block number. */
 export interface CallRunner {
-  /** The calls at that block, with what `overrides` replaces, valid until the next `at`. Call it for each request, in one
-   *  snapshot with the calls, because another block may have taken the number. @throws StateUnavailable; CallFailed for
-   *  overrides that cannot be */
+  /** Returns the calls at that block with `overrides` applied, valid until the next `at`. Call it for each request, in
+   *  one snapshot with the calls, because a reorg may have replaced the block. @throws StateUnavailable; CallFailed for
+   *  invalid overrides */
   at(blockNumber: number, overrides?: CallOverrides): DetailedCallContext
 }
 
@@ -51,7 +51,7 @@ interface BlockCallContext extends CallPlace {
   backing: StateProvider
 }
 
-/** What a runner works with. */
+/** Dependencies of a runner. */
 export interface CallRunnerParts {
   chain: ChainReader
   reader: StateReader
@@ -64,8 +64,8 @@ export interface CallRunnerParts {
   checkIntervals?: CheckIntervals
 }
 
-/** A runner with one machine and one journal. State that calls read stays in the journal until another block is requested
- *  or it grows too large; their changes are undone. Calls must not overlap: a thread runs one at a time. */
+/** Creates a runner with one machine and one journal. State that calls read stays in the journal until another block is
+ *  requested or it grows too large; their changes are undone. Calls must not overlap: a thread runs one at a time. */
 export function createCallRunner({
   chain,
   reader,
@@ -110,7 +110,7 @@ export function createCallRunner({
     const { backing, chainId } = below
     const { header, rules } = overrideBlock(below, block, chain.spec())
     const { blobBaseFee } = block
-    // From the block on, whatever number it gets, there are no hashes.
+    // Only blocks before the stored one have hashes, even if the number is overridden.
     const blocks = {
       chainId,
       blobBaseFee,
@@ -150,7 +150,7 @@ export function createCallRunner({
         try {
           return runCall(here, request, terms)
         } catch (error) {
-          // An aborted call may hold much memory. One that exceeded a budget does not, and may be retried with what it has
+          // An aborted call may hold much memory. One that exceeded a budget does not, and a retry reuses what it has
           // read.
           if (!(error instanceof CallFailed || error instanceof OutOfBudget)) journal.forget()
           here.machine.trim()
@@ -167,7 +167,7 @@ export function createCallRunner({
   return { at }
 }
 
-/** The block as calls with fees see it, and as those without see it. */
+/** The block as calls with fees and calls without fees see it. */
 export function environmentsOf(header: Header, rules: Rules, outside: Parameters<typeof blockEnvironment>[2]) {
   return {
     environment: blockEnvironment(header, rules, outside),
@@ -177,7 +177,7 @@ export function environmentsOf(header: Header, rules: Rules, outside: Parameters
 
 /** The block of a call. */
 export interface CallPlace extends TransactionContext {
-  /** Of an override. */
+  /** Set by an override. */
   blobBaseFee?: bigint
   /** For calls without fee fields: BASEFEE is 0, as in geth, so that contracts see consistent prices. */
   freeEnvironment: Environment

@@ -19,45 +19,46 @@ export interface EvmService {
     limits: CallLimits,
     deadline: Deadline,
   ): Uint8Array | Promise<Uint8Array>
-  /** A gas limit with which the call succeeds, at most 1.5 % above the minimum, as geth estimates it. @throws what `call`
-   *  throws; with the reference interpreter DeadlineExceeded only between runs. */
+  /** A gas limit with which the call succeeds, at most 1.5 % above the minimum, as geth estimates it. @throws what
+   *  `call` throws; with the reference interpreter DeadlineExceeded only between runs. */
   estimateGas(
     request: CallRequest,
     blockNumber: number,
     limits: CallLimits,
     deadline: Deadline,
   ): bigint | Promise<bigint>
-  /** The access list of a block, found by executing it again (EIP-7928); undefined for a block before Amsterdam. @throws
+  /** Returns the access list of a block by re-executing it (EIP-7928); undefined for a block before Amsterdam. @throws
    *  StateUnavailable, DeadlineExceeded */
   blockAccessList(
     blockNumber: number,
     deadline: Deadline,
   ): BlockAccessList | undefined | Promise<BlockAccessList | undefined>
-  /** What re-executing a block needs. @throws StateUnavailable, PastTrieTooFar, DeadlineExceeded */
+  /** Returns the witness for re-executing a block. @throws StateUnavailable, PastTrieTooFar, DeadlineExceeded */
   executionWitness(blockNumber: number, deadline: Deadline): BlockWitness | Promise<BlockWitness>
-  /** An account with Merkle proofs (EIP-1186). @throws StateUnavailable, PastTrieTooFar, DeadlineExceeded */
+  /** Returns an account with Merkle proofs (EIP-1186). @throws StateUnavailable, PastTrieTooFar, DeadlineExceeded */
   proveAccount(request: ProofRequest, blockNumber: number, deadline: Deadline): AccountProof | Promise<AccountProof>
-  /** The state roots after each of `changes`, which follow one another on the state after the block: 32 bytes each. @throws
-   *  StateUnavailable, PastTrieTooFar, DeadlineExceeded */
+  /** Returns the state roots, 32 bytes each, after each of `changes`, applied in sequence to the state after the block.
+   *  @throws StateUnavailable, PastTrieTooFar, DeadlineExceeded */
   stateRoots(
     changes: readonly (readonly TouchedAccount[])[],
     blockNumber: number,
     deadline: Deadline,
   ): Uint8Array[] | Promise<Uint8Array[]>
-  /** The access list of a call (EIP-2930). @throws what `call` throws, except CallReverted */
+  /** Returns the access list of a call (EIP-2930). @throws what `call` throws, except CallReverted */
   createAccessList(
     request: CallRequest,
     blockNumber: number,
     limits: CallLimits,
     deadline: Deadline,
   ): CreatedAccessList | Promise<CreatedAccessList>
-  /** Simulated blocks on top of a stored one (eth_simulateV1). @throws what `call` throws, SimulationRefused, PastTrieTooFar */
+  /** Simulates blocks on top of a stored one (eth_simulateV1). @throws what `call` throws, SimulationRefused,
+   *  PastTrieTooFar */
   simulate(
     simulation: Simulation,
     blockNumber: number,
     limits: CallLimits & SimulationLimits,
     deadline: Deadline,
   ): SimulatedBlock[] | Promise<SimulatedBlock[]>
-  /** Runs a small call, so that the code is compiled before the first request. */
+  /** Runs a small call, so that V8 compiles the code before the first request. */
   warm(): void | Promise<void>
 }

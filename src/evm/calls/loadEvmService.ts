@@ -28,7 +28,7 @@ export interface EvmReads {
   readonly chain: ChainReader
 }
 
-/** An EVM service over an open database with that interpreter. The other interpreter is not loaded. */
+/** Creates an EVM service over an open database with that interpreter. Does not load the other one. */
 export async function loadEvmService(db: Database, kind: EvmKind, reads?: EvmReads): Promise<EvmService> {
   if (kind === 'cairn') {
     // Includes the curve precompiles, which a budgeted service never loads.
@@ -44,8 +44,8 @@ export async function loadEvmService(db: Database, kind: EvmKind, reads?: EvmRea
   })
 }
 
-/** A service for the main thread: each call runs under the budget, which is also its deadline. Long operations are not
- *  started, so it has no curve precompiles. All methods may throw OutOfBudget. */
+/** Creates a service for the main thread: each call runs under the budget, which is also its deadline. It starts no
+ *  long operations, so it has no curve precompiles. All methods may throw OutOfBudget. */
 export function createBudgetedService(db: Database, reads: EvmReads, budget: Budget): EvmService {
   const tables = createTables((rules) => createPrecompileTable(rules, NO_CURVES))
   return createEvmService(db, { ...reads, tables, budget })
@@ -53,8 +53,8 @@ export function createBudgetedService(db: Database, reads: EvmReads, budget: Bud
 
 const WARM_TERMS: RunTerms = { gasLimit: 100_000n, memoryBytes: 2 ** 20, deadline: noDeadline }
 
-// Half a million slots. Changes of new blocks are looked up to 20,000, which takes some milliseconds; beyond that the cache
-// is cleared.
+// Half a million slots. Up to 20,000 changes of new blocks are looked up, which takes some milliseconds; beyond that
+// the cache is cleared.
 const THREAD_SLOTS = { maxBytes: 48 * 2 ** 20, maxChanges: 20_000 }
 const BUDGETED_SLOTS = { maxBytes: 12 * 2 ** 20, maxChanges: 500 }
 

@@ -15,7 +15,7 @@ export interface SlotOverride {
   value: Uint8Array
 }
 
-/** What a call finds at an address instead of what is stored. */
+/** Fields of an account that replace the stored ones. */
 export interface AccountOverride {
   address: Uint8Array // 20
   balance?: bigint
@@ -25,11 +25,11 @@ export interface AccountOverride {
   state?: readonly SlotOverride[]
   /** Single slots. */
   stateDiff?: readonly SlotOverride[]
-  /** The precompile at `address` answers at this address, 20 bytes, instead. */
+  /** Moves the precompile at `address` to this address, 20 bytes. */
   movePrecompileTo?: Uint8Array
 }
 
-/** Header fields that a call finds instead of those of its block (execution-apis, schemas/execute: BlockOverrides). */
+/** Header fields that replace those of the call's block (execution-apis, schemas/execute: BlockOverrides). */
 export interface BlockOverrides {
   number?: number
   difficulty?: bigint // ignored under proof of stake
@@ -87,8 +87,8 @@ function fitHeader(header: Header, rules: Rules): Header {
   }
 }
 
-/** Applies account overrides to the journal, as if by a transaction before the next one, and moves precompiles of the machine,
- *  whose tables are those of the block's fork. Moves of earlier overrides end. @throws CallFailed in geth's words */
+/** Applies account overrides to the journal, as if by a transaction before the next one, and moves precompiles of the
+ *  machine, whose tables are those of the block's fork. Earlier moves are undone. @throws CallFailed in geth's words */
 export function overrideAccounts(machine: Machine, journal: Journal, overrides: readonly AccountOverride[] = []): void {
   machine.movedPrecompiles = movePrecompiles(machine, overrides)
   if (overrides.length === 0) return
@@ -112,7 +112,7 @@ function movePrecompiles(
       if (overridden.has(keyOfBytes(to))) fail(to, 'is already overridden')
       moved.set(keyOfBytes(to), precompile)
     }
-    // Whatever is overridden at a precompile's address replaces it.
+    // Any override at a precompile's address replaces the precompile.
     if (precompile !== undefined) moved.set(keyOfBytes(address), undefined)
   }
   return moved.size === 0 ? undefined : moved

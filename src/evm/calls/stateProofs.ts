@@ -7,16 +7,17 @@ import type { TouchedAccount } from '../../trie/touchedAccount.js'
 import { StateUnavailable } from '../errors.js'
 import type { PastTries } from '../state/pastTries.js'
 
-/** An account with proofs of it and of slots (EIP-1186). Without an account, fields are zero and hashes those of nothing. */
+/** An account with proofs of it and of slots (EIP-1186). For a missing account, fields are zero and hashes are those of
+ *  empty data. */
 export interface AccountProof extends StateProof {
   nonce: bigint
   balance: bigint
   codeHash: Uint8Array // 32
-  /** False where there is no account. */
+  /** False for a missing account. */
   exists: boolean
 }
 
-/** Which account and slots are to be proved: 20 bytes, and 32 each. */
+/** The account (20 bytes) and slots (32 bytes each) to prove. */
 export interface ProofRequest {
   address: Uint8Array
   slots: readonly Uint8Array[]
@@ -32,7 +33,7 @@ export type HashStates = (
   deadline: Deadline,
 ) => Uint8Array[]
 
-/** Roots of states after changes that follow one another. */
+/** Returns the state roots after consecutive changes. */
 export function createStateHasher({ chain, tries }: { chain: ChainReader; tries: PastTries }): HashStates {
   return (changes, blockNumber, deadline) => {
     const block = chain.blockByNumber(blockNumber)
@@ -49,7 +50,7 @@ export function createStateHasher({ chain, tries }: { chain: ChainReader; tries:
   }
 }
 
-/** Proofs over stored blocks and states. */
+/** Creates proofs over stored blocks and states. */
 export function createAccountProver(parts: {
   chain: ChainReader
   reader: StateReader

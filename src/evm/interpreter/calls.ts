@@ -39,8 +39,9 @@ const CALLCODE = 0xf2
 const DELEGATECALL = 0xf4
 const STATICCALL = 0xfa
 
-/** Executes the call or create instruction at which the frame stopped, up to the first instruction of the callee. Returns
- *  the frame to continue with, the callee's or the same one; undefined if the frame must halt with `failure`. */
+/** Executes the call or create instruction at which the frame stopped, up to the first instruction of the callee.
+ *  Returns the frame to continue with, the callee's or the same one; undefined if the frame must halt with
+ *  `failure`. */
 export function enter(machine: Machine, frame: Frame): Frame | undefined {
   return frame.callOpcode === CREATE || frame.callOpcode === CREATE2
     ? beginCreate(machine, frame)
@@ -51,28 +52,29 @@ function fail(frame: Frame, failure: string): undefined {
   frame.failure = failure
 }
 
-/** Fails a call whose price cannot be paid, or must not be. */
+/** Fails a call that cannot pay its price or is forbidden. */
 function failUnpaid(machine: Machine, frame: Frame, call: { access: number; makesAccount: boolean }): undefined {
   const { failure, price } = callShortage(machine, frame, call)
   machine.unpaidPrice = price
   return fail(frame, failure)
 }
 
-/** Fails a call before EIP-150 that asks for more gas than is left after the `paid` price of the call itself. */
+/** Fails a call before EIP-150 that requests more gas than is left after the `paid` price of the call itself. */
 function failPassing(machine: Machine, frame: Frame, paid: number): undefined {
   const { failure, price } = transientShortage(BigInt(paid), wordToBigInt(machine.stack, frame.sp - 8))
   machine.unpaidPrice = price
   return fail(frame, failure)
 }
 
-/** The same for a creation. */
+/** Like `failUnpaid`, for a creation. */
 function failCreation(machine: Machine, frame: Frame): undefined {
   const { failure, price } = creationShortage(machine, frame, frame.callOpcode, frame.sp)
   machine.unpaidPrice = price
   return fail(frame, failure)
 }
 
-/** CALL, CALLCODE, DELEGATECALL and STATICCALL (Yellow Paper, appendix H; EIP-7, 150, 161, 214, 2929, 7702, 8037, 8038). */
+/** CALL, CALLCODE, DELEGATECALL and STATICCALL (Yellow Paper, appendix H; EIP-7, 150, 161, 214, 2929, 7702, 8037,
+ *  8038). */
 function beginCall(machine: Machine, frame: Frame): Frame | undefined {
   const { state, stack, rules } = machine
   const { sp, callOpcode: op } = frame
@@ -162,7 +164,7 @@ function answer(machine: Machine, frame: Frame, child: Frame, failure?: string):
   return resume(machine, frame, child, failure)
 }
 
-/** The same without a report. */
+/** Like `answer`, without a report. */
 function resume(machine: Machine, frame: Frame, child: Frame, failure?: string): Frame {
   const { stack, rules } = machine
   returnGas(frame, child)
@@ -190,7 +192,7 @@ function callPrecompile(machine: Machine, frame: Frame, child: Frame, precompile
   return frame
 }
 
-/** Why a precompile failed that was given that much gas. */
+/** Returns why a precompile with that much gas failed. */
 export function precompileFailure(precompile: Precompile, input: Uint8Array, gas: number): string {
   if (precompile.gas(input) > gas) return OUT_OF_GAS
   return precompile.failure?.(input) ?? PRECOMPILE_FAILED
@@ -256,7 +258,7 @@ function beginCreate(machine: Machine, frame: Frame): Frame | undefined {
   frame.sp = sp - (op === CREATE2 ? 24 : 16)
   const value = wordToBigInt(stack, sp - 8)
   const obstacle = creationObstacle(frame, value)
-  // From Amsterdam on a creation that cannot begin is none that traces show.
+  // From Amsterdam on, traces omit a creation that cannot begin.
   const isTraced = machine.hooks !== undefined && !(obstacle !== undefined && rules.eip8037Full)
   if (obstacle !== undefined && !isTraced && machine.callees === undefined)
     return resume(machine, frame, child, obstacle)
@@ -287,14 +289,15 @@ function beginCreate(machine: Machine, frame: Frame): Frame | undefined {
   return begin(machine, frame, child, initCode.length === 0 ? EMPTY_CODE : createCode(initCode, EMPTY_CODE.hash))
 }
 
-/** Why a contract cannot be created by the frame; undefined if it can. */
+/** Returns why the frame cannot create a contract; undefined if it can. */
 function creationObstacle({ depth, account: creator }: Frame, value: bigint): string | undefined {
   if (depth >= MAX_DEPTH) return CALL_DEPTH
   if (creator.balance < value) return INSUFFICIENT_BALANCE
   return creator.nonce === MAX_NONCE ? NONCE_OVERFLOW : undefined
 }
 
-/** Charges the state gas of a new account, unless the address has one (EIP-8037). False if the gas is not enough. */
+/** Charges the state gas of a new account, unless the address has one (EIP-8037). Returns false if the gas is not
+ *  enough. */
 function chargeCreation(machine: Machine, frame: Frame, child: Frame, address: Uint8Array): boolean {
   const { state } = machine
   const account = state.account(address)
@@ -340,8 +343,8 @@ export function createAccount(machine: Machine, child: Frame, { creator, address
   return true
 }
 
-/** Passes the callee's result to its caller, whose frame continues. `succeeded` and `reverted` say how the callee ended;
- *  its state changes are already committed or reverted. */
+/** Passes the callee's result to its caller, whose frame continues. `succeeded` and `reverted` say how the callee
+ *  ended; its state changes are already committed or reverted. */
 export function leave(machine: Machine, child: Frame, succeeded: boolean, reverted: boolean): Frame {
   const frame = machine.frames[child.depth - 1]
   returnGas(frame, child)

@@ -12,7 +12,7 @@ export interface Code {
   readonly hash: Uint8Array
   /** One bit per byte: set for a JUMPDEST outside push data; see `jumpTargets`. */
   targets: Int32Array | undefined
-  /** Its slot in the wasm core's memory, while that slot still holds it; see `createCodeSlots`. */
+  /** Its slot in the wasm core's memory, valid while that slot still contains it; see `createCodeSlots`. */
   place: number
   placedIn: number
   /** EIP-7702: the address, 20 bytes, that the code delegates to. */
@@ -70,11 +70,11 @@ export function jumpTargets(code: Code): Int32Array {
 
 /** LRU cache of code objects by hash. */
 export interface CodeObjects {
-  /** The code of that hash, from the cache or from below. */
+  /** Returns the code of that hash, from the cache or its source. */
   get(hash: Uint8Array): Code
 }
 
-/** A code cache over `read`, which returns the bytes of a hash. Holds about `maxBytes` at most. */
+/** Creates a code cache over `read`, which returns the bytes of a hash. Stores about `maxBytes` at most. */
 export function createCodeObjects(read: (hash: Uint8Array) => Uint8Array, maxBytes: number): CodeObjects {
   // The object, its arrays and its bitmap: about a ninth more than the code, and 400 bytes.
   const cache = createByteLru<Code>({ maxBytes, sizeOf: (_, { length }) => 400 + length + (length >>> 3) })

@@ -4,11 +4,11 @@ import { copyWord, LIMBS, swapWords, type Words } from './words/words.js'
 const DUPN = 0xe6
 const SWAPN = 0xe7
 
-/** Executes DUPN, SWAPN or EXCHANGE (EIP-8024) with the immediate byte `x` on the stack from `base` to `sp`. Returns why it
- *  failed; empty if it did not. */
+/** Executes DUPN, SWAPN or EXCHANGE (EIP-8024) with the immediate byte `x` on the stack from `base` to `sp`. Returns
+ *  the failure; empty on success. */
 export function deepStack(op: number, x: number, stack: Words, base: number, sp: number): string {
   const isExchange = op !== DUPN && op !== SWAPN
-  // These bytes would be taken for JUMPDEST or PUSH by the analysis of jump targets, which does not know of immediates.
+  // The analysis of jump targets ignores immediates and would read these bytes as JUMPDEST or PUSH.
   if (x <= 127 && x >= (isExchange ? 82 : 91)) return invalidOpcode(op, x)
   const height = (sp - base) / LIMBS
   let upper = 1

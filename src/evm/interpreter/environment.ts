@@ -62,7 +62,8 @@ export function createEnvironment(block: BlockEnvironment, proofOfStake: boolean
   return { block, transaction: NO_TRANSACTION, words }
 }
 
-/** The environment of another transaction of the same block; reuses and overwrites the words of the given one. */
+/** Returns the environment of another transaction of the same block. Reuses and overwrites the words of
+ *  `environment`. */
 export function replaceTransaction(environment: Environment, transaction: TransactionEnvironment): Environment {
   const { block, words } = environment
   setBytes(words, ORIGIN, transaction.origin, 0, 20)

@@ -15,17 +15,17 @@ export const INIT_CODE_TOO_LARGE = 'max initcode size exceeded'
 export const CODE_STORE_OUT_OF_GAS = 'contract creation code storage out of gas'
 export const INVALID_CODE = 'invalid code: must not begin with 0xef'
 export const PRECOMPILE_FAILED = 'precompiled contract failed'
-/** The memory that an instruction names does not end within 64 bits. */
+/** The memory range of an instruction ends beyond 64 bits. */
 export const GAS_OVERFLOW = 'gas uint64 overflow'
 
-// geth wraps what goes wrong while an instruction is priced.
+// geth wraps the errors of pricing an instruction.
 const whilePricing = (failure: string) => `${OUT_OF_GAS}: ${failure}`
 
 /** Part of the price of an instruction could not be paid, so the rest of it was not computed. */
 export const OUT_OF_GAS_WHILE_PRICING = whilePricing(OUT_OF_GAS)
-/** The memory that an instruction names has no price within 64 bits. */
+/** The memory price of an instruction exceeds 64 bits. */
 export const PRICE_OVERFLOW = whilePricing(GAS_OVERFLOW)
-/** Of the instructions that check this before their price. */
+/** Write protection of the instructions that check it before their price. */
 export const WRITE_PROTECTION_WHILE_PRICING = whilePricing(WRITE_PROTECTION)
 /** SSTORE with at most 2300 gas (EIP-2200). */
 export const SENTRY_FAILED = whilePricing('not enough gas for reentrancy sentry')

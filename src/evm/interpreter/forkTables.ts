@@ -8,7 +8,7 @@ export interface ForkTables {
   readonly precompiles: readonly (Precompile | undefined)[]
 }
 
-/** Tables by fork with the given precompiles, built on first use and then kept. */
+/** Creates tables by fork with these precompiles, built on first use and then kept. */
 export function createTables(
   precompilesOf: (rules: Rules) => readonly (Precompile | undefined)[],
 ): (rules: Rules) => ForkTables {

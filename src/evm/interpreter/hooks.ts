@@ -23,11 +23,11 @@ export interface EndedCall {
   /** Return data, revert data, or the new code. It is not changed afterwards. */
   readonly output: Uint8Array
   readonly gasLeft: bigint
-  /** In geth's words, if it failed. */
+  /** Set if the call failed, in geth's words. */
   readonly failure?: string
 }
 
-/** What a tracer sees of the machine. */
+/** The part of the machine that a tracer can read. */
 export interface SteppedMachine {
   /** Stacks and memories of all frames, one after another. */
   readonly stack: Words
@@ -36,17 +36,16 @@ export interface SteppedMachine {
   readonly rules: EvmRules
 }
 
-/** What a tracer is told of an execution. Machines without hooks run the loop of `runFrame`. */
+/** Events of an execution that a tracer receives. Machines without hooks run the loop of `runFrame`. */
 export interface Hooks {
-  /** A call begins; also one that cannot: it ends at once. */
+  /** A call begins. One that cannot start is reported too, and ends at once. */
   enter?(call: EnteredCall): void
   /** The innermost call ends. */
   exit?(end: EndedCall): void
   log?(log: Log): void
-  /** The frame's next instruction, at `frame.pc`, has not changed anything yet. With this hook, frames run one instruction at
-   *  a time. */
+  /** The instruction at `frame.pc` is about to run. With this hook, frames run one instruction at a time. */
   step?(machine: SteppedMachine, frame: Frame, opcode: number): void
-  /** The instruction that was announced last has run, or has reached the first instruction of its callee. `cost` includes the
-   *  gas passed to a call. `failure` is set if it could not start: it lacks gas or stack, or must not write. */
+  /** The last announced instruction has run, or has reached the first instruction of its callee. `cost` includes the
+   *  gas passed to a call. `failure` is set if it could not start, because it lacks gas or stack or must not write. */
   stepped?(machine: SteppedMachine, cost: number | bigint, failure: string | undefined): void
 }

@@ -18,7 +18,7 @@ const KEPT_STACK_LIMBS = STACKS_LIMBS
 const KEPT_MEMORY = 0x200_0000
 // Untouched pages take no memory, so arrays grow in large steps.
 const MEMORY_GROWTH = 8
-// Return data buffers kept between messages, and the size for deep frames, of which there may be a thousand.
+// Return data buffers kept between messages, and the size for deep frames; there may be a thousand of those.
 const KEPT_RETURN_DATA = 0x1_0000
 const KEPT_DEEP_RETURN_DATA = 1024
 const DEEP = 16
@@ -47,7 +47,7 @@ const THREAD_CHECK_INTERVALS: CheckIntervals = {
   memory: MAX_MEMORY,
 }
 
-/** The interpreter of one thread. Stacks and memories of all frames lie one after another in two reused arrays, because a
+/** The interpreter of one thread. Stacks and memories of all frames are adjacent in two reused arrays, because a
  *  caller's do not grow while the callee runs. */
 export class Machine {
   /** Runs what fits its fixed stack and memory; the rest runs without it. */
@@ -59,7 +59,7 @@ export class Machine {
   readonly topics = new TopicTable()
   rules: EvmRules
   precompiles: readonly (Precompile | undefined)[]
-  /** Precompiles that a call has moved, by `addressKey`; undefined: there is none at that address any more. */
+  /** Precompiles that a call has moved, by `addressKey`; undefined: moved away from that address. */
   movedPrecompiles: ReadonlyMap<string, Precompile | undefined> | undefined
   environment: Environment
   readonly state: EvmState
@@ -68,9 +68,9 @@ export class Machine {
   readonly keepsLogs: boolean
   /** Set while a tracer follows the execution. */
   hooks: Hooks | undefined
-  /** Told of each transfer of ether before it happens; undefined: nobody asks. */
+  /** Called before each transfer of ether; undefined: no listener. */
   onTransfer: ((from: Account, to: Account, value: bigint) => void) | undefined
-  /** Collects the accounts that are called, created or sent the balance of a SELFDESTRUCT; undefined: nobody asks. */
+  /** Collects the accounts that are called, created or sent the balance of a SELFDESTRUCT; undefined: not requested. */
   callees: Set<Account> | undefined
   /** Bytes processed by single instructions since the last deadline check. */
   bytesWorked = 0
@@ -80,11 +80,11 @@ export class Machine {
   stateUsed = 0
   /** Frames entered since the last deadline check. */
   framesEntered = 0
-  /** What a failed call or creation costs besides its constant gas; undefined if that was not computed. Set with a failure. */
+  /** Price of a failed call or creation without its constant gas; undefined if not computed. Set with a failure. */
   unpaidPrice: bigint | undefined
-  /** The same for another instruction, where the gas left does not tell. */
+  /** Price of another failed instruction, if the gas left does not show it. */
   failedPrice: number | undefined
-  /** What the account cost whose code an EXTCODECOPY could not copy. */
+  /** Access cost of the account whose code an EXTCODECOPY could not copy. */
   failedAccess = 0
 
   constructor(parts: MachineParts) {

@@ -1,10 +1,10 @@
 import { CallMemoryExceeded } from '../errors.js'
 
-/** A larger message leaves so much garbage that collecting it at once pays off. */
+/** A larger message leaves enough garbage for an immediate collection to pay off. */
 export const LARGE_CALL_BYTES = 32 * 2 ** 20
 
-/** Counts the memory of a message: growth of machine and journal since it began. They call it when arrays grow, which is
- *  rare. Counts capacity, not use. Without a limit until `begin`. */
+/** Counts the memory of a message: growth of machine and journal since it began. They call it when arrays grow, which
+ *  is rare. Counts capacity, not use. Without a limit until `begin`. */
 export class MemoryMeter {
   private limit = Number.POSITIVE_INFINITY
   private taken = 0

@@ -16,8 +16,8 @@ interface Introduction {
   instructions: readonly (readonly [number, string, number, number, number])[]
 }
 
-// Later rows replace earlier ones. From Berlin on, access costs depend on warmth (EIP-2929), so they are not in the constant
-// gas.
+// Later rows replace earlier ones. From Berlin on, access costs depend on warmth (EIP-2929), so they are not in the
+// constant gas.
 const INTRODUCTIONS: readonly Introduction[] = [
   {
     fork: 'frontier',
@@ -174,7 +174,7 @@ const INTRODUCTIONS: readonly Introduction[] = [
   },
 ]
 
-/** The 256 instructions of a fork by opcode; undefined where there is none. */
+/** Returns the 256 instructions of a fork by opcode; undefined for unassigned opcodes. */
 export function instructionsOf(has: (fork: Fork) => boolean): (Instruction | undefined)[] {
   const out: (Instruction | undefined)[] = new Array(256).fill(undefined)
   for (let n = 1; n <= 32; n++) out[0x5f + n] = { mnemonic: `PUSH${n}`, pops: 0, pushes: 1, gas: 3 }
@@ -189,7 +189,7 @@ export function instructionsOf(has: (fork: Fork) => boolean): (Instruction | und
   return out
 }
 
-/** Names that no fork has given an instruction: those of the object format (EIP-7692), and INVALID (EIP-141). */
+/** Names of opcodes that no fork assigns: those of the object format (EIP-7692), and INVALID (EIP-141). */
 const OTHER_NAMES: ReadonlyMap<number, string> = new Map([
   [0xd0, 'DATALOAD'],
   [0xd1, 'DATALOADN'],
@@ -212,7 +212,7 @@ const OTHER_NAMES: ReadonlyMap<number, string> = new Map([
 
 const OF_ALL_FORKS = instructionsOf(() => true)
 
-/** The name of an opcode in geth's words, whatever fork introduces it. */
+/** Returns geth's name of an opcode of any fork. */
 export function opcodeName(op: number): string {
   return OF_ALL_FORKS[op]?.mnemonic ?? OTHER_NAMES.get(op) ?? `opcode 0x${op.toString(16)} not defined`
 }

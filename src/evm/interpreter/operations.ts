@@ -1,6 +1,6 @@
-/** Instructions that are too long for the loop of `runFrame`. Each gets the stack pointer `sp` and the gas left after the
- *  constant part; most return the gas left, negative if it was not enough. Operands are at sp - 8, sp - 16 and so on; the
- *  result replaces the last operand. */
+/** Instructions that are too long for the loop of `runFrame`. Each gets the stack pointer `sp` and the gas left after
+ *  the constant part; most return the gas left, negative if it was not enough. Operands are at sp - 8, sp - 16 and so
+ *  on; the result replaces the last operand. */
 import { keccak256 } from '../../chain/crypto.js'
 import { OUT_OF_GAS, OUT_OF_GAS_WHILE_PRICING, SENTRY_FAILED, WRITE_PROTECTION } from './failures.js'
 import type { Frame } from './frame.js'
@@ -161,7 +161,7 @@ export function loadStorage(machine: Machine, frame: Frame, gas: number, sp: num
   return left
 }
 
-/** Fails an instruction that was paid for; the result says so, as if there were no gas left. */
+/** Fails an instruction after it was paid for. Returns -1, as if no gas were left. */
 export function failPaid(machine: Machine, frame: Frame, price: number, failure: string): number {
   machine.failedPrice = price
   frame.failure = failure
@@ -178,11 +178,11 @@ export function storeStorage(machine: Machine, frame: Frame, gas: number, sp: nu
   }
   const slot = state.slot(frame.account, stack, sp - 8)
   const change = state.slotChange(slot, stack, sp - 16)
-  // The sentry is above the price of the access: what gets here has accessed the slot.
+  // The sentry exceeds the access price, so from here on the slot counts as accessed.
   state.recorder?.write(slot)
   let left = gas - storageGas(storage, change)
   if (rules.eip2929 && state.warmSlot(slot)) left -= storage.cold
-  // Before the charge, as in geth, whose traces show it at a failing instruction.
+  // Refunds before the charge, as geth does: its traces show the refund at a failing instruction.
   const refund = storageRefund(storage, change)
   if (refund !== 0) state.addRefund(refund)
   if (left < 0) return left
@@ -195,7 +195,8 @@ export function storeStorage(machine: Machine, frame: Frame, gas: number, sp: nu
   return left
 }
 
-/** State gas of a slot that this transaction sets, and its refill when it is cleared again (EIP-8037). */
+/** Charges state gas for a slot that this transaction sets, and refills it when the slot is cleared again
+ *  (EIP-8037). */
 function slotStateGas(machine: Machine, frame: Frame, gas: number, change: number): number {
   const { stateGas } = machine.rules.storage
   if ((change & ORIGINAL_ZERO) === 0) return gas
@@ -270,7 +271,7 @@ export function destruct(machine: Machine, frame: Frame, gas: number, sp: number
   const makesAccount = rules.eip161 ? account.balance !== 0n && state.isEmpty(beneficiary) : !beneficiary.exists
   if (makesAccount) left -= rules.destructNewAccountGas
   if (left < 0) {
-    // geth refunds before it charges, which its traces show; the frame takes it back.
+    // geth refunds before it charges, which its traces show; the failing frame reverts it.
     if (rules.destructRefund > 0 && state.destruct(account)) state.addRefund(rules.destructRefund)
     return left
   }

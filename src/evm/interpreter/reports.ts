@@ -9,7 +9,7 @@ const SELFDESTRUCT = 0xff
 
 const NO_BYTES = new Uint8Array(0)
 
-/** Tells the hooks of a call instruction whose callee is `child`. */
+/** Notifies the hooks of a call instruction whose callee is `child`. */
 export function reportCall(machine: Machine, frame: Frame, child: Frame, to: Uint8Array): void {
   const { callOpcode: opcode } = frame
   machine.hooks?.enter?.({
@@ -22,7 +22,7 @@ export function reportCall(machine: Machine, frame: Frame, child: Frame, to: Uin
   })
 }
 
-/** Tells the hooks of a CREATE or CREATE2 whose callee is `child`. */
+/** Notifies the hooks of a CREATE or CREATE2 whose callee is `child`. */
 export function reportCreation(
   machine: Machine,
   frame: Frame,
@@ -33,12 +33,12 @@ export function reportCreation(
   machine.hooks?.enter?.({ opcode: frame.callOpcode, from, to, input, gas: totalGas(child), value })
 }
 
-/** Tells the hooks that a call has ended: one that executed nothing, a precompile, or a frame. */
+/** Notifies the hooks of the end of a call: one that executed nothing, a precompile, or a frame. */
 export function reportEnd(machine: Machine, child: Frame, failure?: string, output: Uint8Array = NO_BYTES): void {
   machine.hooks?.exit?.({ output, gasLeft: totalGas(child), failure })
 }
 
-/** Tells the hooks of a SELFDESTRUCT that sends `balance`. */
+/** Notifies the hooks of a SELFDESTRUCT that sends `balance`. */
 export function reportDestruct(machine: Machine, frame: Frame, to: Uint8Array, balance: bigint): void {
   const { hooks } = machine
   hooks?.enter?.({ opcode: SELFDESTRUCT, from: frame.account.address, to, input: NO_BYTES, gas: 0n, value: balance })

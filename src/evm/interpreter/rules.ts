@@ -22,7 +22,8 @@ export interface EvmRules {
   readonly fork: Fork
   /** Constant gas by opcode; infinite for undefined opcodes. */
   readonly gas: Float64Array
-  /** The same as tracers show it: geth counts the warm access to an account as constant, and all of some prices as dynamic. */
+  /** Constant gas as tracers show it: geth counts the warm access to an account as constant, and all of some prices as
+   *  dynamic. */
   readonly shownGas: Float64Array
   /** Limbs that each instruction needs on the stack. */
   readonly need: Int32Array
@@ -60,14 +61,14 @@ export interface EvmRules {
   /** Gas of contract code per byte, and per word of 32 bytes (Yellow Paper, EIP-8037). */
   readonly codeByteGas: number
   readonly codeWordGas: number
-  /** EIP-7610: a contract cannot be created where there is storage. */
+  /** EIP-7610: a contract cannot be created at an address with storage. */
   readonly eip7610: boolean
   /** EIP-7708: transfers of ether are logged. */
   readonly eip7708: boolean
-  /** EIP-8037: state gas, besides that of execution, for instructions. */
+  /** EIP-8037: state gas of instructions, in addition to execution gas. */
   readonly eip8037: boolean
-  /** The rest of EIP-8037 and EIP-2780: state gas for creations and for what transactions make, and charges of failed calls
-   *  taken back. False at Bogota without Amsterdam. */
+  /** The rest of EIP-8037 and EIP-2780: state gas for creations and for what transactions create, and refunds for
+   *  failed calls. False at Bogota without Amsterdam. */
   readonly eip8037Full: boolean
   /** EIP-8246: SELFDESTRUCT burns nothing. */
   readonly eip8246: boolean
@@ -85,7 +86,7 @@ export const MAX_STACK = 1024
 /** The rules of a block for the interpreter. */
 export function createEvmRules(rules: Rules): EvmRules {
   const has = (fork: Fork) => rules.has(fork)
-  // Of instructions and their prices.
+  // Whether the fork's instructions and prices apply.
   const hasGas = (fork: Fork) => has(fork) || (fork === 'amsterdam' && has('bogota'))
   return {
     fork: rules.fork,

@@ -41,18 +41,18 @@ export interface CreationMessage {
 /** How a message ended. Its logs and refund are in the state. */
 export interface Outcome {
   status: 'success' | 'revert' | 'halt'
-  /** In geth's words, if the status is not success. */
+  /** Set if the status is not success, in geth's words. */
   failure?: string
   /** Return or revert data; for a creation, the new code. */
   output: Uint8Array
   gasLeft: bigint
   /** Address of the new contract, 20 bytes, for a creation. */
   createdAddress?: Uint8Array
-  /** True for a creation before Homestead (EIP-2) that succeeded without its code, for which the gas was not enough. */
+  /** True for a creation before Homestead (EIP-2) that succeeded without its code, because the gas was not enough. */
   lacksCode?: boolean
 }
 
-/** Instructions that hooks are told for the message of a transaction. */
+/** Opcodes that hooks receive for the message of a transaction. */
 export const CREATE = 0xf0
 export const CALL = 0xf1
 
@@ -60,8 +60,8 @@ const NO_BYTES = new Uint8Array(0)
 
 const halted = (failure: string, gasLeft = 0n): Outcome => ({ status: 'halt', failure, output: NO_BYTES, gasLeft })
 
-/** Runs a message call. A failed one leaves the state unchanged. @throws DeadlineExceeded, after which the state must be
- *  discarded. */
+/** Runs a message call. A failed one leaves the state unchanged. @throws DeadlineExceeded, after which the state must
+ *  be discarded. */
 export function runMessage(machine: Machine, message: Message): Outcome {
   const { hooks } = machine
   if (hooks === undefined) return callAccount(machine, message)
@@ -108,8 +108,8 @@ function callAccount(machine: Machine, message: Message): Outcome {
   return runFirst(machine, frame, input)
 }
 
-/** Creates a contract. A failed creation changes only the caller's nonce. @throws DeadlineExceeded, after which the state
- *  must be discarded. */
+/** Creates a contract. A failed creation changes only the caller's nonce. @throws DeadlineExceeded, after which the
+ *  state must be discarded. */
 export function createContract(machine: Machine, message: CreationMessage): Outcome {
   const { hooks, state } = machine
   if (hooks === undefined) return createAt(machine, message)

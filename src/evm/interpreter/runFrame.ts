@@ -73,16 +73,16 @@ import {
   toIndex,
 } from './words/words.js'
 
-// Gas between two deadline checks: some tens of microseconds of cheap instructions; in the oldest forks, where reading an
-// account costs 20 gas, some milliseconds of reads.
+// Gas between two deadline checks: some tens of microseconds of cheap instructions; in the oldest forks, where reading
+// an account costs 20 gas, some milliseconds of reads.
 const CHECK_GAS = 20_000
 
 /** Runs the frame's instructions until it ends or reaches a call: SUCCEEDED, REVERTED, HALTED or LEFT.
  *
- *  This is one long switch on purpose. Gas, stack height and pc change with nearly every instruction and stay in registers
- *  here; a table of handlers would pass them through memory. Cases are literals, so V8 compiles a jump table. Frequent
- *  instructions are written inline, because V8 does not inline all calls; long or rare ones are in `operations`, because V8
- *  does not optimize functions of more than 60 KiB of bytecode.
+ *  This is one long switch on purpose. Gas, stack height and pc change with nearly every instruction and stay in
+ *  registers here; a table of handlers would pass them through memory. Cases are literals, so V8 compiles a jump table.
+ *  Frequent instructions are written inline, because V8 does not inline all calls; long or rare ones are in
+ *  `operations`, because V8 does not optimize functions of more than 60 KiB of bytecode.
  *  @throws DeadlineExceeded. */
 export function runFrame(machine: Machine, frame: Frame): number {
   const { rules, state, stack } = machine

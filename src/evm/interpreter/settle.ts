@@ -21,8 +21,8 @@ export function settle(machine: Machine, frame: Frame, status: number): number {
   return settled
 }
 
-/** Stores the output as the account's code (Yellow Paper, 7; EIP-2, 170, 3541, 7954, 8037). False, with the reason in `failure`, if
- *  it is invalid. */
+/** Stores the output as the account's code (Yellow Paper, 7; EIP-2, 170, 3541, 7954, 8037). False, with the reason in
+ *  `failure`, if it is invalid. */
 function storeCode(machine: Machine, frame: Frame): boolean {
   const { rules, state, memory } = machine
   const { outputOffset, outputLength: length } = frame

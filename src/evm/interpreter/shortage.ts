@@ -1,5 +1,5 @@
-/** What an instruction costs that was not paid for, and why it failed, in geth's numbers and words. The interpreter computes
- *  with numbers and stops at 2 GiB of memory; this reads the operands again, only after a failure. */
+/** The price of an instruction that could not be paid, and why it failed, in geth's numbers and words. The interpreter
+ *  computes with numbers and stops at 2 GiB of memory; this reads the operands again, only after a failure. */
 import {
   GAS_OVERFLOW,
   initCodeTooLarge,
@@ -13,7 +13,7 @@ import { totalGas } from './gas.js'
 import type { Machine } from './machine.js'
 import { type Words, wordToBigInt } from './words/words.js'
 
-/** A failed instruction. `price` undefined: no more than the constant gas was computed. */
+/** A failed instruction. `price` undefined: only the constant gas was computed. */
 export interface Shortage {
   readonly failure: string
   readonly price?: bigint
@@ -98,7 +98,7 @@ const MOST_PRICED = 0x1f_ffff_ffe0n
 const wordAt = (stack: Words, sp: number, position: number) => wordToBigInt(stack, sp - 8 * position)
 const wordsOf = (bytes: bigint) => (bytes + 31n) / 32n
 
-/** End of the memory that the instruction names; undefined if it is beyond 64 bits. */
+/** End of the instruction's memory range; undefined if beyond 64 bits. */
 function memoryEnd(stack: Words, op: number, sp: number): bigint | undefined {
   let most = 0n
   for (const [offsetAt, lengthAt] of RANGES.get(op) ?? []) {
@@ -118,8 +118,8 @@ function memoryPrice({ memorySize }: Pick<Frame, 'memorySize'>, end: bigint): bi
   return after > before ? total(after) - total(before) : 0n
 }
 
-/** Why the instruction, which is none of the calls and creations, could not be paid for, and what it costs. `access` is what the
- *  account that it names cost. */
+/** Returns failure and price of an instruction other than a call or creation. `access` is the access cost of the
+ *  account that it names. */
 export function shortageOf({ stack }: Machine, frame: Frame, op: number, sp: number, access = 0): Shortage {
   const end = memoryEnd(stack, op, sp)
   if (end === undefined) return { failure: GAS_OVERFLOW }
@@ -131,7 +131,7 @@ export function shortageOf({ stack }: Machine, frame: Frame, op: number, sp: num
   return { failure: OUT_OF_GAS, price: price + copied + logged + BigInt(access) }
 }
 
-/** The same for a creation, at `sp` and with the memory that it began with. */
+/** Like `shortageOf`, for a creation, with the `sp` and the memory at its start. */
 export function creationShortage(
   { stack, rules }: Machine,
   { isStatic, memorySize }: Pick<Frame, 'isStatic' | 'memorySize'>,
@@ -149,7 +149,8 @@ export function creationShortage(
   return { failure: OUT_OF_GAS, price: price + wordGas * wordsOf(length) }
 }
 
-/** The same for a call. `access` is what the access to the called account cost; `makesAccount`: the call would create it. */
+/** Like `shortageOf`, for a call. `access` is the access cost of the called account; `makesAccount`: the call would
+ *  create it. */
 export function callShortage(
   { stack, rules }: Machine,
   frame: Frame,
@@ -177,12 +178,12 @@ export function callShortage(
   return transientShortage(cold + own, rules.eip150 ? passedOfNegative(asked, gas - own) : asked)
 }
 
-/** The same for a call that costs `own` and asks for more gas than is left. */
+/** Like `shortageOf`, for a call that costs `own` and requests more gas than is left. */
 export function transientShortage(own: bigint, asked: bigint): Shortage {
   return own + asked >= UINT64 ? { failure: PRICE_OVERFLOW } : { failure: OUT_OF_GAS, price: own + asked }
 }
 
-/** The gas that geth passes to a call that cannot pay for itself: what is left is negative and wraps around. */
+/** The gas that geth passes to a call that cannot pay for itself: the negative gas left wraps around. */
 function passedOfNegative(asked: bigint, left: bigint): bigint {
   const wrapped = BigInt.asUintN(64, left)
   const most = wrapped - wrapped / 64n

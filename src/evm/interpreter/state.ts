@@ -32,8 +32,8 @@ export interface EvmState {
   setBalance(account: Account, balance: bigint): void
   setNonce(account: Account, nonce: bigint): void
   setCode(account: Account, code: Code): void
-  /** Creates the account if needed, and marks it for deletion at the end if it is then empty (EIP-161). For what touches an empty
-   *  account without changing it. */
+  /** Creates the account if needed, and marks it for deletion at the end if it is then empty (EIP-161). For operations
+   *  that touch an empty account without changing it. */
   touch(account: Account): void
   /** Creates the account, as created by this transaction. */
   create(account: Account): void
@@ -43,7 +43,7 @@ export interface EvmState {
 
   /** Marks it as accessed by this transaction (EIP-2929). True on the first access. */
   warmAccount(account: Account): boolean
-  /** The same for a slot. */
+  /** Like `warmAccount`, for a slot. */
   warmSlot(slot: number): boolean
 
   /** The id of the account's slot that the word at `a` names. Valid until the account's storage is cleared. */
@@ -52,7 +52,7 @@ export interface EvmState {
   readSlot(slot: number, s: Words, a: number): void
   /** Sets the slot to the word. */
   writeSlot(slot: number, s: Words, a: number): void
-  /** How the word would change the slot, for its gas: see `SlotChange`. */
+  /** Returns how the word would change the slot, for its gas: bits such as `ORIGINAL_ZERO`. */
   slotChange(slot: number, s: Words, a: number): number
 
   /** Copies the transient value (EIP-1153) of the key at `key` to the word at `to`, which may be the same. */
@@ -66,7 +66,7 @@ export interface EvmState {
   readonly refund: number
   addRefund(gas: number): void
 
-  /** Records accesses, for the block access list (EIP-7928); undefined when none is wanted. */
+  /** Records accesses, for the block access list (EIP-7928); undefined if not requested. */
   readonly recorder: AccessRecorder | undefined
 
   /** The memory meter that machine and state share. */
@@ -77,7 +77,7 @@ export interface EvmState {
   revert(snapshot: number): void
 }
 
-/** Takes note of what a block or a call accesses. Nothing is undone when a frame fails. */
+/** Records what a block or a call accesses. A failing frame does not undo records. */
 export interface AccessRecorder {
   /** The account's data was read, or will be changed; with `isPaid` false the gas was not enough for it. */
   account(account: Account, isPaid?: boolean): void

@@ -3,8 +3,8 @@ import { addGas } from './gas.js'
 import type { Machine } from './machine.js'
 
 /* State gas (EIP-8037): growth of the state is paid from the transaction's reservoir and, when that is empty, from the
- * frame's gas. What is paid from the frame's gas is `spilled`. Never are both the reservoir and the frame's `spilled` above
- * zero. */
+ * frame's gas. What is paid from the frame's gas is `spilled`. The reservoir and the frame's `spilled` are never both
+ * above zero. */
 
 /** Begins a message with that reservoir. */
 export function beginStateGas(machine: Machine, first: Frame, reservoir: number): void {
@@ -33,7 +33,7 @@ export function chargeState(machine: Machine, frame: Frame, gas: number, amount:
   return gas - spill
 }
 
-/** Takes a charge back, also one of another frame. Returns the gas of the frame. */
+/** Refunds a charge, also one of another frame. Returns the gas of the frame. */
 export function refillState(machine: Machine, frame: Frame, gas: number, amount: number): number {
   const unspilled = frame.spilled < amount ? frame.spilled : amount
   frame.spilled -= unspilled
@@ -42,7 +42,7 @@ export function refillState(machine: Machine, frame: Frame, gas: number, amount:
   return gas + unspilled
 }
 
-/** Takes back what a failed frame was charged. The gas that it paid with is returned to it, to be lost if it halted. */
+/** Undoes the charges of a failed frame. The gas it paid with returns to it, and is lost if it halted. */
 export function undoStateGas(machine: Machine, frame: Frame): void {
   machine.reservoir = frame.reservoirBefore
   machine.stateUsed = frame.stateUsedBefore
@@ -50,8 +50,8 @@ export function undoStateGas(machine: Machine, frame: Frame): void {
   frame.spilled = 0
 }
 
-/** Ends a call or creation of `frame`, after its gas was returned. A successful one passes on what it spilled, and what it
- *  freed repays it (EIPs#12265). For a failed one the charge for its account is taken back. */
+/** Ends a call or creation of `frame`, after its gas was returned. A successful one passes on what it spilled, and what
+ *  it freed repays it (EIPs#12265). For a failed one, the charge for its account is refunded. */
 export function leaveStateGas(machine: Machine, frame: Frame, child: Frame, succeeded: boolean): void {
   if (!succeeded) {
     if (child.accountCharge !== 0) addGas(frame, refillState(machine, frame, 0, child.accountCharge))

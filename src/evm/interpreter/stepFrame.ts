@@ -24,13 +24,13 @@ const SELFDESTRUCT = 0xff
 /** Steps between two deadline checks. */
 const CHECK_STEPS = 256
 
-/** Runs a frame like `runFrame`, one instruction at a time, and tells the hooks of each. The instruction of a call is left
- *  announced: `runTracedFrames` says what it cost. @throws DeadlineExceeded. */
+/** Runs a frame like `runFrame`, one instruction at a time, and reports each to the hooks. `runTracedFrames` reports
+ *  the cost of a call. @throws DeadlineExceeded. */
 export function stepFrame(machine: Machine, frame: Frame, hooks: Hooks): number {
   const { rules, stack } = machine
   const { gas: gasOf, shownGas, need, room } = rules
   const { padded: code, length } = frame.code
-  if (length === 0) return SUCCEEDED // no instruction that could be announced
+  if (length === 0) return SUCCEEDED // no instruction to report
   for (let steps = 1; ; steps++) {
     if (steps % CHECK_STEPS === 0) machine.deadline.check()
     const { sp, gas } = frame
@@ -45,7 +45,7 @@ export function stepFrame(machine: Machine, frame: Frame, hooks: Hooks): number 
       return fail(stackFailure(height / LIMBS, need[op] / LIMBS, room[op] / LIMBS))
     }
     if (gasOf[op] === Infinity) {
-      hooks.stepped!(machine, 0, undefined) // geth has it run and fail
+      hooks.stepped!(machine, 0, undefined) // geth runs it, and it fails
       return halt(frame, invalidOpcode(op))
     }
     if (gas < shownGas[op]) return fail(OUT_OF_GAS)
@@ -75,7 +75,7 @@ export function stepFrame(machine: Machine, frame: Frame, hooks: Hooks): number 
     const { spilled } = frame
     left = step(machine, frame, left, sp)
     if (left < 0 || frame.failure !== '') return haltStep(machine, frame, hooks, { op, sp, used: gas - left })
-    // Without state gas, as geth shows it.
+    // The cost excludes state gas, as in geth.
     hooks.stepped!(machine, gas - left - (frame.spilled - spilled), undefined)
     frame.gas = left
     frame.sp = sp + STACK_CHANGE[op]
@@ -88,7 +88,7 @@ export function stepFrame(machine: Machine, frame: Frame, hooks: Hooks): number 
   }
 }
 
-/** Halts the frame at an instruction that failed, and says what it cost: `used`, unless that is not known. */
+/** Halts the frame at a failed instruction and reports its cost: `used`, unless that is unknown. */
 function haltStep(
   machine: Machine,
   frame: Frame,

@@ -64,8 +64,8 @@ import {
   type Words,
 } from './words/words.js'
 
-/** One instruction for `stepFrame`, with the conventions of `operations`: `gas` is what is left after the constant part; the
- *  result is what is left after it, negative if it was not enough or `frame.failure` says what else is wrong. */
+/** Executes one instruction for `stepFrame`, with the conventions of `operations`: `gas` is what is left after the
+ *  constant part. Returns the gas left; negative if it was not enough or `frame.failure` has another reason. */
 export type Step = (machine: Machine, frame: Frame, gas: number, sp: number) => number
 
 type Binary = (stack: Words, a: number, b: number) => void
@@ -111,7 +111,7 @@ const pushEnvironment = (offset: number): Step =>
 const pushNumber = (value: (machine: Machine, frame: Frame) => number): Step =>
   push((machine, frame, sp) => setNumber(machine.stack, sp, value(machine, frame)))
 
-/** The same, for an instruction that changes the state. */
+/** Wraps an instruction that changes the state: fails in a static frame. */
 const writing =
   (step: Step): Step =>
   (machine, frame, gas, sp) => {
@@ -128,7 +128,7 @@ const storeTransient: Step = ({ state, stack }, frame, gas, sp) => {
 
 const free: Step = (_machine, _frame, gas) => gas
 
-/** An instruction at the word of memory that the stack names. */
+/** An instruction on the memory word whose offset is on top of the stack. */
 const atMemory =
   (run: (machine: Machine, offset: number, sp: number) => void): Step =>
   (machine, frame, gas, sp) => {
@@ -243,8 +243,8 @@ for (let n = 1; n <= 16; n++) {
 }
 for (let n = 0; n <= 4; n++) STEPS[0xa0 + n] = (machine, frame, gas, sp) => log(machine, frame, gas, sp, n)
 
-/** Instructions by opcode. Those that `stepFrame` and `tracedFrames` run themselves are undefined: STOP, jumps, calls and
- *  creations, and what no fork has. */
+/** Instructions by opcode. Those that `stepFrame` and `tracedFrames` run themselves are undefined: STOP, jumps, calls
+ *  and creations, and unassigned opcodes. */
 export const STEP_TABLE: readonly (Step | undefined)[] = Array.from({ length: 256 }, (_, opcode) => STEPS[opcode])
 
 /** Limbs by which each instruction changes the stack's height. */

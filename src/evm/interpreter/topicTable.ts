@@ -29,7 +29,7 @@ export class TopicTable {
   }
 }
 
-/** A direct-mapped cache: each topic has one slot, which keeps the last one. The hash only spreads them; a miss
+/** A direct-mapped cache: each topic has one slot, which keeps the latest. The hash only spreads them; a miss
  *  allocates. */
 function placeOf(s: Words, a: number): number {
   let hash = 0

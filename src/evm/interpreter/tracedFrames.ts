@@ -14,7 +14,7 @@ const CREATE = 0xf0
 const CREATE2 = 0xf5
 const HASH_WORD_GAS = 6
 
-/** Runs a frame and all its calls, and tells the machine's hooks. Frames run at full speed if no hook wants their
+/** Runs a frame and all its calls, and notifies the machine's hooks. Frames run at full speed unless a hook observes
  *  instructions. Returns the final status. @throws DeadlineExceeded */
 export function runTracedFrames(machine: Machine, first: Frame): number {
   const hooks = machine.hooks!
@@ -41,7 +41,7 @@ export function runTracedFrames(machine: Machine, first: Frame): number {
   }
 }
 
-/** Runs `enter`, and says what the instruction cost. */
+/** Runs `enter` and reports the cost of the instruction. */
 function enterStepped(machine: Machine, frame: Frame, hooks: Hooks): Frame | undefined {
   const { callOpcode: op, gas, memorySize, sp, spilled } = frame
   const constant = machine.rules.gas[op]
@@ -58,13 +58,14 @@ function enterStepped(machine: Machine, frame: Frame, hooks: Hooks): Frame | und
   }
   const paid = constant + gas - frame.gas - (frame.spilled - spilled) // without state gas
   const child = machine.frames[frame.depth + 1]
-  // What a creation passes on is not part of its price; what a call passes on is, and has come back if it ran no code.
+  // The price of a creation excludes the gas passed on. That of a call includes it, even if no code ran and it came
+  // back.
   if (isCreation) hooks.stepped!(machine, creation, undefined)
   else hooks.stepped!(machine, next === frame ? paid + child.gas : paid, undefined)
   return next
 }
 
-/** Gas of a creation without what is passed on. */
+/** Gas of a creation without the gas passed on. */
 function creationCost(
   { rules, stack }: Machine,
   frame: Frame,

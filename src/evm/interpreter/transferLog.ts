@@ -9,7 +9,7 @@ const LOG_ADDRESS = parseHex('0xfffffffffffffffffffffffffffffffffffffffe')
 /** Keccak-256 of `Transfer(address,address,uint256)`. */
 const TRANSFER_TOPIC = parseHex('0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef')
 
-/** Logs a transfer of ether between two accounts (EIP-7708); none for one to the same account. */
+/** Logs a transfer of ether between two accounts (EIP-7708). Does not log a transfer to the same account. */
 export function logTransfer({ state, keepsLogs, hooks }: Machine, from: Account, to: Account, value: bigint): void {
   if (!keepsLogs || from === to) return
   const log = transferLog(LOG_ADDRESS, [from, to], value)

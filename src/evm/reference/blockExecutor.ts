@@ -26,7 +26,7 @@ import { createOverlay, type Overlay } from './overlay.js'
 import { createPackageTransaction } from './packageTransaction.js'
 import { callBeforeTransactions, collectRequests } from './system.js'
 
-/** An executor with @ethereumjs/vm over the newest state. */
+/** Creates an executor with @ethereumjs/vm over the newest state. */
 export function createReferenceExecutor({ spec, reader, root, blockHashes, cacheBytes }: ExecutorParts): Executor {
   const codes = createCodeCache(reader, cacheBytes / 4)
   const backing = createNewestState(reader, { codes, maxBytes: (cacheBytes * 3) / 4 })

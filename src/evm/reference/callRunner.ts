@@ -15,8 +15,8 @@ import { createCodeCache, createStateProviders, type StateProvider } from '../st
 import { createMachines, createPackageBlock, type Machine, type PackageBlock } from './machine.js'
 import { createOverlay, type Overlay } from './overlay.js'
 
-/** Call contexts by block number, with one @ethereumjs EVM per fork. Calls must not overlap: a thread runs one at a time.
- *  Deadlines are not checked. */
+/** Creates call contexts by block number, with one @ethereumjs EVM per fork. Calls must not overlap: a thread runs one
+ *  at a time. Deadlines are not checked. */
 export function createReferenceRunner(chain: ChainReader, reader: StateReader) {
   const codes = createCodeCache(reader)
   const backings = createStateProviders(reader, { codes })

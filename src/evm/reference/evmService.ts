@@ -9,8 +9,8 @@ import type { EvmService } from '../calls/evmService.js'
 import { CallRefused } from '../errors.js'
 import { createReferenceRunner } from './callRunner.js'
 
-/** An EVM service with @ethereumjs/evm over an open database. What the package cannot do is left to `own`, a service with
- *  Cairn's interpreter. */
+/** Creates an EVM service with @ethereumjs/evm over an open database. Delegates what the package does not support to
+ *  `own`, a service with Cairn's interpreter. */
 export function createReferenceService(db: Database, own: () => Promise<EvmService>): EvmService {
   const chain = createChainReader(db)
   const reader = createStateReader(db)
@@ -40,7 +40,7 @@ export function createReferenceService(db: Database, own: () => Promise<EvmServi
       }
       return step.value
     },
-    // The package's lists are those of an older draft.
+    // The package implements an older draft of block access lists.
     blockAccessList: async (...request) => (await own()).blockAccessList(...request),
     executionWitness: async (...request) => (await own()).executionWitness(...request),
     proveAccount: async (...request) => (await own()).proveAccount(...request),

@@ -17,10 +17,10 @@ import type { Overlay } from './overlay.js'
 import { patchAmsterdam } from './patchAmsterdam.js'
 import { patchEvm } from './patchEvm.js'
 
-/** The package's block, as far as the EVM reads it. */
+/** The fields of the package's block that the EVM reads. */
 export type PackageBlock = NonNullable<RunTxOpts['block']>
 
-/** The package does not execute the fork. */
+/** The package does not support the fork. */
 export class UnknownToReference extends CairnError {}
 
 /** An @ethereumjs EVM for one fork of a chain, over one overlay. Creating it costs about 1 ms: keep it. */
@@ -30,7 +30,8 @@ export interface Machine {
   readonly vm: VM
 }
 
-/** Machines by fork over one overlay, created on first use. With a `meter` they run only calls, metered as in `meterEvm`. */
+/** Machines by fork over one overlay, created on first use. With a `meter` they run only calls, metered as in
+ *  `meterEvm`. */
 export function createMachines(
   spec: ChainSpec,
   overlay: Overlay,
@@ -81,7 +82,7 @@ function packageFork(rules: Rules): Fork {
   return 'amsterdam'
 }
 
-// Changes of the blob schedule that no network has used. The package does not know them; the schedule is set apart.
+// Blob schedule forks that no network has used. The package does not know them; the schedule is set separately.
 const UNKNOWN_FORKS: readonly Fork[] = ['bpo3', 'bpo4', 'bpo5']
 
 function packageForkName(fork: Fork): string {

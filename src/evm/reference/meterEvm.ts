@@ -23,7 +23,7 @@ const TSTORE = 0x5d
 const TRANSIENT_BYTES = 300
 
 /** Makes an @ethereumjs EVM for calls report memory, return data and transient storage to the meter, and keep no logs.
- *  The package allocates first, so at most what the gas of one instruction buys is unmetered. */
+ *  The package allocates first, so at most the memory that the gas of one instruction buys is unmetered. */
 export function meterEvm(evm: EVM, meter: MemoryMeter): void {
   const inner = evm as unknown as Inner
   const takenBy: number[] = [] // frames in progress

@@ -16,14 +16,15 @@ interface Entry {
   /** True if the storage was cleared since the last `takeChanges`: the provider's slots are ignored. */
   cleared: boolean
   slots: Map<string, Uint8Array> // by the slot's 32 bytes as latin1; values without leading zeros
-  /** Whether the provider has slots of it; looked up only where a contract could be created. */
+  /** Whether the provider has slots of it; looked up only when a contract could be created. */
   hasStorage?: boolean
 }
 
-/** A state in memory over a state provider, with an undo log: the EVM's state manager. Its promises are already resolved. */
+/** A state in memory over a state provider, with an undo log: the EVM's state manager. Its promises are already
+ *  resolved. */
 export interface Overlay extends StateManagerInterface {
-  /** Differences from the state provider since the last call. The caller stores them below, after which the overlay reads
-   *  the same from there. Only between transactions, with no open checkpoint. */
+  /** Differences from the state provider since the last call. The caller must store them in the provider, from which
+   *  the overlay then reads them. Only between transactions, with no open checkpoint. */
   takeChanges(): StateChanges
   /** Addresses and slots touched since the last call of this method, for hashing the state: see `stateRoot`. */
   takeTouched(): TouchedAccount[]
@@ -42,8 +43,8 @@ const ENTRY_BYTES = 1000
 const SLOT_BYTES = 400
 const UNDO_BYTES = 300
 
-/** An overlay over `backing`. `rootOf` returns the state root if the EVM needs one (receipts before Byzantium). `meter`
- *  is charged before it grows. */
+/** Creates an overlay over `backing`. `rootOf` returns the state root if the EVM needs one (receipts before Byzantium).
+ *  `meter` is charged before it grows. */
 export function createOverlay(
   backing: StateProvider,
   rootOf: (overlay: Overlay) => Uint8Array,
@@ -136,7 +137,7 @@ export function createOverlay(
       else setAccount(bytes, { nonce: account.nonce, balance: account.balance, codeHash: account.codeHash })
     },
     deleteAccount: async ({ bytes }) => {
-      // It does not exist: deleting it changes nothing and must leave no row behind.
+      // The account does not exist: deleting it changes nothing and must leave no row behind.
       if (entryOf(bytes).account === null) return
       setAccount(bytes, null)
       clearStorageOf(bytes)
@@ -207,7 +208,7 @@ export function createOverlay(
       for (const [key, slots] of touched) {
         const entry = entries.get(key)!
         const cleared = clearedSinceTouched.has(key)
-        // A cleared storage may have been given slots marked before the clearing: all count then.
+        // After a clearing, slots may be set that were already marked before it, so all slots count.
         const names = cleared ? entry.slots.keys() : slots.values()
         out.push({
           address: entry.address,

@@ -5,8 +5,8 @@ import { bigIntToBytes } from '../../lib/bytes.js'
 import { formatData } from '../../lib/hex.js'
 import type { Machine } from './machine.js'
 
-/** The package's transaction with the sender recovered on decoding: no signature is checked again. @throws Error in the
- *  package's words if a rule of the transaction's own fields is broken. */
+/** Converts to the package's transaction with the sender recovered on decoding: no signature is checked again. @throws
+ *  Error in the package's words if a rule of the transaction's own fields is broken. */
 export function createPackageTransaction({ common }: Machine, transaction: Transaction): TypedTransaction {
   const data = {
     type: transaction.type,
@@ -34,6 +34,6 @@ export function createPackageTransaction({ common }: Machine, transaction: Trans
   const created = createTx(data, { common, freeze: false, allowUnlimitedInitCodeSize: true })
   const sender = new Address(transaction.from)
   created.getSenderAddress = () => sender
-  created.isSigned = () => true // else the sender is not asked for, and a transfer to oneself is priced as any other (EIP-2780)
+  created.isSigned = () => true // else the sender is not read, and a transfer to oneself costs full price (EIP-2780)
   return created
 }

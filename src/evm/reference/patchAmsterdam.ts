@@ -34,9 +34,9 @@ const MAX_DEPTH = 1024
 const NEW_ACCOUNT_STATE_GAS = 183_600n
 
 /** Corrects faults of @ethereumjs/evm 10.1.3 in Amsterdam, found by the Amsterdam tests and the fuzzer:
- *  - what a call frees does not repay what its caller paid with gas (EIPs#12265, which came later);
- *  - a call that makes an account may pass on gas that was spent for that account;
- *  - a transaction loses its reservoir when a call lacks the gas for an account;
+ *  - state gas that a call frees does not repay what its caller paid with gas (EIPs#12265, which came later);
+ *  - a call that creates an account may pass on gas that was spent for that account;
+ *  - a transaction loses its reservoir when a call lacks the gas to create an account;
  *  - a creation that fails for balance, nonce or depth needs the gas for a new account nevertheless. */
 export function patchAmsterdam(evm: EVM): void {
   if (!evm.common.isActivatedEIP(8037)) return

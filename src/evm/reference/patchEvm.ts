@@ -14,7 +14,7 @@ interface Inner {
   runInterpreter(message: Message & { isCreate?: boolean }, opts?: unknown): Promise<ExecResult>
 }
 
-/** What a call or creation at some depth has touched, among other things. */
+/** State of a call or creation at one depth, such as what it has touched. */
 type JournalDiff = [height: number, changes: [unknown, unknown, touched: Set<string>]]
 
 interface InnerJournal {

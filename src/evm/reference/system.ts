@@ -58,7 +58,7 @@ async function requireSystemCall(
   return result.output
 }
 
-/** Undefined if there is no code. Changes neither the caller's account nor the block's gas. */
+/** Returns undefined if there is no code. Changes neither the caller's account nor the block's gas. */
 async function callSystemContract(
   { machine, overlay, block }: SystemCallSite,
   address: Uint8Array,

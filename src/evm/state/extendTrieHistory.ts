@@ -12,14 +12,16 @@ import { toTouched } from '../transition/blockExecutor.js'
 import { RestoredTrieDiffers } from './pastTries.js'
 
 const PAGE_BYTES = 8 * 2 ** 20
-// Restoring a trie by so many rows takes less than 50 ms.
+// Restoring a trie over this many rows takes less than 50 ms.
 const FEW_CHANGES = 1_500
 
-/** Makes the trie of one block more, before the earliest that can be read, readable. One transaction of some milliseconds. */
+/** Makes the trie of one more block available, before the earliest available one. One transaction of some
+ *  milliseconds. */
 export type ExtendTrieHistory = () => boolean
 
-/** For a writing connection that is in no transaction. The function returns false when the tries of 128 blocks before the head can
- *  be read. It leaves out a chain whose 128 newest blocks changed fewer than `few` accounts and slots, where a trie is quickly restored.
+/** For a writing connection outside of transactions. The function returns false once the tries of 128 blocks before the
+ *  head are available. It skips a chain whose 128 newest blocks changed fewer than `few` accounts and slots, because
+ *  restoring a trie is fast there.
  *  @throws RestoredTrieDiffers */
 export function createTrieHistoryExtension(
   db: Database,

@@ -15,31 +15,31 @@ import { findTrieBlock } from '../../trie/trieBlock.js'
 import { PastTrieTooFar, StateUnavailable } from '../errors.js'
 import { toTouched } from '../transition/blockExecutor.js'
 
-/** The state trie that was restored is not that of the block's header: the database is damaged. */
+/** The restored state trie does not match the block's header: the database is damaged. */
 export class RestoredTrieDiffers extends CairnError {
   constructor(blockNumber: number) {
     super(`the state trie of block ${blockNumber}, restored from the history, does not have the root of its header`)
   }
 }
 
-/** State tries of stored blocks. Those of the newest blocks are stored. Any other is restored in memory from the earliest of
- *  them, or from that of the request before: each account and slot that changed in between is set back, which takes time in
- *  proportion to their number. Where the newest stored trie is of a block before the head, that of a later block is made from
- *  it in memory in the same way. */
+/** State tries of stored blocks. The tries of the newest blocks are stored. Any older one is restored in memory from
+ *  the earliest stored trie or from that of the previous request: each account and slot that changed in between is
+ *  unwound, which takes time in proportion to their number. If the newest stored trie is of a block before the head,
+ *  tries of later blocks are built from it in memory in the same way. */
 export interface PastTries {
-  /** The trie after the block. The caller may change it and must then call `discard`. It is kept for the next request.
-   *  @throws StateUnavailable; PastTrieTooFar if the deadline ends before */
+  /** Returns the trie after the block and keeps it for the next request. A caller that changes it must call `discard`.
+   *  @throws StateUnavailable; PastTrieTooFar if the deadline passes first */
   after(block: StoredBlock, deadline: Deadline): StateRoot
 }
 
 // Clean pages in memory.
 const PAGE_BYTES = 32 * 2 ** 20
-// Accounts and slots hashed between two looks at the clock: some milliseconds.
+// Accounts and slots hashed between two deadline checks: some milliseconds.
 const STEP = 500
-// Restoring ends before the deadline, so that its error is answered and not that of a thread that ran past its time.
+// Restoring aborts before the deadline, so that the client gets its error and not that of a timed-out thread.
 const RESERVE_MS = 50
 
-/** Tries over an open database, one at a time. Call them in a snapshot. */
+/** Creates tries over an open database, one at a time. Use them in a snapshot. */
 export function createPastTries(
   db: Database,
   { chain, reader }: { chain: ChainReader; reader: StateReader },
@@ -83,10 +83,10 @@ export function createPastTries(
     held = { headHash: head.hash, version: dataVersion(), number, trie }
     return trie
   }
-  /** The trie from which that of a block is made; the stored ones end with that of block `newestStored`. */
+  /** Returns the trie to start from for a block; `newestStored` is the block of the newest stored trie. */
   const startOf = (number: number, newestStored: number, headHash: Uint8Array) => {
     const from = Math.min(Math.max(number, history.from(newestStored)), newestStored)
-    // After any commit: a reorg and another one back leave other pages below the same head.
+    // Any commit invalidates the kept trie: a reorg and another one back leave other pages below the same head.
     const isCurrent = held?.version === dataVersion() && equalBytes(held!.headHash, headHash)
     const isBetween = held && Math.min(number, from) <= held.number && held.number <= Math.max(number, from)
     return isBetween && isCurrent
@@ -107,7 +107,7 @@ export function createPastTries(
   }
 }
 
-/** The account in parts of at most `STEP` slots. */
+/** Splits the account into parts of at most `STEP` slots. */
 function* partsOf(account: TouchedAccount): Generator<TouchedAccount> {
   const slots = [...account.slots.values()]
   yield { ...account, slots: slots.slice(0, STEP) }

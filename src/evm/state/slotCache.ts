@@ -20,11 +20,11 @@ export interface SlotBounds {
   maxChanges: number
 }
 
-/** Storage values in typed arrays, outside the V8 heap, each with the block range it is valid for: from the block that set
- *  it to the block that changes it. So an entry serves calls at all heights in its range and survives new blocks.
+/** Storage values in typed arrays, outside the V8 heap, each with the block range it is valid for: from the block that
+ *  set it to the block that changes it. So an entry serves calls at all blocks in its range and survives new blocks.
  *
- *  All entries belong to one chain, identified by the hash of its last known block, the horizon. New blocks end the ranges
- *  of the slots they change; if the horizon was replaced by a reorg, the cache is cleared. */
+ *  All entries belong to one chain, identified by the hash of its last known block, the horizon. New blocks end the
+ *  ranges of the slots they change; if the horizon was replaced by a reorg, the cache is cleared. */
 export class SlotCache {
   private readonly reader: SlotReader
   private readonly most: number
@@ -92,7 +92,7 @@ export class SlotCache {
     const { reader, horizon } = this
     reader.read(storage, s, a, { blockNumber, next: blockNumber < horizon })
     if (storage.name === UNKEPT) return
-    // Changes above the horizon are learned when the horizon moves.
+    // Changes above the horizon are read when the horizon moves.
     const until = reader.until > horizon ? NEVER : reader.until
     if (id < 0) this.keep(storage.name, s, a, reader.from, until, reader.value, 0)
     else this.young.set(id, reader.from, until, reader.value, 0)

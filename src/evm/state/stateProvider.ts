@@ -15,13 +15,13 @@ export interface StoredSlots {
   read(s: Words, a: number, into: Words, to: number): void
 }
 
-/** The state below an overlay. */
+/** The stored state below an overlay. */
 export interface StateProvider {
-  /** `account` undefined: it does not exist; the record undefined: it never did. */
+  /** `account` undefined: it does not exist; the record undefined: it never existed. */
   account(address: Uint8Array): { incarnation: number; account?: StateAccount } | undefined
-  /** Without leading zeros. */
+  /** The value without leading zeros. */
   storage(address: Uint8Array, slot: Uint8Array): Uint8Array
-  /** The same by words, for an existing account. Only for immutable states. */
+  /** Slots of an existing account, read by words. Only for immutable states. */
   slotsOf?(address: Uint8Array): StoredSlots
   code(hash: Uint8Array): Uint8Array
   /** True if any slot of the account's storage was ever set. */
@@ -32,14 +32,14 @@ export interface StateProvider {
 export interface NewestState extends StateProvider {
   /** Applies changes that the caller stores before its next read. */
   wrote(changes: StateChanges): void
-  /** Clears the memory, after changes that were not stored or were rolled back. */
+  /** Clears the cache, after changes that were not stored or were rolled back. */
   forget(): void
 }
 
 // For the reads of a call: some thousand slots.
 const PROVIDER_BYTES = 8 * 2 ** 20
 
-/** The newest stored state, with about `maxBytes` cached in memory. */
+/** Creates the newest stored state, with about `maxBytes` cached in memory. */
 export function createNewestState(
   reader: StateReader,
   { codes, maxBytes }: { codes: CodeCache; maxBytes: number },
@@ -56,8 +56,8 @@ export interface StateProviders {
 // Calls target the head; a batch adds a block or two.
 const MAX_PROVIDERS = 8
 
-/** States at recently used blocks, with about `maxBytes` cached in memory over all. With `slots`, slots are cached there;
- *  it must have been moved to the block whose slots are read. */
+/** Creates states at recently used blocks, with about `maxBytes` cached in memory in total. With `slots`, slots are
+ *  cached there; it must have been moved to the block whose slots are read. */
 export function createStateProviders(
   reader: StateReader,
   {
@@ -83,7 +83,7 @@ export function createStateProviders(
 /** An account in memory. */
 interface Entry {
   readonly record: { incarnation: number; account?: StateAccount } | undefined
-  /** Undefined: looked up on first use. */
+  /** Undefined until looked up on first use. */
   addressId: number | undefined
   /** Prefix of its slot keys; each incarnation has its own. */
   readonly prefix: string
@@ -198,7 +198,7 @@ export interface CodeCache {
 const CODE_OVERHEAD = 300
 const CODE_BYTES = 64 * 2 ** 20
 
-/** A code cache over the reader, of at most `maxBytes`. */
+/** Creates a code cache over the reader, of at most `maxBytes`. */
 export function createCodeCache(reader: StateReader, maxBytes = CODE_BYTES): CodeCache {
   const hashes = createByteLru<Uint8Array, number>({ maxBytes: maxBytes / 16, sizeOf: () => CODE_OVERHEAD })
   const codes = createByteLru<Uint8Array>({

@@ -12,7 +12,7 @@ import type { Applied, Execution } from './execution.js'
 
 const NO_HASH = new Uint8Array(32)
 
-/** The context with what the overrides replace. @throws CallFailed for overrides that cannot be */
+/** Applies the overrides to the context. @throws CallFailed for invalid overrides */
 export function overridePlace(
   { machine, journal, chainId, ...stored }: TransactionContext,
   { chain, tables }: { chain: ChainReader; tables: (rules: Rules) => ForkTables },
@@ -20,7 +20,7 @@ export function overridePlace(
 ): CallPlace {
   const { blobBaseFee } = overrides.block ?? {}
   const { header, rules } = overrideBlock(stored, overrides.block ?? {}, chain.spec())
-  // From the block on, whatever number it gets, there are no hashes.
+  // Only blocks before the stored one have hashes, even if the number is overridden.
   const blockHash = (at: number) => (at < stored.header.number && chain.blockHash(at)) || NO_HASH
   const environments = environmentsOf(header, rules, { chainId, blobBaseFee, blockHash })
   const own = tables(rules)
@@ -30,7 +30,7 @@ export function overridePlace(
   return { machine, journal, rules, header, chainId, blobBaseFee, ...environments }
 }
 
-/** A call as an execution. Its changes stay for those after it. */
+/** A call as an execution. Its changes stay visible to later ones. */
 export function callExecution(place: CallPlace, request: CallRequest, terms: RunTerms): Execution {
   const { machine, journal, header, rules, chainId, blobBaseFee } = place
   const { from = ZERO_ADDRESS, to, value = 0n, data: input = EMPTY_BYTES, authorizationList } = request

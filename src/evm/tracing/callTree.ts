@@ -4,7 +4,7 @@ import type { MemoryMeter } from '../interpreter/memoryMeter.js'
 
 /** A log, and where its call emitted it. */
 export interface TracedLog extends Log {
-  /** Its number among the logs of the transaction, reverted ones included until they were reverted. */
+  /** Its index among the logs of the transaction; a log counts until it is reverted. */
   readonly index: number
   /** Calls that its call had made before it. */
   readonly position: number
@@ -15,17 +15,17 @@ export interface TracedCall extends EnteredCall {
   gasUsed: bigint
   /** Return data, revert data, or the new code; empty for other failures. */
   output: Uint8Array
-  /** In geth's words, if it failed. */
+  /** Set if the call failed, in geth's words. */
   failure?: string
   readonly calls: TracedCall[]
-  /** Logs that it and its callers did not revert, if they are wanted. */
+  /** Logs that neither it nor its callers reverted, if requested. */
   logs: TracedLog[]
 }
 
 /** Records the calls of one execution. */
 export interface CallRecorder {
   readonly hooks: Hooks
-  /** The first call, with the others below it. Only after the execution. */
+  /** Returns the first call, with the others below it. Call it after the execution. */
   root(): TracedCall
 }
 
@@ -35,13 +35,13 @@ const NO_BYTES = new Uint8Array(0)
 const CALL_BYTES = 600
 const LOG_BYTES = 400
 
-/** A recorder whose memory is counted by the meter. `onlyTopCall` leaves out what the first call calls. The hooks throw
+/** Creates a recorder whose memory the meter counts. `onlyTopCall` omits the calls below the first. The hooks throw
  *  CallMemoryExceeded. */
 export function recordCalls(meter: MemoryMeter, { onlyTopCall = false, withLog = false } = {}): CallRecorder {
   const open: TracedCall[] = []
   let root: TracedCall | undefined
   let depth = 0
-  /** Logs that are not reverted; those of a call from its element of `logsBefore` on. */
+  /** Number of logs not reverted; those of a call start at its element of `logsBefore`. */
   let logCount = 0
   const logsBefore: number[] = []
   const hooks: Hooks = {

@@ -15,13 +15,13 @@ export interface Execution {
   readonly transaction: Executed
   /** Logs of the block before it. */
   readonly logsBefore: number
-  /** Runs it and keeps its changes, followed by the hooks. Once. @throws DeadlineExceeded, CallMemoryExceeded */
+  /** Runs it with the hooks and keeps its changes. Call it once. @throws DeadlineExceeded, CallMemoryExceeded */
   run(hooks?: Hooks): Applied
-  /** Runs it and takes its changes back. */
+  /** Runs it and reverts its changes. */
   tryOut(): Applied
 }
 
-/** What a trace needs of the outcome of an execution. */
+/** The outcome of an execution, as far as a trace needs it. */
 export type Applied = Pick<AppliedTransaction, 'gasUsed' | 'failure' | 'lacksCode' | 'output'>
 
 /** The fields of a transaction that a trace shows. */

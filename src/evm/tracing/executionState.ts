@@ -3,8 +3,8 @@ import { recoverAuthority } from '../transition/authorizations.js'
 import type { Execution } from './execution.js'
 import { recordState, type StateRecorder } from './stateRecorder.js'
 
-/** A recorder that has noted the accounts that change without an instruction of the execution: sender, callee or new
- *  contract, fee recipient, and those that sign authorizations (EIP-7702). Call it before the execution runs. */
+/** Creates a recorder that has noted the accounts that change without an instruction: sender, callee or new contract,
+ *  fee recipient, and signers of authorizations (EIP-7702). Call it before the execution runs. */
 export function recordExecutionState({ journal, header, transaction }: Execution): StateRecorder {
   const recorder = recordState(journal)
   const { from, to, authorizationList = [] } = transaction

@@ -22,7 +22,7 @@ export interface TouchedState extends AccountFields {
   readonly slots: Map<string, TouchedSlot>
   /** A contract was created here by an instruction. */
   isCreated: boolean
-  /** It has executed SELFDESTRUCT with the effect that it is deleted. */
+  /** A SELFDESTRUCT deletes it. */
   isDestructed: boolean
 }
 
@@ -37,7 +37,7 @@ export interface StateRecorder {
   readonly hooks: Hooks
   /** Notes an account before the execution begins. */
   touch(address: Uint8Array): void
-  /** By `keyOfBytes` of the address, in order of first touch. */
+  /** Touched accounts by `keyOfBytes` of the address, in order of first touch. */
   readonly touched: ReadonlyMap<string, TouchedState>
 }
 
@@ -59,11 +59,11 @@ const CALLS = new Map([
 // An account or slot with its key and list entry.
 const TOUCHED_BYTES = 500
 
-/** A recorder over the journal on which the execution runs, whose meter counts its memory. The hooks throw
+/** Creates a recorder over the execution's journal, whose meter counts its memory. The hooks throw
  *  CallMemoryExceeded. */
 export function recordState(journal: Journal): StateRecorder {
   const touched = new Map<string, TouchedState>()
-  /** What the announced instruction has added: taken back if it cannot start. */
+  /** Undo steps of what the announced instruction has added, for when it cannot start. */
   let added: (() => void)[] = []
   const touch = (address: Uint8Array): TouchedState => {
     const key = keyOfBytes(address)
@@ -136,14 +136,14 @@ export function recordState(journal: Journal): StateRecorder {
   return { hooks, touch, touched }
 }
 
-/** The account's fields as they are now in the journal. */
+/** The account's current fields in the journal. */
 export function fieldsOf(journal: Journal, address: Uint8Array): AccountFields {
   const account = journal.account(address)
   const { exists, balance, nonce, codeHash } = account
   return { exists, balance, nonce, code: codeBytes(journal.code(account)), codeHash }
 }
 
-/** The value of a slot as it is now in the journal: 32 bytes. */
+/** The slot's current value in the journal: 32 bytes. */
 export function slotValue(journal: Journal, address: Uint8Array, slot: Uint8Array): Uint8Array {
   const word = new Int32Array(LIMBS)
   setBytes(word, 0, slot, 0, 32)

@@ -38,24 +38,24 @@ export interface ReplayRange {
   readonly first?: number
   readonly last?: number
   readonly deadline: Deadline
-  /** Memory that one of them may take, with what is recorded of it. */
+  /** Memory limit of one transaction, including its recording. */
   readonly memoryBytes: number
-  /** The transactions of a block that need not be stored. Default: those of the stored block. */
+  /** Transactions of a block that may be absent from the database. Default: those of the stored block. */
   readonly transactions?: readonly Transaction[]
 }
 
 /** Executes stored blocks again, on the state of their parents. */
 export interface TraceService {
-  /** Executes the transactions of the block up to number `last`, and hands those from number `first` on to `visit`, which
-   *  runs them. @throws StateUnavailable if the state of its parent is not stored; DeadlineExceeded; TransactionRefused for
-   *  transactions that are not of a stored block */
+  /** Executes the transactions of the block up to index `last`, and passes those from index `first` on to `visit`,
+   *  which runs them. @throws StateUnavailable if the state of its parent is not stored; DeadlineExceeded;
+   *  TransactionRefused for transactions that are not of a stored block */
   replay(block: StoredBlock, range: ReplayRange, visit: (execution: BlockExecution) => void): void
-  /** Hands the calls to `visit`, which runs them one after another: on the state after the block, or before its transaction
-   *  number `transactionIndex`. @throws StateUnavailable; CallFailed for overrides that cannot be and an index beyond the block */
+  /** Passes the calls to `visit`, which runs them in sequence: on the state after the block, or before its transaction
+   *  `transactionIndex`. @throws StateUnavailable; CallFailed for invalid overrides or an index beyond the block */
   calls(block: StoredBlock, terms: CallTerms, visit: (executionOf: ExecutionOfCall) => void): void
 }
 
-/** A call as an execution; `isTransaction` checks it as one of a block, the nonce aside. */
+/** A call as an execution; `isTransaction` checks it as a block transaction, except for the nonce. */
 export type ExecutionOfCall = (request: CallRequest, isTransaction?: boolean) => Execution
 
 /** Where and how calls are traced. */
@@ -68,7 +68,7 @@ export interface CallTerms {
 
 const CODE_BYTES = 32 * 2 ** 20
 
-/** What executes blocks again. */
+/** Dependencies of block re-execution. */
 export interface ReplayParts {
   chain: ChainReader
   reader: StateReader
@@ -76,7 +76,7 @@ export interface ReplayParts {
   tables(rules: Rules): ForkTables
 }
 
-/** A trace service over an open database. */
+/** Creates a trace service over an open database. */
 export async function loadTraceService(
   db: Database,
   { chain, watch }: { chain: ChainReader; watch: CommitWatch },
@@ -131,7 +131,7 @@ function createTraceService({ chain, reader, watch, tables }: ReplayParts): Trac
   const openBefore = (block: StoredBlock, index: number, deadline: Deadline): TransactionContext => {
     requireCanonical(block.header.number, block.hash)
     if (block.header.number === 0) throw new CallFailed('no transaction in genesis')
-    // Where there is none, index 0 stands for the end of the system calls (geth).
+    // In a block without transactions, index 0 is the state after the system calls (geth).
     if (index > 0 && index >= block.txCount) {
       throw new CallFailed(`transaction index ${index} out of range for block ${formatData(block.hash)}`)
     }
@@ -182,7 +182,7 @@ function createTraceService({ chain, reader, watch, tables }: ReplayParts): Trac
   }
 }
 
-/** A transaction on that context. Adds the gas of its run to `used`. */
+/** A transaction in that context. Its run adds its gas to `used`. */
 function executionOf(
   context: TransactionContext,
   transaction: Transaction,

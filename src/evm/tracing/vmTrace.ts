@@ -4,7 +4,7 @@ import type { MemoryMeter } from '../interpreter/memoryMeter.js'
 import { instructionsOf } from '../interpreter/opcodes.js'
 import { LIMBS, toIndex, wordToBigInt } from '../interpreter/words/words.js'
 
-/** What an instruction did. */
+/** The effect of an instruction. */
 export interface StepEffect {
   /** Gas left after it, and after its call. */
   gasLeft: number
@@ -13,7 +13,7 @@ export interface StepEffect {
   stored?: { slot: bigint; value: bigint }
 }
 
-/** An instruction that ran, or failed: then it has no effect. */
+/** An instruction that ran, or failed without effect. */
 export interface TracedStep {
   readonly pc: number
   readonly opcode: number
@@ -41,7 +41,7 @@ const PUSHES: readonly number[] = Array.from(
   (instruction) => instruction?.pushes ?? 0,
 )
 
-/** Where an instruction writes memory: places of offset and length on the stack, from the top; or a fixed length. */
+/** Where an instruction writes memory: positions of offset and length on the stack, from the top; or a fixed length. */
 const WRITES = new Map<number, { offset: number; length?: number; bytes?: number }>([
   [0x37, { offset: 1, length: 3 }], // CALLDATACOPY
   [0x39, { offset: 1, length: 3 }], // CODECOPY
@@ -60,7 +60,7 @@ const SSTORE = 0x55
 
 const STEP_BYTES = 400
 
-/** The last instruction of a frame, until it is known what it did. */
+/** The last instruction of a frame, until its effect is known. */
 interface OpenStep {
   readonly step: TracedStep
   readonly machine: SteppedMachine
@@ -69,10 +69,10 @@ interface OpenStep {
   readonly stored?: { slot: bigint; value: bigint }
 }
 
-/** A recorder whose memory is counted by the meter. The hooks throw CallMemoryExceeded. */
+/** Creates a recorder whose memory the meter counts. The hooks throw CallMemoryExceeded. */
 export function recordCode(meter: MemoryMeter): CodeRecorder {
   let root: CodeTrace | undefined
-  /** By depth, the traces of frames that run, and their last instructions. */
+  /** Traces of the running frames by depth, and their last instructions. */
   const traces: (CodeTrace | undefined)[] = []
   const open: (OpenStep | undefined)[] = []
   let last: TracedStep | undefined

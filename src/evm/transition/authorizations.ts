@@ -23,7 +23,7 @@ function applyAuthorization(state: EvmState, authorization: Authorization, chain
   delegate(state, authority, authorization)
 }
 
-/** The account that a valid authorization is for, which it warms; undefined if the authorization is to be skipped. */
+/** Returns and warms the account of a valid authorization; undefined if the authorization must be skipped. */
 export function findAuthority(state: EvmState, authorization: Authorization, chainId: bigint): Account | undefined {
   const address = authorityOf(authorization, chainId)
   if (address === undefined) return undefined
@@ -47,14 +47,14 @@ export function delegate(state: EvmState, authority: Account, authorization: Aut
   state.setNonce(authority, authorization.nonce + 1n)
 }
 
-/** The address of the signer, 20 bytes, which a transaction warms; undefined if the authorization is for another chain or invalid
- *  whatever the state. */
+/** Returns the address of the signer, 20 bytes, which a transaction warms; undefined if the authorization is for
+ *  another chain or invalid in any state. */
 export function authorityOf(authorization: Authorization, chainId: bigint): Uint8Array | undefined {
   if (authorization.chainId !== 0n && authorization.chainId !== chainId) return undefined
   return authorization.nonce >= MAX_NONCE ? undefined : recoverAuthority(authorization)
 }
 
-/** The address of the signer, 20 bytes; undefined if the signature is invalid. */
+/** Returns the address of the signer, 20 bytes; undefined if the signature is invalid. */
 export function recoverAuthority({ chainId, address, nonce, yParity, r, s }: Authorization): Uint8Array | undefined {
   if (yParity > 1n || r === 0n || r >= SECP256K1_N || s === 0n || s > SECP256K1_N / 2n) return undefined
   const hash = keccak256(concatBytes(MAGIC, RLP.encode([chainId, address, nonce])))

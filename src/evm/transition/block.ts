@@ -20,16 +20,17 @@ export interface BlockContext {
   blockHash(number: number): Uint8Array
   /** The bloom filter of logs: 256 bytes. */
   bloomOf(logs: readonly Log[]): Uint8Array
-  /** Roots over the accounts the journal has touched: requested after each transaction before Byzantium, and at the end. */
+  /** State roots over the accounts that the journal has touched: requested after each transaction before Byzantium, and
+   *  at the end. */
   roots: StateRootHasher
-  /** Collect the addresses that the calls of each transaction reach. */
+  /** Collects the addresses that the calls of each transaction reach. */
   withCallees?: boolean
   /** Creates the error for a transaction that cannot be part of the block. */
   refuse(index: number, transaction: Transaction, refused: TransactionRefused): Error
 }
 
-/** The state transition of a block (Yellow Paper, 4.3 and 11; EIP-4788, 2935, 4895, 7685, 7928, 8037). Its result stays in the
- *  journal. @throws SystemCallFailed, and the error of `refuse`; the journal must then be discarded. */
+/** The state transition of a block (Yellow Paper, 4.3 and 11; EIP-4788, 2935, 4895, 7685, 7928, 8037). Its result stays
+ *  in the journal. @throws SystemCallFailed, and the error of `refuse`; the journal must then be discarded. */
 export function runBlock(
   context: BlockContext,
   block: Block,
@@ -111,7 +112,7 @@ interface ReceiptParts {
   logsBloom: Uint8Array
 }
 
-/** The receipt of a transaction that was executed. */
+/** The receipt of an executed transaction. */
 export function receiptOf(
   transaction: Transaction,
   applied: AppliedTransaction,
@@ -140,7 +141,7 @@ export function credit(journal: Journal, address: Uint8Array, amountWei: bigint)
   journal.setBalance(account, account.balance + amountWei)
 }
 
-/** A reward of proof of work. */
+/** A proof-of-work reward. */
 export interface BlockReward {
   readonly kind: 'block' | 'uncle'
   readonly author: Uint8Array // 20

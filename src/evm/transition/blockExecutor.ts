@@ -24,14 +24,15 @@ export interface Executor {
   execute(block: Block, rules: Rules, hashState?: boolean): Promise<ExecutedBlock>
   /** The changes of the last executed block; the caller must store them before the next one. */
   accept(): StateChanges
-  /** The state root after the blocks that were accepted: 32 bytes. */
+  /** The state root after the accepted blocks: 32 bytes. */
   stateRoot(): Uint8Array
-  /** Makes accepted blocks permanent for `discard`. Each accepted block whose state was hashed is settled, too. */
+  /** Makes accepted blocks permanent: `discard` keeps them. `accept` also does this for a block whose state was
+   *  hashed. */
   settle(): void
-  /** Drops the last executed block and the accepted ones that are not settled. */
+  /** Drops the last executed block and the accepted ones that are not permanent. */
   discard(): void
-  /** Goes on after blocks were removed from the database. Takes the accounts that they had changed, as they are now, and gives
-   *  the state root: 32 bytes. */
+  /** Unwinds after blocks were removed from the database. `accounts` are those that they had changed, as they are now.
+   *  Returns the state root: 32 bytes. */
   revert(accounts: readonly RestoredAccount[]): Uint8Array
   /** Reloads from the database, after a rollback. */
   reset(): void
@@ -54,7 +55,7 @@ export interface ExecutorParts {
   blockHashes: BlockHashes
   /** Approximate memory for cached accounts, slots and code. */
   cacheBytes: number
-  /** Collect what the calls of transactions reach: `BlockOutcome.callees`. */
+  /** Collects the addresses that calls of transactions reach: `BlockOutcome.callees`. */
   withCallees?: boolean
 }
 
@@ -72,7 +73,7 @@ export interface BlockEngine {
   forget(): void
 }
 
-/** An executor with that engine, on top of `backing`. */
+/** Creates an executor with that engine, on top of `backing`. */
 export function createExecutorOver(engine: BlockEngine, backing: NewestState, root: StateRoot): Executor {
   let hashes = true
   const rootNow = () => root.update(engine.takeTouched())

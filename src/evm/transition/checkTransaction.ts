@@ -10,7 +10,7 @@ export interface BrokenRule {
   detail: string
 }
 
-/** What the checks need of the sender. */
+/** Sender fields that the checks need. */
 export interface Sender {
   nonce: bigint
   balance: bigint
@@ -18,14 +18,14 @@ export interface Sender {
   hasCode: boolean
 }
 
-/** Gas of a block's transactions, by what it pays for (EIP-8037). Until Amsterdam there is no state gas. */
+/** Gas of a block's transactions, split by what it pays for (EIP-8037). State gas is zero before Amsterdam. */
 export interface BlockGas {
   execution: bigint
   state: bigint
 }
 
-/** The first rule that the transaction breaks in its block; undefined if it is valid. Rules: Yellow Paper 6.1, EIP-1559,
- *  EIP-3607, EIP-4844, EIP-7702. Intrinsic gas is checked at execution. */
+/** The first rule that the transaction breaks in its block; undefined if it is valid. Rules: Yellow Paper 6.1,
+ *  EIP-1559, EIP-3607, EIP-4844, EIP-7702. Intrinsic gas is checked at execution. */
 export function checkAgainst(
   sender: Sender,
   transaction: Transaction,

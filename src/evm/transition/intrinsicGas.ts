@@ -2,10 +2,10 @@ import type { Rules } from '../../chain/eth/forks.js'
 import { equalBytes } from '../../lib/bytes.js'
 import type { CallRequest } from '../calls/callRequest.js'
 
-/** What intrinsic gas depends on. */
+/** Inputs of the intrinsic gas. */
 export type IntrinsicRequest = Pick<CallRequest, 'from' | 'to' | 'value' | 'data' | 'accessList' | 'authorizationList'>
 
-/** Gas due before execution, and the least that is paid. */
+/** Gas due before execution, and the minimum that is paid. */
 export interface IntrinsicGas {
   gas: bigint
   floor: bigint

@@ -20,7 +20,7 @@ import {
 } from './blockExecutor.js'
 import { blockEnvironment } from './transaction.js'
 
-/** An executor of that kind over the newest state. The other kind is not loaded. */
+/** Creates an executor of that kind over the newest state. Does not load the other kind. */
 export async function loadExecutor(kind: EvmKind, parts: ExecutorParts): Promise<Executor> {
   const { reader, root, cacheBytes } = parts
   if (kind === 'reference') {
@@ -33,7 +33,7 @@ export async function loadExecutor(kind: EvmKind, parts: ExecutorParts): Promise
   return createExecutorOver(createEngine(parts, backing), backing, root)
 }
 
-/** Cairn's interpreter over a journal. */
+/** Creates an engine with Cairn's interpreter over a journal. */
 function createEngine(parts: ExecutorParts, backing: NewestState): BlockEngine {
   const { spec, reader, blockHashes, cacheBytes, withCallees } = parts
   const codes = createCodeObjects((hash) => reader.codeByHash(hash), cacheBytes / 4)

@@ -15,12 +15,12 @@ import type { MessageGas, TransactionContext, TransactionMessage } from './trans
 
 const ACCOUNT_WRITE_GAS = 9000 // EIP-8038
 const DELEGATION_STATE_GAS = 35_190 // EIP-8037: 23 bytes
-// No transaction can use up more; what is beyond is given back as it is.
+// No transaction can use up more; the excess is returned unused.
 const MAX_RESERVOIR = 2n ** 52n
 
-/** Runs a message as `executeMessage` does, by the rules of state gas (EIP-2780, EIP-8037): gas beyond what execution may use
- *  is the reservoir for state gas, and accounts and delegations that the transaction makes are paid before its first frame. The
- *  `gasLeft` of the result includes the reservoir. @throws DeadlineExceeded */
+/** Runs a message as `executeMessage` does, by the rules of state gas (EIP-2780, EIP-8037): gas beyond what execution
+ *  may use is the reservoir for state gas, and accounts and delegations that the transaction creates are paid before
+ *  its first frame. The `gasLeft` of the result includes the reservoir. @throws DeadlineExceeded */
 export function executeWithStateGas(
   context: TransactionContext,
   message: TransactionMessage,
@@ -42,7 +42,7 @@ export function executeWithStateGas(
   return { ...outcome, gasLeft: outcome.gasLeft + BigInt(machine.reservoir) + beyond }
 }
 
-/** Nothing but the nonce of the sender is changed when gas for the first charges lacks: the message ends as it begins. */
+/** Ends a message that lacks gas for the first charges. Only the sender's nonce has changed. */
 function outOfGas(machine: Machine, frame: Frame, reservoir: number, message: EnteredCall): Outcome {
   beginStateGas(machine, frame, reservoir)
   const outcome: Outcome = { status: 'halt', failure: OUT_OF_GAS, output: new Uint8Array(0), gasLeft: 0n }
@@ -85,7 +85,7 @@ function callPaid(
   const snapshot = journal.snapshot()
   let left = payAuthorizations(context, frame, message, gas)
   if (left >= 0) {
-    // A failing frame is refilled what its account costs, not the delegations.
+    // A failing frame is refunded the cost of its account, not that of the delegations.
     enterStateGas(machine, frame, 0)
     left = payRecipient(machine, frame, { sender, recipient: journal.account(to), value }, left)
   }
@@ -105,7 +105,7 @@ function payAuthorizations(
 ): number {
   if (authorizationList.length === 0) return gas
   const { state } = machine
-  // Accounts whose change is paid already, and those that had or have got a delegation.
+  // Accounts whose change is already paid, and those that had or now have a delegation.
   const written = new Set<Account>([state.account(from)])
   if (to !== undefined && value > 0n) written.add(state.account(to))
   const delegated = new Set<Account>()
@@ -129,8 +129,8 @@ function payAuthorizations(
   return left
 }
 
-/** Pays for the account that value makes, and for the access to what the recipient delegates to. Returns the gas left,
- *  negative if it was not enough. */
+/** Pays for the account that a transfer creates, and for the access to the recipient's delegation target. Returns the
+ *  gas left, negative if it was not enough. */
 function payRecipient(
   machine: Machine,
   frame: Frame,

@@ -22,7 +22,7 @@ export const CONSOLIDATION_REQUESTS = parseHex('0x0000bbddc7ce488642fb579f8b00f3
 export const BUILDER_DEPOSIT_REQUESTS = parseHex('0x0000bff46984e3725691fa540a8c7589300d8282') // EIP-8282
 /** 20 bytes. */
 export const BUILDER_EXIT_REQUESTS = parseHex('0x000064d678505ad48f8ccb093bc65613800e8282') // EIP-8282
-/** Contracts that are called for requests at the end of a block, in the order of their request types from 1 on. */
+/** Contracts called for requests at the end of a block, ordered by request type, from 1 on. */
 export function requestContracts(rules: Rules): readonly Uint8Array[] {
   const contracts = [WITHDRAWAL_REQUESTS, CONSOLIDATION_REQUESTS]
   return rules.has('amsterdam') ? [...contracts, BUILDER_DEPOSIT_REQUESTS, BUILDER_EXIT_REQUESTS] : contracts
@@ -30,7 +30,7 @@ export function requestContracts(rules: Rules): readonly Uint8Array[] {
 
 /** EIP-4788. */
 export const SYSTEM_CALL_GAS = 30_000_000n
-/** State gas of a system call besides, for 16 slots (EIP-8037). */
+/** Additional state gas of a system call, for 16 slots (EIP-8037). */
 export const SYSTEM_CALL_STATE_GAS = 1_566_720n
 
 /** The deposits in the logs, concatenated (EIP-6110). @throws SystemCallFailed if a deposit log is malformed. */

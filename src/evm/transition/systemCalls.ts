@@ -47,7 +47,7 @@ function requireSystemCall(context: TransactionContext, address: Uint8Array, { i
   return outcome.output
 }
 
-/** Undefined if there is no code. Changes neither the caller's account nor the block's gas. */
+/** Returns undefined if there is no code. Changes neither the caller's account nor the block's gas. */
 function callSystemContract(
   { machine, journal, environment }: TransactionContext,
   to: Uint8Array,

@@ -33,7 +33,7 @@ export class TransactionRefused extends CairnError {
   }
 }
 
-/** Outcome of a transaction, as its receipt needs it. */
+/** Outcome of a transaction, as far as its receipt needs it. */
 export interface AppliedTransaction {
   status: Outcome['status']
   succeeded: boolean
@@ -44,7 +44,7 @@ export interface AppliedTransaction {
   output: Uint8Array
   /** Gas that the sender pays for. */
   gasUsed: bigint
-  /** Gas that counts against the block's limit: what is paid for, until Amsterdam (EIP-7778, EIP-8037). */
+  /** Gas that counts against the block's limit; before Amsterdam equal to `gasUsed` (EIP-7778, EIP-8037). */
   blockGas: BlockGas
   /** Gas refunded at the end; not part of `gasUsed`. */
   gasRefunded: bigint
@@ -55,8 +55,8 @@ export interface AppliedTransaction {
   effectiveGasPrice: bigint // wei
 }
 
-/** What instructions can read of a block with that header. `blockHash` serves the 256 blocks before it. `blobBaseFee` replaces
- *  that of the header. */
+/** What instructions can read of a block with that header. `blockHash` serves the 256 blocks before it. `blobBaseFee`
+ *  replaces that of the header. */
 export function blockEnvironment(
   header: Header,
   rules: Rules,
@@ -107,7 +107,8 @@ export function applyTransaction(
   return applied
 }
 
-/** The same without the end: everything can still be reverted, and accounts to be deleted are there. */
+/** Like `applyTransaction`, but does not end the transaction: everything can still be reverted, and accounts to be
+ *  deleted still exist. */
 export function runTransaction(
   context: TransactionContext,
   transaction: Transaction,
@@ -125,9 +126,9 @@ export function runTransaction(
   })
 }
 
-/** What a transaction pays, in wei per gas. */
+/** Prices of a transaction, in wei per gas. */
 export interface TransactionTerms {
-  /** Gas due before execution, and the least that is paid. */
+  /** Gas due before execution, and the minimum that is paid. */
   intrinsic: bigint
   floor: bigint
   price: bigint
@@ -135,8 +136,8 @@ export interface TransactionTerms {
   blobPrice: bigint
 }
 
-/** Executes a transaction that has been checked, without its end. @throws DeadlineExceeded, after which
- *  the journal must be discarded. */
+/** Executes a checked transaction without ending it. @throws DeadlineExceeded, after which the journal must be
+ *  discarded. */
 export function executeTransaction(
   context: TransactionContext,
   transaction: Transaction,
@@ -199,14 +200,15 @@ function check(context: TransactionContext, sender: Account, transaction: Transa
   const { gas: intrinsic, floor } = intrinsicGas({ from, to, value, data, accessList, authorizationList }, rules)
   const least = intrinsic > floor ? intrinsic : floor
   if (gasLimit < least) throw new TransactionRefused('intrinsic gas', `needs ${least}, the gas limit is ${gasLimit}`)
-  // EIP-7825, EIP-8037: the limit is on what execution may use.
+  // EIP-7825, EIP-8037: the limit applies to the gas that execution may use.
   if (context.machine.rules.eip8037Full && least > MAX_TRANSACTION_GAS) {
     throw new TransactionRefused('intrinsic gas', `needs ${least}, at most ${MAX_TRANSACTION_GAS} are possible`)
   }
   return { intrinsic, floor }
 }
 
-/** What counts against the block's limit of a transaction that `spent` gas before refunds and paid for `gasUsed`. */
+/** Gas that counts against the block's limit for a transaction that `spent` gas before refunds and paid for
+ *  `gasUsed`. */
 function blockGasOf(
   { rules, stateUsed }: Machine,
   { spent, gasUsed, floor }: { spent: bigint; gasUsed: bigint; floor: bigint },
@@ -231,7 +233,8 @@ export function settleGas(
   return { gasUsed: gasUsed < floor ? floor : gasUsed, gasRefunded }
 }
 
-/** Warms what is warm before authorizations are applied, except precompiles (EIP-2929, 2930, 3651). */
+/** Warms the accounts and slots that are warm before authorizations are applied, except precompiles (EIP-2929, 2930,
+ *  3651). */
 export function warmUp(
   context: TransactionContext,
   transaction: Pick<Transaction, 'from' | 'to' | 'accessList'>,
@@ -263,7 +266,7 @@ export function executeMessage(
 ): Outcome {
   const { machine, journal, chainId } = context
   if (machine.rules.eip8037Full) return executeWithStateGas(context, message, messageGas)
-  // Without a reservoir nothing of it is left at the end: what fills it repays what has spilled.
+  // A reservoir that starts empty ends empty: refills repay what was spilled.
   if (machine.rules.eip8037) beginStateGas(machine, machine.frame(0, journal.account(message.from)), 0)
   const gas = messageGas.gasLimit - messageGas.intrinsic
   const { from: caller, to, value, input, authorizationList = [] } = message

@@ -20,8 +20,8 @@ export type TransactionMessage = Pick<Transaction, 'from' | 'to' | 'value' | 'in
 /** The gas of a message. */
 export interface MessageGas {
   gasLimit: bigint
-  /** At most the limit. */
+  /** Intrinsic gas, at most the limit. */
   intrinsic: bigint
-  /** All of it is for execution: for calls, which transactions' limits do not bind (EIP-7825). Default false. */
+  /** Uses all of it for execution, because the transaction limit (EIP-7825) does not apply to calls. Default false. */
   isUncapped?: boolean
 }

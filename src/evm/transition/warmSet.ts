@@ -5,8 +5,8 @@ import type { Account } from '../interpreter/state.js'
 import { authorityOf } from './authorizations.js'
 import type { TransactionContext } from './transactionContext.js'
 
-/** Accounts that a transaction warms before it applies authorizations, besides those of its access list: sender and recipient,
- *  since Shanghai the fee recipient (EIP-2929, 3651). */
+/** Accounts that a transaction warms before it applies authorizations, except those of its access list: sender and
+ *  recipient, since Shanghai the fee recipient (EIP-2929, 3651). */
 export function initiallyWarm(
   { machine, header }: TransactionContext,
   { from, to }: Pick<Transaction, 'from' | 'to'>,
@@ -18,9 +18,9 @@ export function initiallyWarm(
   return warm
 }
 
-/** Accounts that are warm when the first frame of a transaction begins, besides precompiles and those of its access list: the
- *  initial ones, the new contract, and those of set-code authorizations and delegations (EIP-7702). `nonce` is the sender's before
- *  the transaction; the state is the one after it. */
+/** Accounts that are warm when the first frame of a transaction begins, except precompiles and those of its access
+ *  list: the initial ones, the new contract, and those of set-code authorizations and delegations (EIP-7702). `nonce`
+ *  is the sender's before the transaction; the state is the one after it. */
 export function warmAtStart(
   context: TransactionContext,
   { from, to, authorizationList = [] }: Pick<Transaction, 'from' | 'to' | 'authorizationList'>,

@@ -7,7 +7,7 @@ import type { Dataset } from '../dataset.js'
 import { LAYER_1 } from '../layers.js'
 import type { ExportSource } from '../source.js'
 
-/** What a replay may take in memory: these transactions have run before, and their blocks are verified. */
+/** Limits of a replay: none, since these transactions have run before and their blocks are verified. */
 export const REPLAY = { deadline: noDeadline, memoryBytes: Number.POSITIVE_INFINITY }
 
 export const contracts: Dataset<BlockLink> = {
@@ -65,7 +65,7 @@ function rowsOf({ chain, traces }: ExportSource, { number, hash, timestamp, txCo
 
 const CREATES = [0xf0, 0xf5]
 
-/** Creations that succeeded and that no caller reverted, in the order in which they began. */
+/** Returns the creations that succeeded and were not reverted by a caller, in the order in which they began. */
 function listCreated(call: TracedCall): TracedCall[] {
   if (call.failure !== undefined) return []
   const own = CREATES.includes(call.opcode) ? [call] : []

@@ -8,7 +8,7 @@ import { logBatchBlocks, readLogs } from './logs.js'
 
 const TRANSFER = keccak256(new TextEncoder().encode('Transfer(address,address,uint256)'))
 
-/** As cryo selects them: three topics and one word of data, which tells them from transfers of ERC-721. */
+/** Selects logs as cryo does: three topics and one word of data, which excludes ERC-721 transfers. */
 export const erc20Transfers: Dataset<BlockLink> = {
   name: 'erc20-transfers',
   fileName: 'erc20_transfers',

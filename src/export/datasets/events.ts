@@ -11,11 +11,11 @@ import { LAYER_1 } from '../layers.js'
 import type { ExportSource } from '../source.js'
 import { readLogs } from './logs.js'
 
-// A few logs in many blocks, which the index finds.
+// The index finds a few logs in many blocks.
 const BATCH_BLOCKS = 256
 
-/** A dataset for each known event that `wanted` names by name, signature or id; all of which there is a log if it names none. @throws
- *  UsageError for a name of no event */
+/** Returns a dataset for each known event in `wanted`, by name, signature or id; if empty, for all events whose logs
+ *  occur. @throws UsageError for an unknown event */
 export function eventDatasets({ rows }: ExportSource, decoder: Decoder, wanted: readonly string[]): Dataset[] {
   const named = wanted.flatMap((name) => {
     const found = decoder.events.filter(({ id, event }) => [id, event.name, event.signature].includes(name))
@@ -30,7 +30,7 @@ export function eventDatasets({ rows }: ExportSource, decoder: Decoder, wanted: 
   return [...chosen].map((event) => datasetOf(event, decoder) as Dataset)
 }
 
-/** The logs that are decoded as this event. Each log is in the dataset of one event at most. */
+/** Creates the dataset of the logs that decode as this event. A log is in the dataset of at most one event. */
 function datasetOf(event: KnownEvent, decoder: Decoder): Dataset<BlockLink> {
   const { id, topic0, address, columns: args } = event
   return {
@@ -70,7 +70,7 @@ function topicsOf({ topics }: ExportedLog): Uint8Array[] {
   return topics.filter((topic) => topic !== null)
 }
 
-/** As cryo names and types the arguments of a decoded event. */
+/** Names and types the arguments of a decoded event as cryo does. */
 function columnsOf({ name, kind, bits = 0 }: EventColumn): Column[] {
   const own = `event__${name}`
   if (kind === 'uint' || kind === 'int') {

@@ -7,7 +7,7 @@ import { type L2Link, LAYER_2 } from '../layers.js'
 const PRICES = ['l1Wei', 'l1Fri', 'l1DataWei', 'l1DataFri', 'l2Wei', 'l2Fri'] as const
 const COMMITMENTS = ['transactionCommitment', 'eventCommitment', 'receiptCommitment', 'stateDiffCommitment'] as const
 
-/** Without the status, which changes while the block does not. */
+/** Omits the status, which changes while the block does not. */
 export const l2Blocks: Dataset<L2Link> = {
   name: 'l2-blocks',
   fileName: 'l2_blocks',

@@ -48,12 +48,12 @@ export interface PlacedLog {
   readonly transactionHash: Uint8Array
 }
 
-/** Blocks in one snapshot: more of them when the index finds the few logs that are wanted. */
+/** Returns the number of blocks in one snapshot: more if the index finds the few wanted logs. */
 export function logBatchBlocks({ addresses }: ExportSource): number {
   return addresses === undefined ? 16 : 256
 }
 
-/** What selects logs: the shape, by reading all rows; first topics and addresses, by the log search index. */
+/** Selects logs: by shape, reading all rows; by first topics and addresses, with the log search index. */
 export interface WantedLogs {
   readonly shape?: LogShape
   /** Default: those of the source. */
@@ -61,7 +61,7 @@ export interface WantedLogs {
   readonly topics0?: readonly Uint8Array[]
 }
 
-/** The logs of the blocks, of the addresses that are wanted, ascending. */
+/** Yields the logs of the blocks from the wanted addresses, ascending. */
 export function* readLogs(
   source: ExportSource,
   links: readonly BlockLink[],

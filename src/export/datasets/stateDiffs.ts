@@ -73,7 +73,7 @@ function rowOf({ chain }: ExportSource, { number, timestamp }: BlockLink, cells:
   return [number, ...cells, chain.chainId(), toU32(timestamp)]
 }
 
-/** What changed: an account, or a slot of one. `key` orders them. */
+/** A changed account or storage slot. Places are ordered by `key`. */
 interface Place {
   readonly key: Uint8Array
   readonly address: Uint8Array
@@ -86,7 +86,7 @@ function slotPlace(address: Uint8Array, slot: Uint8Array): SlotPlace {
   return { key: concatBytes(address, slot), address, slot }
 }
 
-/** A change by a transaction; by the block itself where index and hash are null. */
+/** A change by a transaction, or by the block itself if index and hash are null. */
 interface Change<P, V> {
   place: P
   index: number | null
@@ -113,11 +113,11 @@ function replaySlots(source: ExportSource, link: BlockLink): Change<SlotPlace, U
 type Touched = ReturnType<typeof recordExecutionState>['touched'] extends ReadonlyMap<string, infer T> ? T : never
 interface After {
   after: { readonly balance: bigint }
-  /** Value of a slot of the account. */
+  /** Returns the value of a slot of the account. */
   slotNow(slot: Uint8Array): Uint8Array
 }
 
-/** Executes the transactions of the block; of each, the changes that `compare` finds in what it touched. */
+/** Executes the transactions of the block. Returns the changes that `compare` finds in what each of them touched. */
 function replay<P extends Place, V>(
   { chain, traces }: ExportSource,
   { number, txCount }: BlockLink,
@@ -139,15 +139,15 @@ function replay<P extends Place, V>(
   return changes
 }
 
-/** The state history. `changed` are the places with another value after the block than before. */
+/** The state history. `changed` are the places whose value differs before and after the block. */
 interface History<P, V> {
   changed: readonly P[]
   at(place: P, blockNumber: number): V
   isSame(a: V, b: V): boolean
 }
 
-/** The changes of the transactions, before and after them those of the block itself, so that the changes of a place lead from its
- *  value before the block to its value after it. */
+/** Adds the changes of the block itself before and after those of its transactions, so that the changes of a place lead
+ *  from its value before the block to its value after it. */
 function withBlockChanges<P extends Place, V>(
   blockNumber: number,
   inTransactions: readonly Change<P, V>[],

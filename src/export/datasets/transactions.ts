@@ -52,7 +52,7 @@ export const transactions: Dataset<BlockLink> = {
   },
 }
 
-/** The receipts of a block, one for each transaction. */
+/** Returns the receipts of a block, one per transaction. */
 export function receiptsOf({ rows }: ExportSource, { number, firstTx, txCount }: BlockLink): ExportedReceipt[] {
   const receipts = rows.receipts({ from: firstTx, to: firstTx + txCount })
   if (receipts.length === txCount) return receipts
@@ -100,7 +100,7 @@ function rowOf(transaction: Transaction, receipt: ExportedReceipt, place: Place)
     place.timestamp,
     bigIntToFixedBytes(transaction.r, 32),
     bigIntToFixedBytes(transaction.s, 32),
-    // The parity of y: v of typed transactions; legacy ones have 27 or 28, or 35 or 36 and twice the chain id (EIP-155).
+    // y parity: v of typed transactions. Legacy v is 27 or 28, or 35 or 36 plus twice the chain id (EIP-155).
     (type === 0) === (v % 2n === 0n),
   ]
 }

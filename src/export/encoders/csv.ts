@@ -3,7 +3,8 @@ import type { Cell, Column } from '../columns.js'
 import type { RowEncoder } from './rowEncoder.js'
 import { createTextEncoder } from './text.js'
 
-/** CSV (RFC 4180, lines end with LF) with a line of column names. Null is empty, the empty text is quoted. */
+/** Creates an encoder of CSV (RFC 4180, lines end with LF) with a header line. Null is empty, the empty string is
+ *  quoted. */
 export function createCsvEncoder(columns: readonly Column[]): RowEncoder {
   const header = `${columns.map(({ name }) => quote(name)).join(',')}\n`
   return createTextEncoder(header, (row) => `${row.map(formatCell).join(',')}\n`)

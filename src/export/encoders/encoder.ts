@@ -3,7 +3,7 @@ import { createCsvEncoder } from './csv.js'
 import { createNdjsonEncoder } from './ndjson.js'
 import type { Format, RowEncoder } from './rowEncoder.js'
 
-/** An encoder of files with these columns. */
+/** Creates an encoder of files with these columns. */
 export async function createEncoder(format: Format, columns: readonly Column[]): Promise<RowEncoder> {
   if (format === 'csv') return createCsvEncoder(columns)
   if (format === 'ndjson') return createNdjsonEncoder(columns)

@@ -3,7 +3,7 @@ import type { Cell, Column } from '../columns.js'
 import type { RowEncoder } from './rowEncoder.js'
 import { createTextEncoder } from './text.js'
 
-/** One JSON object a line, with all columns. Integers are JSON numbers of any size. */
+/** Creates an encoder of one JSON object per line, with all columns. Integers are JSON numbers of any size. */
 export function createNdjsonEncoder(columns: readonly Column[]): RowEncoder {
   const names = columns.map(({ name }, i) => `${i === 0 ? '{' : ','}${JSON.stringify(name)}:`)
   return createTextEncoder('', (row) => {

@@ -3,7 +3,7 @@ import { ByteWriter, ParquetWriter } from 'hyparquet-writer'
 import type { Cell, Column, ColumnType } from '../columns.js'
 import type { RowEncoder } from './rowEncoder.js'
 
-const GROUP_ROWS = 122_880 // as DuckDB writes them
+const GROUP_ROWS = 122_880 // as in DuckDB
 /** A row group with long values ends earlier, so that memory is bounded. */
 const GROUP_BYTES = 64 * 2 ** 20
 const ZSTD_LEVEL = 3
@@ -11,8 +11,8 @@ const ZSTD_LEVEL = 3
 type SchemaElement = ConstructorParameters<typeof ParquetWriter>[0]['schema'][number]
 type ColumnData = { name: string; data: Cell[] }
 
-// Without logical types of integers: hyparquet-writer 0.17 writes their bit width as a number of another Thrift type, and DuckDB
-// refuses the file.
+// No logical types for integers: hyparquet-writer 0.17 writes their bit width with the wrong Thrift type, and DuckDB
+// rejects the file.
 const PHYSICAL: { readonly [K in ColumnType]: Partial<SchemaElement> } = {
   u32: { type: 'INT32', converted_type: 'UINT_32' },
   u64: { type: 'INT64', converted_type: 'UINT_64' },
@@ -23,8 +23,8 @@ const PHYSICAL: { readonly [K in ColumnType]: Partial<SchemaElement> } = {
   string: { type: 'BYTE_ARRAY', converted_type: 'UTF8', logical_type: { type: 'STRING' } },
 }
 
-/** Parquet: zstd, row groups of 122,880 rows with statistics, no bloom filters (DuckDB 1.5 finds nothing in those of binary
- *  columns). */
+/** Creates an encoder of Parquet: zstd, row groups of 122,880 rows with statistics, no bloom filters (DuckDB 1.5 finds
+ *  nothing with those of binary columns). */
 export async function createParquetEncoder(columns: readonly Column[]): Promise<RowEncoder> {
   await loadZstd()
   const writer = new ByteWriter()
@@ -41,7 +41,7 @@ export async function createParquetEncoder(columns: readonly Column[]): Promise<
   let bytes = 0
   const take = () => {
     const taken = writer.getBytes().slice()
-    writer.index = 0 // `offset` counts on
+    writer.index = 0 // `offset` keeps counting
     return taken
   }
   const writeGroup = () => {

@@ -6,8 +6,8 @@ export type Format = (typeof FORMATS)[number]
 
 /** Encodes the rows of one file. The bytes are the same for the same rows. */
 export interface RowEncoder {
-  /** Adds a row. Returns bytes of the file that are ready, if there are some. */
+  /** Adds a row. Returns the bytes of the file that are ready, if any. */
   add(row: Row): Uint8Array | undefined
-  /** The rest of the file. Once. */
+  /** Returns the rest of the file. Called once. */
   end(): Uint8Array
 }

@@ -3,7 +3,7 @@ import type { RowEncoder } from './rowEncoder.js'
 
 const CHUNK = 2 ** 18
 
-/** An encoder of text, which `format` makes line by line. */
+/** Creates an encoder of text that `format` produces line by line. */
 export function createTextEncoder(header: string, format: (row: Row) => string): RowEncoder {
   let text = header
   const take = () => {

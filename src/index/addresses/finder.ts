@@ -26,7 +26,7 @@ export interface BlockAppearances {
 
 /** Where to search. */
 export interface AppearanceRange {
-  /** Both inclusive; may lie outside of the chain. */
+  /** Both inclusive; may be outside of the chain. */
   readonly fromBlock: number
   readonly toBlock: number
   readonly newestFirst: boolean
@@ -37,7 +37,8 @@ export interface AppearanceRange {
 export interface AppearanceFinder {
   /** True if the index reaches the head. */
   isComplete(): boolean
-  /** Hands the blocks of the range with such transactions to `visit`, in order, until that returns false. One snapshot.
+  /** Passes the blocks of the range with such transactions to `visit`, in order, until that returns false. One
+   *  snapshot.
    *  @throws AddressIndexMissing, DeadlineExceeded */
   search(address: Uint8Array, range: AppearanceRange, visit: (block: BlockAppearances) => boolean): void
 }
@@ -45,7 +46,7 @@ export interface AppearanceFinder {
 // Rows between two clock checks.
 const CHECK_EVERY = 64
 
-/** A finder with statements prepared once per connection. */
+/** Creates a finder with statements prepared once per connection. */
 export function createAppearanceFinder(db: Database): AppearanceFinder {
   const store = createSegmentStore(db, ADDRESS_INDEX.tables)
   const rows = createAppearanceReader(db)
@@ -112,7 +113,7 @@ export function createAppearanceFinder(db: Database): AppearanceFinder {
         if (id === undefined) return
         let last = -1
         for (const block of blocks(id, range)) {
-          // A block that begins in one segment and ends in another, or in the tail, comes twice.
+          // A block that begins in one segment and ends in another, or in the tail, occurs twice.
           if (block.blockNumber === last) continue
           last = block.blockNumber
           if (!visit(block)) return

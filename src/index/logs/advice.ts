@@ -7,7 +7,7 @@ import type { ValueCounts } from './valueCounts.js'
 const BROAD = 0.05
 // Reading this many rows takes some tens of milliseconds; no advice below.
 const MANY_ROWS = 10_000
-// An up-to-date index has fewer lowest-level segments than one merge takes.
+// An up-to-date index has fewer lowest-level segments than one merge needs.
 const UNMERGED = 2 * MERGE_FACTOR
 // Up to two chunks are unsealed: one is filling while the one before is sealed.
 const LONGEST_TAIL = 2 * CHUNK_SIZE
@@ -23,7 +23,8 @@ const MEMBERS: { readonly [name in ClauseName]: string } = {
   presence: 'topics.length',
 }
 
-/** The member of the JSON-RPC filter that a clause comes from; `topics.length` when only the number of topics counts. */
+/** The member of the JSON-RPC filter that a clause comes from; `topics.length` when only the number of topics
+ *  counts. */
 export function filterMember(name: ClauseName): string {
   return MEMBERS[name]
 }

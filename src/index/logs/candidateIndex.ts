@@ -22,7 +22,7 @@ export interface LogIndex {
   /** Batches of candidate ids in the range; the last one ends at the end of the range. The filter must have a clause or
    *  require topics. Call it in the snapshot the rows are read from. @throws DeadlineExceeded */
   candidates(filter: RowFilter, range: IdRange, options: SearchOptions): Iterable<CandidateBatch>
-  /** Does about 10 ms of the work that the first search would otherwise do, given `logCount` logs. True if more is left.
-   *  Call it in a snapshot. */
+  /** Does about 10 ms of the work that the first search would otherwise do, for a chain of `logCount` logs. True if
+   *  more is left. Call it in a snapshot. */
   warm(logCount: number): boolean
 }

@@ -44,8 +44,8 @@ export function findEntries(
   return found
 }
 
-// Cost of a posting in gaps, and of a chunk's bitmap, with its share of the blob. Measured: 0.003 and 3 beside a list of
-// 300. Higher here, because a clause as expensive as the remaining rows seldom rejects all of them.
+// Cost of a posting in gaps, and of a chunk's bitmap, with its share of the blob. Measured: 0.003 and 3 beside a list
+// of 300. Higher here, because a clause as expensive as the remaining rows seldom rejects all of them.
 const GAP_MICROSECONDS = 0.006
 const BITMAP_MICROSECONDS = 5
 

@@ -32,7 +32,7 @@ export interface ClauseReader {
   intersect(clauses: readonly [ClausePostings, ClausePostings], range: IdRange): Uint32Array
 }
 
-/** A reader; it keeps 72 KiB. */
+/** Creates a reader, which keeps 72 KiB. */
 export function createClauseReader(): ClauseReader {
   const filter = chooseFirst(GAP_FILTER_KINDS, createGapFilter).implementation
   const scratch = [filter.set, createChunkSet()] as const

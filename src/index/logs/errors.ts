@@ -12,8 +12,8 @@ export class TooManyLogs extends CairnError {
   readonly limit: number
   /** Id of the first log over the limit. */
   readonly log: number
-  /** The blocks before the block of that log, from the start of the filter: they contain at most `limit` logs. Undefined
-   *  when the first block alone exceeds it. */
+  /** The blocks before the block of that log, from the start of the filter: they contain at most `limit` logs.
+   *  Undefined when the first block alone exceeds it. */
   readonly fits?: BlockRange
   constructor(fields: { limit: number; log: number; fits?: BlockRange }) {
     super(`more than ${fields.limit} logs match`)

@@ -14,7 +14,7 @@ export type LogExplainOptions = Omit<LogQueryOptions, 'trace'>
 /** What a query did, why, and how to improve it. */
 export interface LogExplanation {
   facts: LogFacts
-  /** Length of the result as a JSON array; undefined when there is none. */
+  /** Length of the result as a JSON array; undefined without a result. */
   answerBytes?: number
   /** First and last block with logs of each segment, in the order of `facts.segments`. */
   segmentBlocks: { first: number; last: number }[]
@@ -27,8 +27,8 @@ export interface LogExplanation {
 /** Runs a query and returns its explanation. */
 export type LogExplainer = (filter: LogFilter, options: LogExplainOptions) => LogExplanation
 
-/** Explains what `answer` does on the connection, in the caller's snapshot. A refusal, a timeout and a range that is not stored
- *  are outcomes, with the facts collected until then. @throws TooManyTopics */
+/** Explains what `answer` does on the connection, in the caller's snapshot. A refusal, a timeout and a range that is
+ *  not stored are outcomes, with the facts collected until then. @throws TooManyTopics */
 export function createLogExplainer(
   db: Database,
   answer: (filter: LogFilter, options: LogQueryOptions) => LogTexts,

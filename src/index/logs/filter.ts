@@ -16,7 +16,8 @@ export interface LogFilter {
 /** Most topics of a log (LOG4). */
 const MAX_TOPICS = 4
 
-/** The filter without duplicate values; empty lists become undefined or null. @throws TooManyTopics beyond four positions */
+/** The filter without duplicate values; empty lists become undefined or null. @throws TooManyTopics beyond four
+ *  positions */
 export function normalizeFilter(filter: LogFilter): LogFilter {
   if (filter.topics.length > MAX_TOPICS) throw new TooManyTopics({ count: filter.topics.length })
   return {

@@ -6,7 +6,7 @@ import { LOG_SEARCH_INDEX } from './logSearchIndex.js'
 /** Writes the log index. */
 export type LogIndexer = SegmentIndexer<IndexedLog>
 
-/** The log indexer of a database opened for writing. */
+/** Creates the log indexer of a database opened for writing. */
 export function createLogIndexer(db: Database, options: { chunkBits?: number } = {}): LogIndexer {
   return createSegmentIndexer(db, LOG_SEARCH_INDEX, options)
 }

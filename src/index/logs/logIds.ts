@@ -7,7 +7,7 @@ import type { Clause, ClauseColumn, IdRange } from '../../store/rows/rowFilter.j
 import { findPage } from './planner.js'
 import { createSegmentIndex } from './segmentIndex.js'
 
-/** Addresses and first topics of which a log must have one each. */
+/** Addresses and first topics: a log must match one of each. */
 export interface LogIdFilter {
   readonly addresses?: readonly Uint8Array[]
   readonly topics0?: readonly Uint8Array[]
@@ -21,7 +21,7 @@ export interface LogIds {
 
 const PAGE = 10_000
 
-/** A finder over an open database, with statements prepared once. */
+/** Creates a finder over an open database, with statements prepared once. */
 export function createLogIds(db: Database, watch: CommitWatch): LogIds {
   const access = { rows: createLogRows(db), index: createSegmentIndex(db, watch) }
   const lookUps = { address_id: createIdLookup(db, 'addresses'), topic0_id: createIdLookup(db, 'topics') }

@@ -11,8 +11,8 @@ export interface FirstLook {
   index: LogIndex
 }
 
-/** Searches the index until there are more than `most` candidates. Does nothing for filters that do not use the index or
- *  have long value lists. Call it in the snapshot of the query. @throws DeadlineExceeded */
+/** Searches the index until there are more than `most` candidates. Does nothing for filters that do not use the index
+ *  or have long value lists. Call it in the snapshot of the query. @throws DeadlineExceeded */
 export function lookAhead(
   index: LogIndex,
   filter: RowFilter,

@@ -130,7 +130,8 @@ export function findPage(
   return { rows: found }
 }
 
-/** True if all rows of the range are scanned instead of candidates: the filter has no conditions, or the range is short. */
+/** True if all rows of the range are scanned instead of candidates: the filter has no conditions, or the range is
+ *  short. */
 export function readsAllRows({ clauses, minTopics }: RowFilter, { from, to }: IdRange): boolean {
   return (clauses.length === 0 && minTopics === 0) || to - from < SMALL_RANGE
 }

@@ -20,10 +20,10 @@ export type { LogQueryOptions } from './planner.js'
 
 /** Log queries over one connection. */
 export interface LogSource {
-  /** The matching logs as JSON, ordered by (blockNumber, logIndex), from one snapshot of the database. A range beyond the
-   *  head ends at the head. @throws LogsUnavailable when the range begins before the first stored block @throws TooManyLogs
-   *  beyond `maxResults` logs, with the range that fits @throws DeadlineExceeded; LogScanTimeout with the range that fits
-   *  when rows were checked @throws TooManyTopics */
+  /** The matching logs as JSON, ordered by (blockNumber, logIndex), from one snapshot of the database. A range beyond
+   *  the head ends at the head. @throws LogsUnavailable when the range begins before the first stored block
+   *  @throws TooManyLogs beyond `maxResults` logs, with the range that fits @throws DeadlineExceeded; LogScanTimeout
+   *  with the range that fits when rows were checked @throws TooManyTopics */
   query(filter: LogFilter, options: LogQueryOptions): LogTexts
   /** One page of the same logs; see `LogPage`. @throws LogsUnavailable, TooManyTopics */
   page(filter: LogFilter, options: LogPageOptions): LogPage
@@ -49,15 +49,15 @@ export interface LogPage {
   logs: LogTexts
   /** The next page's first log, that of block `scannedTo + 1`; undefined at the end. */
   next?: LogPlace
-  /** Last block whose matching logs are all in this page or earlier ones; less than the filter's first block if there is
-   *  none yet. */
+  /** Last block whose matching logs are all in this page or earlier ones; less than the filter's first block if there
+   *  is none yet. */
   scannedTo: number
 }
 
 // Rows of a range that are written without checking them first: 30 ms. With more, a timeout must know how far it got.
 const UNCHECKED_ROWS = 10_000
 
-/** Log queries with statements prepared once per connection. `watch` belongs to the same connection, if given. */
+/** Creates log queries with statements prepared once per connection. `watch`, if passed, is of the same connection. */
 export function createLogSource(db: Database, watch: CommitWatch = createCommitWatch(db)): LogSource {
   const access: LogAccess = { rows: createLogRows(db), index: createSegmentIndex(db, watch) }
   const ranges = createLogRanges(db, watch)

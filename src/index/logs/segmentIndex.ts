@@ -46,7 +46,7 @@ const KEPT_BYTES = 8_000_000
 const PAIR_POSTINGS = 32
 const PAIR_KEYS = 8
 
-/** The log search index of one connection. */
+/** Creates the log search index of one connection. */
 export function createSegmentIndex(db: Database, watch: CommitWatch): LogIndex {
   const store = keepBigPostings(createSegmentStore(db, LOG_SEARCH_INDEX.tables))
   const liveSegments = untilCommit(watch, () => store.segments('live'))
@@ -100,8 +100,8 @@ export function createSegmentIndex(db: Database, watch: CommitWatch): LogIndex {
   return { candidates, warm }
 }
 
-/** The store with a cache of recently read big postings, which never change, because segment ids are not reused. It saves
- *  a twentieth of a query's time, but mainly garbage: allocating so many bytes outside V8's heap triggers full
+/** Wraps the store with a cache of recently read big postings, which never change, because segment ids are not reused.
+ *  It saves a twentieth of a query's time, but mainly garbage: allocating that much outside V8's heap triggers full
  *  collections. */
 function keepBigPostings(store: SegmentStore): SegmentStore {
   const kept = createByteLru<Uint8Array>({ maxBytes: KEPT_BYTES, sizeOf: (_, { length }) => length })

@@ -7,16 +7,16 @@ import type { Clause, IdRange } from '../../store/rows/rowFilter.js'
 import type { SearchOptions } from './candidateIndex.js'
 import type { TailFacts } from './trace.js'
 
-/** The logs behind the last sealed segment, in memory as columns. A topic is stored as a 32-bit hash, so a match is only
- *  a candidate. 21 bytes per log, with room for up to twice as many. While the index keeps up there are fewer than
+/** The logs behind the last sealed segment, in memory as columns. A topic is stored as a 32-bit hash, so a match is
+ *  only a candidate. 21 bytes per log, with room for up to twice as many. While the index keeps up there are fewer than
  *  131,072: a filling chunk and one being sealed. */
 export interface LogTail {
-  /** Moves the start of the tail to `start`, the end of the last segment, and reads rows up to `end`. `facts` counts the
-   *  rows read. After a reorg the rows of the new branch are read. Must run inside the query's snapshot. @throws
-   *  DeadlineExceeded; rows read until then are kept */
+  /** Moves the start of the tail to `start`, the end of the last segment, and reads rows up to `end`. `facts` counts
+   *  the rows read. After a reorg the rows of the new branch are read. Must run inside the query's snapshot.
+   *  @throws DeadlineExceeded; rows read until then are kept */
   refresh(start: number, end: number, options: Pick<SearchOptions, 'deadline'> & { facts?: TailFacts }): void
-  /** Ids in the range, ascending, of rows that may match all clauses and have at least `minTopics` topics. The range must
-   *  be loaded. */
+  /** Ids in the range, ascending, of rows that may match all clauses and have at least `minTopics` topics. The range
+   *  must be loaded. */
   scan(clauses: readonly Clause[], minTopics: number, range: IdRange): number[]
   /** Reads one slice of about 10 ms as `refresh` does. True if rows are left. */
   warm(start: number, end: number): boolean
@@ -32,15 +32,15 @@ const LOW_MASK = 0xffff
 
 const COLUMN_OF = { address_id: 0, topic0_id: 1, topic1: 2, topic2: 3, topic3: 4 } as const
 
-/** An empty tail with statements prepared once per connection. */
+/** Creates an empty tail with statements prepared once per connection. */
 export function createLogTail(db: Database, watch: CommitWatch = createCommitWatch(db)): LogTail {
   const readRows = createLogTailRows(db)
   const { hashOf: blockHashOf } = createBlockOfLog(db)
   let columns = allocate(4096)
   let start = 0
   let end = 0
-  /** Ends of what was read, ascending, each with the hash of the last row's block: after a reorg its id belongs to another
-   *  log. */
+  /** Ends of what was read, ascending, each with the hash of the last row's block: after a reorg its id belongs to
+   *  another log. */
   let marks: { end: number; hash: Buffer }[] = []
   /** Version of the database whose blocks the marks are of. */
   let seen: number | undefined
@@ -147,8 +147,8 @@ function findPairs(first: CellTest, second: CellTest): number[] {
   return found
 }
 
-/** Indexes of cells with one of the values. A single value is compared directly, at a nanosecond per cell; for several, a
- *  bitmap over their lower bits rejects most cells. */
+/** Indexes of cells with one of the values. A single value is compared directly, at a nanosecond per cell; for several,
+ *  a bitmap over their lower bits rejects most cells. */
 function findCells({ cells, wanted }: CellTest): number[] {
   const found: number[] = []
   if (wanted.length === 1) {

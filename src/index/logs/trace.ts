@@ -86,7 +86,7 @@ export interface LogFacts {
   /** As requested. */
   fromBlock: number
   toBlock: number
-  /** Log ids of the stored blocks in the range; undefined when there are none. */
+  /** Log ids of the stored blocks in the range; undefined when no block is stored. */
   range?: IdRange
   /** The newest block, when the range ends beyond it. */
   clampedTo?: number
@@ -109,8 +109,8 @@ export interface LogFacts {
   ms: { [step in LogStep]: number }
 }
 
-/** Collects the facts of one running query. Time is charged to the current step, so the steps add up to the total. Called
- *  per segment, clause and batch, never per key or row. */
+/** Collects the facts of one running query. Time is charged to the current step, so the steps add up to the total.
+ *  Called per segment, clause and batch, never per key or row. */
 export interface LogTrace {
   readonly facts: LogFacts
   step(name: LogStep): void
@@ -138,7 +138,7 @@ export interface LogTrace {
   end(ended: { error: unknown } | { results: number; outcome: 'answered' | 'page' }): void
 }
 
-/** A trace of one query. */
+/** Creates a trace of one query. */
 export function createLogTrace(now: () => number = () => performance.now()): LogTrace {
   const facts = emptyFacts()
   let step: LogStep = 'translate'

@@ -69,7 +69,7 @@ export function decodeBucket(blob: Uint8Array): BucketEntry[] {
   })
 }
 
-/** The entry of a fingerprint; undefined if there is none. */
+/** The entry of a fingerprint; undefined if missing. */
 export function findInBucket(blob: Uint8Array, fingerprint: number): BucketEntry | undefined {
   const view = asBuffer(blob)
   const n = view.readUInt16LE(0)

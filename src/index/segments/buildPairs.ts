@@ -72,7 +72,7 @@ const HELD = -1
 const ABSENT = -2
 
 /** Builds the table of a merged segment from those of its sources, in steps, and stores it. Two keys co-occur in it if
- *  they do in a source, or if a source has both and does not say. */
+ *  they do in a source, or if a source has both but does not record their pair. */
 export function* mergePairs(
   store: SegmentStore,
   { sources, target }: { sources: readonly Segment[]; target: Segment },

@@ -29,7 +29,8 @@ const POSITIONS = CHUNK_SIZE
 const LOW_VALUES = 2 ** (KEY_BITS - 32)
 const BUCKETS = 2 ** BITS
 
-/** A reusable builder. Keys are stored by bucket: sorting a bucket is cheap, and a chunk can be sealed in slices. */
+/** Creates a reusable builder. Keys are stored by bucket: sorting a bucket is cheap, and a chunk can be sealed in
+ *  slices. */
 export function createChunkBuilder(): ChunkBuilder {
   const buckets = Array.from({ length: BUCKETS }, () => new Float64Array(FIRST_CAPACITY))
   const sizes = new Uint32Array(BUCKETS)

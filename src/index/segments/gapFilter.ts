@@ -21,7 +21,7 @@ export interface GapFilter {
 export const GAP_FILTER_KINDS = ['wasm', 'javascript'] as const
 export type GapFilterKind = (typeof GAP_FILTER_KINDS)[number]
 
-/** An implementation of that kind. @throws Error without WebAssembly, or without enough memory. */
+/** Creates an implementation of that kind. @throws Error without WebAssembly, or without enough memory. */
 export function createGapFilter(kind: GapFilterKind): GapFilter {
   return kind === 'wasm' ? createWasmFilter() : createJavaScriptFilter()
 }

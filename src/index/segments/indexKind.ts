@@ -5,7 +5,7 @@ import type { KeyHasher } from './keyHash.js'
 
 /** The indexed rows. */
 export interface StoredItems<Item> {
-  /** Their number: ids are dense, from 0. */
+  /** Number of items; ids are dense, from 0. */
   count(): number
   /** Items with ids [from, to), in order. */
   read(from: number, to: number): Iterable<Item>

@@ -8,7 +8,8 @@ import { CHUNK_BITS } from './postings.js'
 export interface IndexSettings {
   /** Secret of the key hashes. */
   secret: KeySecret
-  /** A chunk has 2^chunkBits items, at most 2^16. Smaller chunks are for tests that need all stages with little data. */
+  /** A chunk has 2^chunkBits items, at most 2^16. Smaller chunks are for tests that need all stages with little
+   *  data. */
   chunkBits: number
 }
 

@@ -9,9 +9,10 @@ import { createSealJob, type SealJob } from './segmentWriter.js'
 
 /** The writer of an index. All changes belong to the caller's transaction. */
 export interface SegmentIndexer<Item> {
-  /** Takes the items of a stored block, in order, right after the previous ones. `work` hashes their keys later, so that
+  /** Adds the items of a stored block, in order, right after the previous ones. `work` hashes their keys later, so that
    *  storing a block is not delayed; if more than a thousand items wait, they are hashed here. A full chunk is sealed
-   *  `SETTLED_BLOCKS` calls later, or when the next one is half full: a reorg of the newest blocks then meets no segment. */
+   *  `SETTLED_BLOCKS` calls later, or when the next one is half full: a reorg of the newest blocks then meets no
+   *  segment. */
   add(items: readonly Item[]): void
   /** Lets `step` seal full chunks at once, until the next `add`: their blocks are final. */
   settle(): void
@@ -22,28 +23,29 @@ export interface SegmentIndexer<Item> {
   step(): boolean
   /** Steps for about `budgetMs`. True if work is left. */
   work(budgetMs: number): boolean
-  /** Drops the segments with items that there are no more, after their rows were deleted. Chunks of them that are still
-   *  full are sealed again by `work`. */
+  /** Drops the segments with deleted items, after the deletion of their rows. `work` seals those of their chunks again
+   *  that are still full. */
   truncate(): void
   /** Drops all segments, and rows without a segment: every item is then in the tail. */
   drop(): void
-  /** Seals the next full chunk of stored items in about 0.3 s, or finishes a started one. False if there is none. */
+  /** Seals the next full chunk of stored items in about 0.3 s, or finishes a started one. False if no chunk is left. */
   sealNext(): boolean
-  /** Drops what is in memory; call it after a rollback. */
+  /** Drops the state in memory; call it after a rollback. */
   forget(): void
 }
 
 // Rows deleted between two clock checks.
 const DELETE_ROWS = 200
-// Items hashed per step, fewer where their rows must be read, and how many may wait for it: waiting items keep their blocks in
-// memory.
+// Items hashed per step, fewer where their rows must be read, and how many may wait for it: waiting items keep their
+// blocks in memory.
 const STEP_ITEMS = 500
 const STEP_ROWS = 150
 const MAX_WAITING = 1_000
 /** Blocks that a reorg is likely to reach: two epochs. */
 export const SETTLED_BLOCKS = 64
 
-/** The indexer of a writable database. Work that an earlier process left unfinished is dropped and restarted. */
+/** Creates the indexer of a writable database. Work that an earlier process left unfinished is dropped and
+ *  restarted. */
 export function createSegmentIndexer<Item>(
   db: Database,
   kind: IndexKind<Item>,
@@ -57,16 +59,16 @@ export function createSegmentIndexer<Item>(
   /** Builders of the current chunk, and of the previous one until it is sealed. */
   let builder = createChunkBuilder()
   let spare: ChunkBuilder | undefined
-  /** The chunk that fills; undefined: what lies in memory is not that of the database. */
+  /** The chunk that is filling; undefined when the state in memory does not match the database. */
   let nextChunk: number | undefined
   /** Rows behind those in the builder are not all in `waiting`. */
   let isBehindRows = false
-  /** Whether `step` reads such rows, as it does once blocks come or go; before, `sealNext` reads them. */
+  /** True when `step` reads such rows: once blocks are added or removed; before, `sealNext` reads them. */
   let follows = false
   let waiting: Item[] = []
   let added = 0
   let settled = false
-  /** Not sealed yet; `at` is how many blocks had been added. */
+  /** The full chunk that is not sealed yet; `at` is how many blocks had been added. */
   let full: { chunk: number; builder: ChunkBuilder; at: number } | undefined
   let sealing: SealJob | undefined
   let job: MergeJob | undefined
@@ -119,7 +121,7 @@ export function createSegmentIndexer<Item>(
     nextChunk = sealFull(nextChunk!)
     isBehindRows = to > from
   }
-  /** Keeps what was hashed of the first `count` items. The rest of them are read again. */
+  /** Keeps the hashes of the first `count` items. The other items are read again. */
   const truncateBuilders = (count: number) => {
     waiting = []
     isBehindRows = true

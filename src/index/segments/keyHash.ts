@@ -1,9 +1,9 @@
-/** Secret of a database's index keys: two 32-bit words. Strangers choose the topics, and without the secret they cannot
- *  produce collisions. */
+/** Secret of a database's index keys: two 32-bit words. Untrusted parties choose the topics, and without the secret
+ *  they cannot produce collisions. */
 export type KeySecret = readonly [number, number]
 
-/** Bits of the hash that the index keeps: bucket and fingerprint. Two keys of a segment collide once in 2^42 pairs; that
- *  costs row reads, never a wrong answer. */
+/** Bits of the hash that the index keeps: bucket and fingerprint. Two keys of a segment collide once in 2^42 pairs;
+ *  that costs row reads, never a wrong answer. */
 export const KEY_BITS = 42
 const LOW_BITS = KEY_BITS - 32
 

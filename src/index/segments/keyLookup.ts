@@ -3,8 +3,8 @@ import { type BucketEntry, bucketBits, bucketOf, findInBucket, fingerprintOf } f
 import type { HashedKey } from './keyPairs.js'
 import { countGaps } from './postings.js'
 
-/** A function that finds what a segment has of a key; undefined when it lacks the key. Keys in the order of their hashes
- *  share the reads of their buckets. */
+/** Creates a function that finds the entry of a key in a segment; undefined when it lacks the key. Keys in the order of
+ *  their hashes share the reads of their buckets. */
 export function createKeyLookup(
   store: Pick<SegmentStore, 'bucket'>,
   { id, level }: Pick<Segment, 'id' | 'level'>,
@@ -22,7 +22,7 @@ export function createKeyLookup(
   }
 }
 
-/** How many items of the segment have the key, told without reading large postings. */
+/** Counts the items of the segment that have the key, without reading large postings. */
 export function countItems(store: Pick<SegmentStore, 'bucket'>, segment: Segment, key: HashedKey): number {
   const entry = createKeyLookup(store, segment)(key)
   if (!entry) return 0

@@ -1,9 +1,9 @@
 /* The most expensive query with an empty answer combines two keys that many items have, but no item both. So a segment
  * records which of its most frequent keys co-occur in an item.
  *
- * Layout, little-endian: u16 n | n × (u32 high, u16 low), ascending | one bit per pair i < j, at j * (j - 1) / 2 + i, lowest
- * bit of a byte first. A bit set for a pair that never co-occurs costs time; a bit missing for one that does would lose
- * results. */
+ * Layout, little-endian: u16 n | n × (u32 high, u16 low), ascending | one bit per pair i < j, at j * (j - 1) / 2 + i,
+ * lowest bit of a byte first. A bit set for a pair that never co-occurs costs time; a bit missing for one that does
+ * would lose results. */
 
 /** Most frequent keys of a segment whose pairs are recorded: at most 19 KB. */
 export const MAX_PAIRED_KEYS = 512
@@ -26,7 +26,7 @@ export interface PairTable {
   bits: Uint8Array
 }
 
-/** A table without co-occurrences. `keys` are ascending, at most `MAX_PAIRED_KEYS`. */
+/** Creates a table without co-occurrences. `keys` are ascending, at most `MAX_PAIRED_KEYS`. */
 export function createPairTable(keys: readonly HashedKey[]): PairTable {
   return { keys, bits: new Uint8Array(bitBytes(keys.length)) }
 }

@@ -12,7 +12,7 @@ export interface MergeJob {
   step(): boolean
 }
 
-/** The first eight live segments below `maxLevel` that can be merged; undefined if there are none. */
+/** The first eight live segments below `maxLevel` that can be merged; undefined if there are fewer. */
 export function findMergeable(segments: readonly Segment[], maxLevel: number): Segment[] | undefined {
   for (let level = 0; level < maxLevel; level++) {
     const ofLevel = segments.filter((segment) => segment.level === level)
@@ -28,7 +28,7 @@ export function findMergeable(segments: readonly Segment[], maxLevel: number): S
   return undefined
 }
 
-/** A merge of `sources`, bucket by bucket. */
+/** Creates a merge of `sources`, bucket by bucket. */
 export function createMergeJob(store: SegmentStore, sources: readonly Segment[]): MergeJob {
   const { level, firstChunk } = sources[0]
   const id = store.createSegment(level + 1, firstChunk, 'building')
@@ -127,8 +127,8 @@ interface KeyPlace {
   fingerprint: number
 }
 
-/** Concatenates postings stored in buckets: only the first gap of each part changes. False, with nothing written, if they
- *  do not fit into a bucket together. */
+/** Concatenates postings stored in buckets: only the first gap of each part changes. False, with nothing written, if
+ *  they do not fit into a bucket together. */
 function joinInline(writer: BucketWriter, { bucket, fingerprint }: KeyPlace, parts: readonly BucketCursor[]): boolean {
   writer.begin(bucket, fingerprint)
   let last = 0

@@ -5,8 +5,9 @@ export const CHUNK_SIZE = 1 << CHUNK_BITS
 const BITMAP_WORDS = CHUNK_SIZE / 32
 const BITMAP_BYTES = CHUNK_SIZE / 8
 
-/** Postings of a key that do not fit in its bucket: per chunk either gaps in varints or, in place of 4 KiB of them or more, a bitmap.
- *  Layout, little-endian: u16 chunks | chunks × (u16 chunk, u8 kind, u24 bytes) | payloads in the same order. */
+/** Postings of a key that do not fit in its bucket: per chunk either gaps in varints or, in place of 4 KiB of them or
+ *  more, a bitmap. Layout, little-endian: u16 chunks | chunks × (u16 chunk, u8 kind, u24 bytes) | payloads in the same
+ *  order. */
 const KIND_GAPS = 0
 const KIND_BITMAP = 1
 const ENTRY_BYTES = 6
@@ -68,8 +69,8 @@ export interface PositionList {
   count: number
 }
 
-/** Appends the ids of `encodeGaps` plus `offset` to a list with enough room. Branch-free, because whether a gap takes one
- *  byte or two is mispredicted too often. */
+/** Appends the ids of `encodeGaps` plus `offset` to a list with enough room. Branch-free, because whether a gap takes
+ *  one byte or two is mispredicted too often. */
 export function appendGaps({ bytes, start, end }: ByteStretch, offset: number, list: PositionList): void {
   const { values } = list
   let { count } = list
@@ -93,8 +94,8 @@ export function countGaps(bytes: Uint8Array): number {
   return count
 }
 
-// Bitmaps are used up to twice the length of the gaps: intersecting two takes the time of decoding a thousand gaps. Costs
-// 0.1 byte per log.
+// Bitmaps are used up to twice the length of the gaps: intersecting two takes the time of decoding a thousand gaps.
+// Costs 0.1 byte per log.
 const MAX_GAP_BYTES = BITMAP_BYTES / 2
 
 /** The postings of one chunk in the better form. `ids` are positions in the chunk: [from, to) of the array. */
@@ -159,7 +160,7 @@ export class ChunkCursor implements ByteStretch {
   readonly bytes: Uint8Array
   start: number
   end: number
-  /** Within the segment; NO_CHUNK after the last one. */
+  /** Chunk within the segment; NO_CHUNK after the last one. */
   chunk = NO_CHUNK
   /** True if the payload is a bitmap of 8 KiB: bit p of byte p / 8 for position p. Otherwise it is gaps. */
   isBitmap = false
@@ -175,7 +176,7 @@ export class ChunkCursor implements ByteStretch {
     this.#next()
   }
 
-  /** Advances to the first chunk that is not before the given one. */
+  /** Advances to the first chunk that is not before `chunk`. */
   skipTo(chunk: number): void {
     while (this.chunk < chunk) this.#next()
   }
@@ -202,7 +203,7 @@ export interface ChunkSet {
   readonly bytes: Uint8Array
 }
 
-/** An empty set. */
+/** Creates an empty set. */
 export function createChunkSet(): ChunkSet {
   return chunkSetIn(new ArrayBuffer(BITMAP_BYTES), 0)
 }
@@ -235,7 +236,8 @@ export function addChunk({ bytes, start, end, isBitmap }: ChunkCursor, { words }
   }
 }
 
-/** Appends the positions in both sets of a chunk (which may be the same set), for words with a position in [from, to). */
+/** Appends the positions in both sets of a chunk (which may be the same set), for words with a position in
+ *  [from, to). */
 export function appendShared(
   [{ words: left }, { words: right }]: readonly [ChunkSet, ChunkSet],
   { chunk, from, to }: { chunk: number; from: number; to: number },

@@ -73,8 +73,8 @@ function takePart(builder: ChunkBuilder, { part, parts }: BucketPart): RebuiltCh
   }
 }
 
-/** Expected content of the buckets on this level that replace one bucket of level 0, in order: keys with their ascending
- *  positions in the segment. `index` counts level-0 buckets within the part. */
+/** Expected content of the buckets on this level that replace one bucket of level 0, in order: keys with their
+ *  ascending positions in the segment. `index` counts level-0 buckets within the part. */
 export function takeBuckets(chunks: readonly RebuiltChunk[], index: number, level: number): Map<number, number[]>[] {
   // A level-0 bucket is divided by the top bits of its fingerprints.
   const divisions = MERGE_FACTOR ** level

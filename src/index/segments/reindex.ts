@@ -26,9 +26,10 @@ export interface ReindexSummary {
 // Longest transaction of deletions and merges.
 const SLICE_MS = 200
 
-/** Rebuilds an index from the rows of a writable database. The first transaction drops all segments; from then on readers
- *  search unsealed items in memory. Each further transaction, at most about half a second, deletes a part of the old
- *  index, seals a chunk or continues a merge. Wherever it is interrupted, the committed index gives correct answers. */
+/** Rebuilds an index from the rows of a writable database. The first transaction drops all segments; from then on
+ *  readers search unsealed items in memory. Each further transaction, at most about half a second, deletes a part of
+ *  the old index, seals a chunk or continues a merge. Wherever it is interrupted, the committed index returns correct
+ *  results. */
 export async function rebuildIndex(
   db: Database,
   kind: IndexKind<unknown>,

@@ -5,8 +5,8 @@ import type { ChunkBuilder, KeyVisitor } from './chunkBuilder.js'
 import { encodePairs } from './keyPairs.js'
 import { type ChunkPostings, encodeBigPostings, encodeChunk } from './postings.js'
 
-/** Writes the buckets of a segment, keys ascending. An entry is begun, filled with gaps or gap bytes, and ended; or it is
- *  written as big postings. */
+/** Writes the buckets of a segment, keys ascending. An entry is begun, filled with gaps or gap bytes, and ended; or it
+ *  is written as big postings. */
 export interface BucketWriter {
   /** Begins the entry of a key. */
   begin(bucket: number, fingerprint: number): void
@@ -14,7 +14,8 @@ export interface BucketWriter {
   appendGap(gap: number): void
   /** Appends bytes [from, to) of varints. */
   appendBytes(bytes: Uint8Array, from: number, to: number): void
-  /** Ends the entry. False if its postings do not fit into the bucket: it is then dropped, to be written as big postings. */
+  /** Ends the entry. False if its postings do not fit into the bucket: it is then dropped, to be written as big
+   *  postings. */
   end(): boolean
   /** Writes a key with big postings. */
   putBig(bucket: number, fingerprint: number, count: number, chunks: readonly ChunkPostings[]): void
@@ -24,8 +25,8 @@ export interface BucketWriter {
   ordinal(): number
 }
 
-/** A writer for a segment that already has `firstOrdinal` big postings. Buckets are built in place, without an object or
- *  copy per key. */
+/** Creates a writer for a segment that already has `firstOrdinal` big postings. Buckets are built in place, without an
+ *  object or copy per key. */
 export function createBucketWriter(store: SegmentStore, segment: number, firstOrdinal = 0): BucketWriter {
   let fingerprints = new Uint32Array(1024)
   let lengths = new Uint8Array(1024)

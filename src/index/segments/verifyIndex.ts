@@ -65,9 +65,9 @@ export interface IndexVerification {
 }
 
 /** Compares live segments with the postings computed from their rows, both ways, and checks their chunks for gaps and
- *  overlaps. Only reads, each segment in its own snapshot, so an import may run at the same time. Memory: about 10 bytes
- *  per posting of a segment; above level 3 an eighth of them at a time. @throws IndexFault at the first difference;
- *  UsageError if there is no live segment with that id. */
+ *  overlaps. Only reads, each segment in its own snapshot, so an import may run at the same time. Memory: about 10
+ *  bytes per posting of a segment; above level 3 an eighth of them at a time. @throws IndexFault at the first
+ *  difference; UsageError if there is no live segment with that id. */
 export function verifyIndex(
   db: Database,
   kind: IndexKind<unknown>,
@@ -131,7 +131,7 @@ function checkCoverage(kind: IndexKind<unknown>, live: readonly Segment[], fullC
 // Segments above this level are compared in parts, which bounds memory: 2^25 items at a time. They have no key pairs.
 const WHOLE_LEVEL = 3
 
-/** The comparison of one segment; returns its number of postings. */
+/** Creates the comparison of one segment, which returns its number of postings. */
 function createComparison(
   db: Database,
   kind: IndexKind<unknown>,

@@ -4,8 +4,8 @@ import { compareKeys, type HashedKey, openPairs } from './keyPairs.js'
 import { CHUNK_SIZE } from './postings.js'
 import type { RebuiltChunk } from './rebuiltKeys.js'
 
-/** Compares a segment's key pairs with all keys of its chunks. A recorded pair that does not co-occur is no fault,
- *  because merges are conservative. @returns the fault in words; undefined if there is none. */
+/** Compares a segment's key pairs with all keys of its chunks. A recorded pair that does not co-occur is not a fault,
+ *  because merges are conservative. @returns the fault in words; undefined without a fault. */
 export function findPairFault(blob: Uint8Array, chunks: readonly RebuiltChunk[]): string | undefined {
   let pairs: ReturnType<typeof openPairs>
   try {

@@ -20,7 +20,7 @@ export interface TransactionFinder {
   refresh(budgetMs: number): boolean
 }
 
-/** A finder with statements prepared once per connection. */
+/** Creates a finder with statements prepared once per connection. */
 export function createTransactionFinder(db: Database): TransactionFinder {
   const store = createSegmentStore(db, TRANSACTION_INDEX.tables)
   const rows = createTransactionHashes(db)

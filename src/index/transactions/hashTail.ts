@@ -1,11 +1,11 @@
 import type { Database } from '../../store/database.js'
 import { createTransactionHashes } from '../../store/rows/transactionHashes.js'
 
-/** Transactions behind the last segment, in memory: ids by 32 bits of their hashes. At most 131,071 once the index is up
- *  to date: 1.5 MB. It may still have ids before its start. */
+/** Transactions behind the last segment, in memory: ids by 32 bits of their hashes. At most 131,071 once the index is
+ *  up to date: 1.5 MB. It may still have ids before its start. */
 export interface HashTail {
-  /** Reads new rows for about `budgetMs` until it has [start, end). False if time ran out. Call it inside the snapshot in
-   *  which `find` and the rows are read. */
+  /** Reads new rows for about `budgetMs` until it has [start, end). False if time ran out. Call it inside the snapshot
+   *  in which `find` and the rows are read. */
   refresh(start: number, end: number, budgetMs: number): boolean
   /** Ids of transactions whose hashes may have these 32 bits, newest first. */
   find(prefix: number): number[]
@@ -19,14 +19,16 @@ const SLACK = 2 ** 17
 // Earlier states to return to after a reorg: one per block at the head of the chain.
 const CHECKPOINTS = 64
 
-/** The tail of one connection. `prefixOf` returns 32 bits of a hash, which strangers must not be able to predict. */
+/** Creates the tail of one connection. `prefixOf` returns 32 bits of a hash, which untrusted clients must not be able
+ *  to predict. */
 export function createHashTail(db: Database, prefixOf: (hash: Uint8Array) => number): HashTail {
   const rows = createTransactionHashes(db)
   let from = 0
-  /** By id - from. */
+  /** Prefixes by id - from. */
   let prefixes = new Uint32Array(FIRST_CAPACITY)
   let count = 0
-  /** Open addressing: index in `prefixes` + 1, or 0. Entries may be stale: the prefix there is then another one, or none. */
+  /** Open addressing: index in `prefixes` + 1, or 0. Entries may be stale: the prefix there is then another one, or
+   *  none. */
   let slots = new Uint32Array(FIRST_CAPACITY * 2)
   let used = 0
   let checkpoints: { end: number; blockHash: Buffer }[] = []

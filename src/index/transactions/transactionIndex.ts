@@ -15,8 +15,8 @@ export const TRANSACTION_INDEX: IndexKind<Uint8Array> = {
   tables: {
     segments: 'transaction_segments',
     buckets: 'transaction_buckets',
-    // A lookup searches segment after segment, so few are better: 2^28 transactions, 22 bits of bucket. Keys are unique, and
-    // buckets of every level are below 1 KB.
+    // A lookup searches segment after segment, so few are better: 2^28 transactions, 22 bits of bucket. Keys are
+    // unique, and buckets of every level are below 1 KB.
     maxLevel: 4,
     bucketSpace: 2 ** 24,
   },
@@ -27,7 +27,7 @@ export const TRANSACTION_INDEX: IndexKind<Uint8Array> = {
 /** The writer of the transaction index. */
 export type TransactionIndexer = SegmentIndexer<Uint8Array>
 
-/** The indexer of a database opened for writing. */
+/** Creates the indexer of a database opened for writing. */
 export function createTransactionIndexer(db: Database, options: { chunkBits?: number } = {}): TransactionIndexer {
   return createSegmentIndexer(db, TRANSACTION_INDEX, options)
 }

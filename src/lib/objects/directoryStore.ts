@@ -18,9 +18,9 @@ import type {
   RequestControl,
 } from './objectStore.js'
 
-/** A directory as an object store: a file per object. Files are synced and then renamed, so that a crash leaves the old or the new
- *  object; `absent` is decided by the file system (a hard link). A version is compared before the rename: two processes that
- *  replace one object at a time need a lock between them. */
+/** Presents a directory as an object store: a file per object. Files are synced and then renamed, so that a crash
+ *  leaves the old or the new object; `absent` is decided by the file system (a hard link). A version is compared before
+ *  the rename: two processes that replace one object at a time need a lock between them. */
 export function createDirectoryStore(directory: string): ObjectStore {
   const root = resolve(directory)
   const pathOf = (key: string) => join(root, requireKey(key))
@@ -91,10 +91,11 @@ function temporaryPath(path: string): string {
   return `${path}.${process.pid}.${randomBytes(4).toString('hex')}${TEMPORARY}`
 }
 
-/** Opening a FIFO that replaced a file since it was looked at must not wait for a writer. Node takes numbers of the system here, too. */
+/** Opening a FIFO that has replaced a file since its check must not wait for a writer. Node accepts flags of the system
+ *  here, too. */
 const READ = (constants.O_RDONLY | (constants.O_NONBLOCK ?? 0)) as unknown as string
 
-/** @throws ObjectStoreFailed for what is no regular file: a FIFO or a device may block or never end */
+/** @throws ObjectStoreFailed unless it is a regular file: a FIFO or a device may block or never end */
 async function factsOf(path: string): Promise<ObjectFacts | undefined> {
   try {
     const found = await stat(path, { bigint: true })
@@ -154,7 +155,8 @@ async function publish(
   return (await factsOf(path))?.version ?? ''
 }
 
-/** A new name for the file, which is not there yet. File systems without hard links get a copy, which is exclusive, too. */
+/** Links the file to a new name, which must not exist. File systems without hard links get a copy, which is exclusive,
+ *  too. */
 async function linkOrCopy(from: string, to: string): Promise<void> {
   try {
     await link(from, to)

@@ -1,6 +1,6 @@
 import { CairnError } from '../errors.js'
 
-/** A conditional put found another object there, or none. */
+/** A conditional put found another object, or none. */
 export class ObjectConflict extends CairnError {
   readonly key: string
   constructor(place: string, key: string) {
@@ -9,7 +9,7 @@ export class ObjectConflict extends CairnError {
   }
 }
 
-/** A store could not do what it was asked, after it was tried again where that may help. */
+/** A store operation failed, after retries where they may help. */
 export class ObjectStoreFailed extends CairnError {
   /** HTTP status of S3. */
   readonly status: number | undefined
@@ -22,7 +22,7 @@ export class ObjectStoreFailed extends CairnError {
   }
 }
 
-/** What was tried, and what was wrong with it. */
+/** The failed action and its cause. */
 export interface FailedAction {
   /** `put`, `get`, `head`, `list` or `delete`. */
   readonly action: string
@@ -33,7 +33,7 @@ export interface FailedAction {
   readonly code?: string
 }
 
-/** An object is larger than its reader takes. */
+/** An object is larger than its reader accepts. */
 export class ObjectTooLarge extends CairnError {
   constructor(object: string, { bytes, maxBytes }: { bytes: number; maxBytes: number }) {
     super(`${object} has ${bytes} bytes, more than the ${maxBytes} that are read`)

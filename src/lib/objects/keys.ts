@@ -1,9 +1,9 @@
 const NAME = /^[A-Za-z0-9_$-][A-Za-z0-9._$-]{0,254}$/
 
-/** Names of a temporary file end so; no key does. */
+/** Suffix of temporary files; no key has it. */
 export const TEMPORARY = '.tmp'
 
-/** The key, checked. @throws Error for one that a store does not take: keys are made by the program */
+/** Checks and returns the key. @throws Error for one that a store does not accept: keys are made by the program */
 export function requireKey(key: string): string {
   const names = key.split('/')
   if (names.every((name) => NAME.test(name)) && !key.endsWith(TEMPORARY)) return key

@@ -1,31 +1,33 @@
 import type { Readable } from 'node:stream'
 
-/** Where objects are kept under keys: a directory, or a bucket of S3 with a prefix. A key is made of names with `/` between them; a
- *  name has letters, digits, `.`, `_`, `-` and `$`, and does not begin with a `.`. An object appears whole or not at all. */
+/** Stores objects under keys, in a directory or in an S3 bucket with a prefix. A key consists of names with `/` between
+ *  them; a name has letters, digits, `.`, `_`, `-` and `$`, and does not begin with a `.`. An object appears whole or
+ *  not at all. */
 export interface ObjectStore {
-  /** Where it is, for messages: `/srv/snapshots` or `s3://bucket/prefix`. */
+  /** Location for messages: `/srv/snapshots` or `s3://bucket/prefix`. */
   readonly place: string
-  /** Stores an object; returns its version when it is durable. Replaces one that is there, unless `condition` forbids it.
-   *  @throws ObjectConflict when the condition does not hold; ObjectStoreFailed; the reason of the signal */
+  /** Stores an object; returns its version when it is durable. Replaces an existing one, unless `condition` forbids it.
+   *  @throws ObjectConflict when the condition fails; ObjectStoreFailed; the reason of the signal */
   put(key: string, body: ObjectBody, options?: PutOptions): Promise<string>
-  /** The content of an object, or of a part of it; undefined when there is none.
+  /** The content of an object, or of a part of it; undefined if missing.
    *  @throws ObjectStoreFailed, also from the stream; the reason of the signal */
   get(key: string, options?: GetOptions): Promise<ObjectContent | undefined>
-  /** Undefined when there is no such object. @throws ObjectStoreFailed; the reason of the signal */
+  /** Undefined if the object is missing. @throws ObjectStoreFailed; the reason of the signal */
   head(key: string, options?: RequestControl): Promise<ObjectFacts | undefined>
-  /** The objects whose keys begin with the prefix, by ascending key. @throws ObjectStoreFailed; the reason of the signal */
+  /** The objects whose keys begin with the prefix, by ascending key. @throws ObjectStoreFailed; the reason of the
+   *  signal */
   list(prefix: string, options?: RequestControl): AsyncIterable<ListedObject>
   /** Removes an object; it may be gone already. @throws ObjectStoreFailed; the reason of the signal */
   delete(key: string, options?: RequestControl): Promise<void>
-  /** A path at which a file for `putFile` is best made. */
+  /** Path at which to create a file for `putFile`. */
   stagingPath(key: string): string
-  /** `put` of a file, which is gone afterwards. @throws as `put`: then the file stays */
+  /** Stores a file as `put` does, and removes it. @throws as `put`: then the file stays */
   putFile(key: string, path: string, options?: PutOptions): Promise<string>
-  /** Removes files at staging paths of keys that begin with the prefix, which processes that were killed have left. */
+  /** Removes files that killed processes left at staging paths of keys that begin with the prefix. */
   removeStaged(prefix: string): Promise<void>
 }
 
-/** What is stored: bytes, or a part of a file. */
+/** Content to store: bytes, or a part of a file. */
 export type ObjectBody = Uint8Array | FilePart
 
 /** Bytes [from, from + length) of a file. */
@@ -42,18 +44,18 @@ export interface RequestControl {
 
 /** How an object is stored. */
 export interface PutOptions extends RequestControl {
-  /** `absent`: there is no such object. A version: the object is still that one. */
+  /** `absent`: the object does not exist. A version: the object is still that one. */
   readonly condition?: 'absent' | { readonly version: string }
   /** SHA-256 of the body as 64 hex digits, where it is known. The store refuses bytes of another digest. */
   readonly sha256?: string
 }
 
-/** What of an object is read: bytes [from, from + length). Default: all. */
+/** The part of an object to read: bytes [from, from + length). Default: all. */
 export interface GetOptions extends RequestControl {
   readonly range?: { readonly from: number; readonly length: number }
 }
 
-/** What is known of an object without reading it. */
+/** Metadata of an object. */
 export interface ObjectFacts {
   readonly bytes: number
   /** Changes whenever the object is replaced. */

@@ -10,7 +10,8 @@ export function isS3(place: string): boolean {
   return place.startsWith(S3)
 }
 
-/** The object store at a directory or at `s3://BUCKET/PREFIX`. Nothing is asked or made yet. S3's code is loaded when it is named.
+/** Opens the object store at a directory or at `s3://BUCKET/PREFIX`, without requesting or creating anything yet. Loads
+ *  S3's code only when it is named.
  *  @throws UsageError for a wrong place or missing settings */
 export async function openObjectStore(place: string, options: S3Options, env: NodeJS.ProcessEnv): Promise<ObjectStore> {
   if (!isS3(place)) return createDirectoryStore(place)

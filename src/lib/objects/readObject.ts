@@ -7,7 +7,7 @@ export interface SmallObject {
   readonly version: string
 }
 
-/** The whole object; undefined when there is none. @throws ObjectTooLarge; as `get` of the store */
+/** Reads a whole object; undefined if missing. @throws ObjectTooLarge; as `get` of the store */
 export async function readObject(
   store: ObjectStore,
   key: string,

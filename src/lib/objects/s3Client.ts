@@ -10,14 +10,14 @@ import { parseErrorCode } from './s3Xml.js'
 /** A request to a bucket. */
 export interface S3Request extends RequestControl {
   readonly method: 'GET' | 'HEAD' | 'PUT' | 'DELETE'
-  /** For messages: what is done, and to what. */
+  /** For messages: the action and its object. */
   readonly action: string
   readonly object: string
-  /** Within the bucket; empty for the bucket itself. */
+  /** Key within the bucket; empty for the bucket itself. */
   readonly key: string
   readonly query?: { readonly [name: string]: string }
   readonly headers?: { readonly [name: string]: string }
-  /** Opened anew for each attempt. */
+  /** Opened again for each attempt. */
   readonly body?: { readonly bytes: number; open(): Uint8Array | ReadableStream }
 }
 
@@ -28,7 +28,7 @@ export interface S3Answer {
   /** Attempts that were made, 1 or more. */
   readonly attempts: number
   text(): Promise<string>
-  /** Fails when nothing comes for the idle time. */
+  /** Fails when nothing arrives within the idle time. */
   stream(): Readable
 }
 
@@ -36,12 +36,12 @@ const ATTEMPTS = 6
 const FIRST_PAUSE_MS = 200
 const MAX_PAUSE_MS = 10_000
 const IDLE_MS = 30_000
-/** The least speed at which an upload is waited for. */
+/** Minimum speed of an upload, which bounds the wait for it. */
 const UPLOAD_BYTES_PER_MS = 256
 const MAX_ERROR_BYTES = 64 * 1024
 
-/** Sends signed requests to a bucket, path style (`ENDPOINT/BUCKET/KEY`), by Signature Version 4. 5xx, 429, 409 of a condition
- *  under way, lost connections and attempts without progress are tried again after a random pause that doubles. */
+/** Sends signed requests to a bucket, path style (`ENDPOINT/BUCKET/KEY`), by Signature Version 4. Retries 5xx, 429, 409
+ *  of a condition under way, lost connections and attempts without progress after a random pause that doubles. */
 export function createS3Client(bucket: string, settings: S3Settings) {
   const {
     endpoint,
@@ -102,7 +102,7 @@ export function createS3Client(bucket: string, settings: S3Settings) {
   }
 }
 
-/** Of a `Response`. Without a body when it was read already. */
+/** The used members of a `Response`. Without a body when it was read already. */
 type Found = Pick<Response, 'status' | 'headers' | 'body'>
 
 type Attempted =
@@ -206,7 +206,7 @@ function adviceOn(status: number, code: string | undefined): string {
   return ''
 }
 
-/** What fetch says of a failure is in its cause. */
+/** fetch puts the reason of a failure into its cause. */
 function causeOf(error: unknown): string {
   const { cause } = error as { cause?: unknown }
   const { code } = (cause ?? {}) as { code?: string }

@@ -1,6 +1,6 @@
 import { UsageError } from '../errors.js'
 
-/** Where S3 is, and who asks it. */
+/** Endpoint and credentials of S3. */
 export interface S3Settings {
   /** `https://s3.eu-central-1.amazonaws.com`, `http://127.0.0.1:7480`: origin without a path. */
   readonly endpoint: string
@@ -13,14 +13,14 @@ export interface S3Settings {
   readonly idleMs?: number
 }
 
-/** What requests are signed with. Never shown. */
+/** Credentials that sign requests. Never shown. */
 export interface S3Credentials {
   readonly accessKeyId: string
   readonly secretAccessKey: string
   readonly sessionToken?: string
 }
 
-/** Options that go before the environment. */
+/** Options that override the environment. */
 export interface S3Options {
   readonly endpoint?: string
   readonly region?: string

@@ -13,8 +13,9 @@ import { parseListing } from './s3Xml.js'
 /** Largest object of one put (https://docs.aws.amazon.com/AmazonS3/latest/userguide/qfacts.html). */
 const MAX_PUT_BYTES = 5 * 2 ** 30
 
-/** The objects of a bucket below a prefix, which may be empty, as an object store. Whatever is sent with a SHA-256 is signed with
- *  it, so that the server refuses other bytes. Conditions are If-None-Match and If-Match; versions are ETags. */
+/** Presents the objects of a bucket below a prefix, which may be empty, as an object store. A body with a SHA-256 is
+ *  signed with it, so that the server refuses other bytes. Conditions are If-None-Match and If-Match; versions are
+ *  ETags. */
 export function createS3Store(bucket: string, prefix: string, settings: S3Settings): ObjectStore {
   const client = createS3Client(bucket, settings)
   const place = `s3://${bucket}${prefix === '' ? '' : `/${prefix}`}`
@@ -43,7 +44,7 @@ export function createS3Store(bucket: string, prefix: string, settings: S3Settin
       if (answer.status === 200) return factsOf(answer).version
       attempts = Math.max(attempts, answer.attempts)
     }
-    // An attempt whose answer was lost may be what stands there.
+    // The stored object may be that of an attempt whose answer was lost.
     const same = attempts > 1 ? await findSame(client, request('GET', 'get', key), body, signal) : undefined
     if (same !== undefined) return same
     throw new ObjectConflict(place, key)
@@ -84,7 +85,8 @@ export function createS3Store(bucket: string, prefix: string, settings: S3Settin
   }
 }
 
-/** The headers of a condition, to be tried in turn: radosgw 16 compares the header of a put with the ETag without its quotes. */
+/** The headers of a condition, to be tried in turn: radosgw 16 compares the header of a put with the ETag without its
+ *  quotes. */
 function conditionHeaders(condition: PutOptions['condition']): { readonly [name: string]: string }[] {
   if (condition === undefined) return [{}]
   if (condition === 'absent') return [{ 'if-none-match': '*' }]

@@ -3,7 +3,7 @@ import type { ListedObject } from './objectStore.js'
 /** A page of ListObjectsV2. */
 export interface Listing {
   readonly objects: readonly ListedObject[]
-  /** Of the next page; undefined after the last. */
+  /** Token of the next page; undefined after the last. */
   readonly next: string | undefined
 }
 
@@ -18,7 +18,8 @@ export function parseListing(xml: string): Listing {
   return { objects, next: isCut ? element(xml, 'NextContinuationToken') : undefined }
 }
 
-/** The `Code` of an error, as `NoSuchBucket`; undefined when the text is no answer of S3. Other elements may repeat the access key. */
+/** The `Code` of an error, as `NoSuchBucket`; undefined when the text is no answer of S3. Other elements may repeat the
+ *  access key. */
 export function parseErrorCode(xml: string): string | undefined {
   const code = element(xml, 'Code')
   return code !== undefined && /^[A-Za-z0-9.]{1,64}$/.test(code) ? code : undefined

@@ -19,57 +19,59 @@ import { createCatchUpTrie, type RemoteTrieHasher } from './catchUpTrie.js'
 import { StaleEpoch, StateChangesMissing, UnknownAncestor } from './errors.js'
 import type { VerifiedBlock } from './verifyReplicated.js'
 
-/** A block that is being verified. */
+/** A block whose verification is in progress. */
 export interface BlockToApply {
   /** @throws as `verifyReplicated` */
   verified(): VerifiedBlock | Promise<VerifiedBlock>
-  /** Where another thread verifies it: the block as it came, to be written before it is known to be right. @throws InvalidMessage */
+  /** Present when another thread verifies the block: decodes it, to be written before it is verified.
+   *  @throws InvalidMessage */
   decoded?(): VerifiedBlock
-  /** Where another thread verifies it: resolves when it is right. Rejects as `verified` */
+  /** Present when another thread verifies the block: resolves when it is valid. Rejects as `verified` */
   approved?(): Promise<void>
 }
 
-/** A unit whose blocks are being verified. */
+/** A change set whose blocks are being verified. */
 export interface UnitToApply extends PositionedUnit {
-  /** Those of the unit, in order. */
+  /** The blocks of the change set, in order. */
   readonly blocks: readonly BlockToApply[]
 }
 
 /** Writes the chain of a replica. */
 export interface Applier {
-  /** How far the replica is in what it reads, as committed; undefined in a new one, and after the chain was changed otherwise: by a
-   *  rewind, an import or a time as the writer. */
+  /** The committed position in the source. Undefined in a new replica, and after a rewind, an import or a leader
+   *  session changed the chain. */
   readonly position: ReplicaPosition | undefined
-  /** The newest block, as committed. */
+  /** The newest committed block. */
   readonly newest: Head | undefined
-  /** Applies a unit: all of it or nothing. Blocks on top of the head join the open transaction; a unit that removes blocks is
-   *  committed, as is what was applied before it. A unit whose blocks are held changes the position alone.
-   *  @param isBehind many more wait: the state trie takes the changes of many blocks in another thread, where there is one, and is
-   *    that of none in between
-   *  @throws InvalidBlock, UnknownAncestor, ReorgBelowFinalized, StateChangesMissing, StaleEpoch when the unit is refused: what
-   *    was applied before it is committed. StateRootDiffers: the open transaction is given up */
+  /** Applies a change set atomically. Blocks on top of the head join the open transaction. A change set that removes
+   *  blocks is committed, as is what was applied before it. A change set whose blocks are all stored changes only the
+   *  position.
+   *  @param isBehind many more are queued: another thread, if any, collects the state trie's changes over many blocks,
+   *    and the trie is at no block in between
+   *  @throws InvalidBlock, UnknownAncestor, ReorgBelowFinalized, StateChangesMissing, StaleEpoch when the change set
+   *    is refused: what was applied before it is committed. StateRootDiffers: the open transaction is rolled back */
   apply(unit: UnitToApply, options?: { isBehind?: boolean }): Promise<void>
   /** Commits what was applied, with the position. */
   commit(): void
-  /** Brings the state trie nearer to the head, in a transaction of its own. @returns true when more is left; a promise when it is
-   *  being hashed in another thread, which resolves when there is more to do here
+  /** Advances the state trie towards the head, in a transaction of its own. @returns true when more is left; while
+   *  another thread hashes it, a promise that resolves when there is more to do here
    *  @throws StateRootDiffers */
   workOnTrie(): boolean | Promise<void>
 }
 
-/** Most blocks that the state trie may be behind the head while few wait. */
+/** Max blocks that the state trie may be behind the head while few are queued. */
 const TIP_INTERVAL = 64
 
-/** What an applier needs besides the chain. */
+/** What an applier needs in addition to the chain. */
 export interface ApplierOptions {
   readonly log: Logger
-  /** Most blocks that the state trie may be behind the head while many wait. */
+  /** Max blocks that the state trie may be behind the head while many are queued. */
   readonly trieInterval: number
-  /** Hashes the state trie while blocks wait. Default: the trie follows the rows. */
+  /** Hashes the state trie while blocks are queued. Default: the trie follows the rows. */
   readonly hasher?: RemoteTrieHasher
 }
 
-/** An applier over a chain that was opened with `lazyTrie`. */
+/** Creates an applier over a chain that was opened with `lazyTrie`. */
 export function createApplier(
   db: Database,
   chain: WritableChain,
@@ -120,7 +122,7 @@ export function createApplier(
     const most = isBehind ? trieInterval : Math.min(TIP_INTERVAL, trieInterval)
     return trie && !ahead?.isActive && head.newest!.header.number - trie.block.number >= most
   }
-  /** Checks that the blocks go on from `parent`, each from the one before. */
+  /** Checks that the blocks link to `parent` and to each other. */
   const verifyLinks = async (blocks: readonly VerifiedBlock[], first: Head | undefined) => {
     let parent = first
     for (const { block, parts } of blocks) {
@@ -131,8 +133,8 @@ export function createApplier(
       parent = { hash: block.hash, header: block.header, totalDifficulty: parts.totalDifficulty }
     }
   }
-  /** Checks a unit. @returns what writes it, and waits until its blocks are known to be right. `isAlone`: nothing else is in its
-   *  transaction, so its blocks are written while another thread still verifies them. */
+  /** Checks a change set. @returns a function that writes it and waits until its blocks are verified. `isAlone`:
+   *  nothing else is in its transaction, so its blocks are written while another thread still verifies them. */
   const prepare = async (
     { unit, position: { stream, epoch }, blocks: checks }: UnitToApply,
     { isBehind, isAlone }: { isBehind: boolean; isAlone: boolean },
@@ -169,7 +171,8 @@ export function createApplier(
     const { hash, header, totalDifficulty } = reader.blockByNumber(ancestor.number)!
     return { hash, header, totalDifficulty }
   }
-  /** Stores a trie that was hashed in another thread, with everything that is applied. @returns false when there is none */
+  /** Stores a trie that was hashed in another thread, with everything that is applied. @returns false when no result
+   *  is available */
   const adoptHashed = (): boolean => {
     const hashed = ahead?.take()
     if (hashed === undefined) return false
@@ -203,7 +206,7 @@ export function createApplier(
     }
     return trie.block.number < number
   }
-  /** The other thread notes blocks on top of those that it has. */
+  /** Starts the collection of changes in the other thread, unless it is at the head already. */
   const beginNoting = async () => {
     if (!ahead || head.inTransaction || (ahead.isActive && ahead.noted === newest?.header.number)) return
     for (let more = workOnTrie(); more; more = workOnTrie()) await more
@@ -248,7 +251,7 @@ export function createApplier(
   }
 }
 
-/** @throws InvalidBlock unless the block goes on from `parent` */
+/** @throws InvalidBlock unless the block links to `parent` */
 function verifyLink({ hash, header }: Block, totalDifficulty: bigint, parent: Head, spec: ChainSpec): void {
   const { number, timestamp, difficulty } = header
   verifyHeader(header, hash, parent, rulesAt(spec, number, timestamp, parent.totalDifficulty), spec)
@@ -258,7 +261,8 @@ function verifyLink({ hash, header }: Block, totalDifficulty: bigint, parent: He
   throw new InvalidBlock({ blockNumber: number, blockHash: hash, check, expected: String(expected), actual })
 }
 
-/** The first block of a chain without state: block 0 is that of the genesis, the parent of any other is not known. */
+/** Checks the first block of a chain without state: block 0 must be the genesis; the parent of any other block is
+ *  not known. */
 async function verifyFirst({ hash, header }: Block, chain: WritableChain): Promise<void> {
   if (header.number !== 0) return
   const genesis = await chain.genesisBlock()

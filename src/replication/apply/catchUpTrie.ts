@@ -3,55 +3,57 @@ import type { Logger } from '../../lib/logger.js'
 import type { LazyTrie } from '../../sync/head/lazyTrie.js'
 import type { HashedTrie } from '../../sync/head/trieHasher.js'
 
-/** A trie hasher in another thread. What is given is taken in order. */
+/** A trie hasher in another thread. It handles calls in order. */
 export interface RemoteTrieHasher {
-  /** Begins with the stored trie, as it is committed, which is that of a block. Results of what was given before are dropped. */
+  /** Starts from the stored trie, as committed, which is that of a block. Drops the results of earlier calls. */
   begin(blockNumber: number): void
-  /** Takes the changes of the next block; as in `DecodedBlock`. */
+  /** Adds the changes of the next block; as in `DecodedBlock`. */
   note(blockNumber: number, encodedState: Uint8Array): void
-  /** Blocks that were given and not noted yet. */
+  /** Number of blocks passed to `note` and not processed yet. */
   readonly waiting: number
-  /** Accounts and slots that were noted. */
+  /** Number of accounts and slots that were noted. */
   readonly size: number
-  /** Resolves when a block that waited was noted, or the thread failed. */
+  /** Resolves when a queued block was noted, or the thread failed. */
   progress(): Promise<void>
-  /** Hashes what was given. Rejects when a block could not be noted, or the thread ended; `begin` must follow.
-   *  Never settles after `begin`. */
+  /** Hashes the noted changes. Rejects when a block could not be noted, or the thread ended; `begin` must follow.
+   *  Never resolves or rejects after `begin`. */
   hash(): Promise<HashedTrie>
-  /** The result of `hash` is committed. */
+  /** Reports that the result of `hash` is committed. */
   stored(): void
 }
 
-/** The state trie of a replica that is behind: another thread takes the changes of the blocks as they are applied, and hashes those of
- *  many blocks at once, while more are applied. */
+/** The state trie of a replica that is behind. Another thread collects the changes of the blocks as they are
+ *  applied, and hashes those of many blocks at once while more are applied. */
 export interface CatchUpTrie {
-  /** The blocks from that of the trie up to the last one noted go to the thread. */
+  /** True while the blocks after that of the trie, up to the last one noted, go to the thread. */
   readonly isActive: boolean
-  /** Number of the last block given; that of the trie when not active. */
+  /** Number of the last block noted; that of the trie when not active. */
   readonly noted: number
-  /** Begins at the block of the trie, which must be committed. */
+  /** Starts at the block of the trie, which must be committed. */
   begin(): void
   note(blockNumber: number, encodedState: Uint8Array): void
-  /** Call between two blocks: waits while too many wait, and begins hashing when enough was noted. */
+  /** Call between two blocks: waits while too many are queued, and starts hashing when enough was noted. */
   keepPace(): Promise<void>
-  /** Hashes what is left, for the end of catching up. */
+  /** Hashes what is left, at the end of catching up. */
   finish(): void
-  /** A trie that was hashed, once: for `LazyTrie.adopt` and a commit, then `stored`. */
+  /** Returns a hashed trie, once: for `LazyTrie.adopt` and a commit, then `stored`. */
   take(): HashedTrie | undefined
   stored(): void
-  /** Resolves when `take` may have something, or it is no longer active. */
+  /** Resolves when `take` may have a result, or the catch-up trie is no longer active. */
   settled(): Promise<void>
-  /** Gives up what was noted: blocks were removed, or the transaction was rolled back. */
+  /** Drops what was noted: blocks were removed, or the transaction was rolled back. */
   forget(): void
 }
 
-// Accounts and slots together, in about 130 MB, from which on they are hashed. The room that is left takes the last block.
+// Number of accounts and slots together, about 130 MB, at which hashing starts. The remaining space fits the last
+// block.
 const FULL_NOTES = 800_000
-// Blocks that may wait to be noted, in about 40 MB.
+// Max blocks that wait to be noted, about 40 MB.
 const MAX_WAITING = 512
 
-/** The trie over `hasher`. When the thread fails, it is no longer active, and the trie follows the rows.
- *  @param interval most blocks that are hashed at once */
+/** Creates the trie over `hasher`. When the thread fails, the catch-up trie is no longer active, and the trie follows
+ *  the rows.
+ *  @param interval max blocks that are hashed at once */
 export function createCatchUpTrie(
   trie: LazyTrie,
   hasher: RemoteTrieHasher,
@@ -59,7 +61,7 @@ export function createCatchUpTrie(
 ): CatchUpTrie {
   let isActive = false
   let noted = -1
-  /** The last block that was hashed, or that is being hashed. */
+  /** The last block that was hashed, or is being hashed. */
   let hashedTo = -1
   let hashing: Promise<void> | undefined
   let result: HashedTrie | undefined

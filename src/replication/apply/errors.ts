@@ -2,7 +2,7 @@ import { CairnError } from '../../lib/errors.js'
 import { formatData } from '../../lib/hex.js'
 import type { BlockRef } from '../../sync/head/events.js'
 
-/** A reorg or rewind of the writer begins after a block that this replica does not have. */
+/** A reorg or rewind of the writer starts after a block that this replica does not have. */
 export class UnknownAncestor extends CairnError {
   readonly ancestor: BlockRef
   constructor(ancestor: BlockRef, held: Uint8Array | undefined) {
@@ -12,7 +12,7 @@ export class UnknownAncestor extends CairnError {
   }
 }
 
-/** A block came without state changes, and this replica keeps state. */
+/** A block arrived without state changes, and this replica keeps state. */
 export class StateChangesMissing extends CairnError {
   readonly blockNumber: number
   constructor(blockNumber: number) {
@@ -23,7 +23,7 @@ export class StateChangesMissing extends CairnError {
   }
 }
 
-/** A message of a writer that lost its lease came after one of its successor. */
+/** A message of a writer that lost its lease arrived after one of its successor. */
 export class StaleEpoch extends CairnError {
   readonly epoch: number
   readonly newest: number

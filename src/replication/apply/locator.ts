@@ -1,11 +1,11 @@
 import type { ChainReader } from '../../store/rows/types.js'
 import type { BlockRef } from '../../sync/head/events.js'
 
-// Blocks of a locator that steps which double take to reach any genesis.
+// Enough entries for doubling steps to reach any genesis.
 const LOCATOR_ENTRIES = 32
 
-/** Blocks of the chain, newest first: `dense` of them one after another, then each twice as far back as the one before; the first stored
- *  one is the last of them. */
+/** Returns blocks of the chain, newest first: `dense` consecutive blocks, then each twice as far back as the one
+ *  before. The first stored block is the last of them. */
 export function createLocator(reader: ChainReader, dense = 1): BlockRef[] {
   const coverage = reader.coverage()
   if (coverage === undefined) return []

@@ -30,54 +30,58 @@ import { describeChain, openReplicaWriter, type ReplicaChain, type ReplicaSettin
 import { applyUnits } from './replicaLoop.js'
 import { readAhead, type UnitQueue, type VerifyElsewhere } from './unitQueue.js'
 
-/** What a replica needs besides its settings. */
+/** What a replica needs in addition to its settings. */
 export interface ReplicaParts {
   readonly log: Logger
   readonly signal: AbortSignal
   readonly checkpoints?: Checkpoints
   openSource(chain: ReplicaChain): ReplicationSource
-  /** The newest block of the locator that the source's chain has; the blocks above it are removed. Undefined: none, or the source goes
-   *  on from the position. Default: the source sees to it. */
+  /** Returns the newest block of the locator that is on the source's chain; the blocks above it are removed.
+   *  Undefined: none, or the source resumes from the position. Default: left to the source. */
   findPublished?(chain: ReplicaChain, place: ReplicaPlace, signal: AbortSignal): Promise<BlockRef | undefined>
-  /** Number of the newest block that the source's chain is known to have, beside the blocks that came. Default: none is known. */
+  /** Number of the newest block that the source's chain is known to have, in addition to the blocks received.
+   *  Default: not known. */
   sourceHead?(): number | undefined
-  /** Opens what verifies the blocks of the chain in another thread. Default: they are verified in the thread that writes. */
+  /** Opens a verifier for the blocks of the chain in another thread. Default: blocks are verified in the thread that
+   *  writes. */
   openVerifier?(chain: ChainSource): { readonly verify: VerifyElsewhere; close(): Promise<void> }
-  /** Opens what hashes the state trie in another thread while the replica is behind. Default: the trie follows the rows. */
+  /** Opens a hasher for the state trie in another thread, for a replica that is behind. Default: the trie follows
+   *  the rows. */
   openHasher?(data: { datadir: string; cacheBytes: number }): RemoteTrieHasher & { close(): Promise<void> }
-  /** Errors after which it begins again by itself. Default: all but UsageError. */
+  /** True for errors after which the replica restarts by itself. Default: all but UsageError. */
   recovers?(error: unknown): boolean
   /** Time and timers, for tests. */
   readonly clock?: Clock
-  /** Shows what opening an older database has to bring up to date. */
+  /** Shows the progress of upgrading an older database. */
   startProgress?(label: string, unit: string, total: number): Progress
 }
 
 /** A database that a replica writes. */
 export interface OpenReplica {
-  /** Applies what the source gives until the signal aborts, or with `untilEnd` its end. What it refuses is an alarm: the database is closed, so that
-   *  `cairn rewind` can have it, and the replica begins again when the chain was rewound, and after a minute.
+  /** Applies the change sets of the source until the signal aborts or, with `untilEnd`, until the source ends. A
+   *  refused change set is an alarm: the database is closed, so that `cairn rewind` can open it, and the replica
+   *  restarts when the chain was rewound, and after a minute.
    *  @throws an error that `recovers` does not name */
   run(): Promise<void>
   status(): ReplicationStatus
-  /** Closes the database, and ends the thread that verifies. */
+  /** Closes the database, and ends the verifier thread. */
   close(): Promise<void>
 }
 
 const TRIE_INTERVAL = 1024
-// The newest blocks, all of which a locator names that is not sent: more than a writer commits before it publishes.
+// Number of newest blocks that a local locator lists without a gap: more than a writer commits before it publishes.
 const DENSE_BLOCKS = 256
-// Between two looks whether the chain was rewound.
+// Interval of the checks whether the chain was rewound.
 const LOOK_MS = 500
-// After a failure, twice as long each time; after an alarm the longest at once.
+// Delay after a failure, doubled each time; after an alarm the maximum at once.
 const FIRST_RETRY_MS = 1000
 const MAX_RETRY_MS = 20_000
-// An attempt without a unit that runs for so long counts as following again: the cause would have shown.
+// An attempt without a change set that runs for this long counts as following again: the cause would have shown.
 const RESUMED_MS = 2000
-// Blocks behind what was read ahead from which on a replica counts as catching up.
+// Blocks behind what was read ahead at which a replica counts as catching up.
 const CATCHING_UP_BLOCKS = 16
 
-/** Opens the database of a replica, which is made when it is not there: a new one begins with the genesis of `settings.chain`.
+/** Opens the database of a replica, creating it if missing: a new one starts with the genesis of `settings.chain`.
  *  @throws UsageError and as `openWritableChain`; DatabaseLocked */
 export async function openReplica(settings: ReplicaSettings, parts: ReplicaParts): Promise<OpenReplica> {
   const { log, signal, clock = systemClock, recovers = (error) => !(error instanceof UsageError) } = parts
@@ -96,7 +100,7 @@ export async function openReplica(settings: ReplicaSettings, parts: ReplicaParts
     throw error
   }
   const verifier = parts.openVerifier?.(readChainSource(writer.db)!)
-  // The thread has as much memory as the writer, which does not use its own meanwhile.
+  // The thread gets as much memory as the writer, which does not use its own meanwhile.
   const { datadir, stateCacheBytes = STATE_CACHE_BYTES } = settings
   const hasher = parts.openHasher?.({ datadir, cacheBytes: stateCacheBytes })
   const figures = createFigures(settings.role ?? 'replica', writer, parts.sourceHead)
@@ -201,15 +205,15 @@ const ALARMS = [
   ...[UnknownAncestor, StateChangesMissing, StaleEpoch, StreamOfOtherChain, NotInStream],
 ]
 
-/** What a newer database helps against. */
+/** Errors that a newer database solves. */
 const CUTS = [ReplicationGap, NotInStream]
 
-/** True for what the writer or the operator has to settle. */
+/** True for errors that the writer or the operator must resolve. */
 function isAlarm(error: unknown): boolean {
   return ALARMS.some((kind) => error instanceof kind)
 }
 
-/** Resolves after `ms`, or when the head of the database is another one. @throws the reason of the signal */
+/** Resolves after `ms`, or when the head of the database changes. @throws the reason of the signal */
 async function untilRewound(datadir: string, ms: number, clock: Clock, signal: AbortSignal): Promise<void> {
   const look = () => {
     try {
@@ -220,7 +224,7 @@ async function untilRewound(datadir: string, ms: number, clock: Clock, signal: A
         db.close()
       }
     } catch {
-      return undefined // the disk that failed may keep it from being read, too
+      return undefined // a failed disk may also prevent reading
     }
   }
   const seen = look()
@@ -238,7 +242,7 @@ interface StoppedReplica {
   readonly needsSnapshot?: true
 }
 
-/** Keeps what the status tells, also while the database is closed. */
+/** Keeps the values of the status, also while the database is closed. */
 function createFigures(
   role: 'replica' | 'standby',
   { chain }: OpenWriter,
@@ -260,7 +264,7 @@ function createFigures(
     const hasResumed = stopped && current && performance.now() - stopped.beganMs > RESUMED_MS
     if (hasResumed || (stopped && own > stopped.block)) stopped = undefined
     const lagBlocks = Math.max(own, newest ?? own, sourceHead() ?? own) - own
-    // The block at which it stopped exists, also when it was not counted.
+    // The block at which it stopped exists, even if it was not counted.
     const lagSeconds = lag.seconds(own, own + Math.max(lagBlocks, stopped ? 1 : 0))
     const state = lagBlocks > CATCHING_UP_BLOCKS ? 'catching up' : 'following'
     const { epoch = 0, sequence = 0 } = position ?? {}

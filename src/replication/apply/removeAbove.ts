@@ -13,7 +13,7 @@ interface RemoveOptions {
   mayGoBelowFinalized: boolean
 }
 
-/** Removes the blocks above a stored one, in one transaction where they are few. @returns true if there were any
+/** Removes the blocks above a stored one, in one transaction if they are few. @returns true if there were any
  *  @throws ReorgBelowFinalized when that is not allowed */
 export async function removeAbove(
   chain: WritableChain,

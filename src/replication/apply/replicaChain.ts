@@ -9,10 +9,10 @@ import { type ChainSource, genesisOfSource, readChainSource } from '../../store/
 import { openWritableChain, type StateMode, type WritableChain } from '../../sync/chainState.js'
 import { type OpenWriter, openWriter, whenUnlocked } from '../../sync/openWriter.js'
 
-/** Into which database a replica writes. Can be sent to a thread. */
+/** The database that a replica writes. Can be sent to a thread. */
 export interface ReplicaSettings {
   readonly datadir: string
-  /** Which chain it is; needed for a new database only. */
+  /** The chain; required for a new database only. */
   readonly chain?: ChainSource
   readonly stateMode?: StateMode
   /** Store the access lists that come with blocks (EIP-7928). Default: true. */
@@ -21,16 +21,16 @@ export interface ReplicaSettings {
   readonly addressIndex?: boolean
   /** Memory for the state trie; undefined: 256 MiB. */
   readonly stateCacheBytes?: number
-  /** Most blocks that the state trie is behind the head while catching up. Default: 1,024. */
+  /** Max blocks that the state trie is behind the head while catching up. Default: 1,024. */
   readonly trieInterval?: number
-  /** What its status says. Default: 'replica'. A standby may have been the writer: it removes blocks of its own that are not
-   *  published, finalized ones too. */
+  /** The role in its status. Default: 'replica'. A standby may have been the writer: it removes its own unpublished
+   *  blocks, finalized ones too. */
   readonly role?: 'replica' | 'standby'
   /** The source has an end, and so has `run`. Default: false. */
   readonly untilEnd?: boolean
 }
 
-/** What a source is told of the chain that it is to be of. */
+/** Describes to a source which chain it must serve. */
 export interface ReplicaChain {
   readonly chainId: bigint
   readonly genesisHash: Uint8Array // 32
@@ -43,7 +43,7 @@ interface OpeningParts {
   startProgress?(label: string, unit: string, total: number): Progress
 }
 
-/** What sources are told of an open chain. */
+/** Describes an open chain to sources. */
 export async function describeChain(chain: WritableChain): Promise<ReplicaChain> {
   return {
     chainId: chain.spec.chainId,
@@ -51,7 +51,7 @@ export async function describeChain(chain: WritableChain): Promise<ReplicaChain>
   }
 }
 
-/** Opens the database of a replica, which is made when it is not there. @throws as `openWriter` and `openWritableChain` */
+/** Opens the database of a replica, creating it if missing. @throws as `openWriter` and `openWritableChain` */
 export function openReplicaWriter(settings: ReplicaSettings, parts: OpeningParts): Promise<OpenWriter> {
   const { datadir, chain: wanted, stateMode, stateCacheBytes, blockAccessLists = true, addressIndex } = settings
   const { log, signal, checkpoints, startProgress } = parts
@@ -63,8 +63,8 @@ export function openReplicaWriter(settings: ReplicaSettings, parts: OpeningParts
   })
 }
 
-/** Makes the database of a replica where there is none, brings an older one up to date, and closes it again. A database that another
- *  process writes must have a chain. @returns which chain it is
+/** Creates the database of a replica if missing, upgrades an older one, and closes it again. A database that another
+ *  process writes must have a chain. @returns the chain
  *  @throws as `openReplicaWriter`; the reason of the signal */
 export async function prepareReplica(settings: ReplicaSettings, parts: OpeningParts): Promise<ReplicaChain> {
   const open = async () => {
@@ -83,7 +83,7 @@ export async function prepareReplica(settings: ReplicaSettings, parts: OpeningPa
   }
 }
 
-/** The chain of a database that is only read; undefined when the hash of its genesis has to be computed. */
+/** Reads the chain of a database; undefined when the genesis hash has to be computed. */
 function readChain(datadir: string): ReplicaChain | undefined {
   const db = openForReading(datadir)
   try {

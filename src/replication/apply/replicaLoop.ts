@@ -5,22 +5,22 @@ import type { WritableChain } from '../../sync/chainState.js'
 import type { Applier } from './applier.js'
 import type { UnitQueue } from './unitQueue.js'
 
-// While units wait, so much of them is one transaction.
+// Max transaction time while change sets are queued.
 const BATCH_MS = 1000
-// While the writer is behind half of what may be read ahead, or more. Blocks change the same pages, which are written once a transaction: 1.7 MB a
-// block instead of 10 (docs/benchmarks.md).
+// Max transaction time while at least half of the read-ahead limit is queued. Blocks change the same pages, which are
+// written once per transaction: 1.7 MB a block instead of 10 (docs/benchmarks.md).
 const CATCH_UP_BATCH_MS = 5000
-// How long units are applied before the source may read more.
+// Time after which applying yields to the source.
 const YIELD_MS = 20
-// How long a writer that was behind waits for the next unit before it commits and turns to other work.
+// Time that a writer that was behind waits for the next change set before it commits and turns to other work.
 const ARRIVAL_MS = 100
-// How long the next unit may have to wait for the indexes.
+// Max time that indexing delays the next change set.
 const INDEX_SLICE_MS = 3
 
-/** Applies units until the signal aborts, or the queue is over and the state trie is that of the head. Each is committed at once, unless
- *  others wait: then they share transactions of about a second, of 5 while many wait. While none waits, the state trie, the indexes
- *  and the tries before the head are brought up to date.
- *  @throws as `Applier.apply`, and what the source throws; what was applied before is committed */
+/** Applies change sets until the signal aborts, or until the queue is over and the state trie is at the head. Commits
+ *  each at once, unless others are queued: these share transactions of about a second, or 5 while many are queued.
+ *  While the queue is empty, brings the state trie, the indexes and the tries before the head up to date.
+ *  @throws as `Applier.apply`, and the errors of the source; what was applied before is committed */
 export async function applyUnits(
   chain: WritableChain,
   {
@@ -34,12 +34,12 @@ export async function applyUnits(
   let begunMs: number | undefined
   let isBehind = false
   let [trieDue, moveDue, indexesDue, historyDue] = [true, true, true, true]
-  /** The indexes of a replica that never rests get as much time as the blocks took, in slices. */
+  /** Works on the indexes of a replica that never idles for as long as the blocks took, in slices. */
   const keepIndexesUp = async (forMs: number) => {
     const until = performance.now() + forMs
     while (head.workOnIndexes(INDEX_SLICE_MS) && performance.now() < until) await checkpoints?.afterCommit()
   }
-  /** One step of what can wait. @returns false when nothing is left */
+  /** Does one step of deferrable work. @returns false when nothing is left */
   const work = async (): Promise<boolean> => {
     if (trieDue) {
       const more = applier.workOnTrie()
@@ -65,7 +65,8 @@ export async function applyUnits(
     await new Promise(setImmediate)
     yieldedMs = performance.now()
   }
-  /** The next unit. A writer that is behind waits a moment for it: what comes may not have been read yet. */
+  /** Returns the next change set. A writer that is behind waits briefly for it: it may have arrived and not been
+   *  read yet. */
   const take = async () => {
     if (performance.now() - yieldedMs > YIELD_MS) await yieldNow()
     const next = queue.shift()

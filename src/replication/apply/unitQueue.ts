@@ -3,41 +3,43 @@ import type { EncodedBlock, PositionedUnit, ReplicationUnit } from '../codec/typ
 import type { BlockToApply, UnitToApply } from './applier.js'
 import { type CheckedSenders, decodeUnverified, type VerifiedBlock, verifyReplicated } from './verifyReplicated.js'
 
-// Units read ahead of the writer, by number and by size of their payloads.
+// Max change sets read ahead of the writer, by number and by size of their payloads.
 const MAX_UNITS = 64
 const MAX_BYTES = 32 * 2 ** 20
-// As many wait again before more are read: one by one, each would wake the thread that verifies, which takes longer than handing it a block.
+// Reading resumes below this share of the limits: reading one by one would wake the verifier thread each time, which
+// takes longer than handing it a block.
 const READ_ON_SHARE = 0.75
 const MANY_SHARE = 0.5
-// Units that wait for the writer from which on the replica is far behind, and of the senders only a sample is recovered.
+// Queued change sets at which the replica is far behind, and only a sample of the senders is recovered.
 const FAR_BEHIND_UNITS = 16
 
-/** What another thread found of a block. */
+/** Result of the verification of a block in another thread. */
 export interface Verdict {
-  /** False also where the thread ended before it had verified the block. */
+  /** False also if the thread ended before it had verified the block. */
   readonly isRight: boolean
-  /** Decodes the block, and verifies it where it was not found right. Call it when the block is to be written, since a decoded block
-   *  takes ten times the memory. @throws as `verifyReplicated` */
+  /** Decodes the block, and verifies it unless it was found valid. Call it when the block is to be written: a
+   *  decoded block takes ten times the memory. @throws as `verifyReplicated` */
   take(): VerifiedBlock
 }
 
 /** Verifies a block in another thread. Default of `senders`: all. */
 export type VerifyElsewhere = (block: EncodedBlock, senders?: CheckedSenders) => Promise<Verdict>
 
-/** The units of a source, read and verified ahead of the writer. */
+/** The change sets of a source, read and verified ahead of the writer. */
 export interface UnitQueue {
-  /** Takes the next unit; undefined when none waits. @throws what the source threw, after its last unit */
+  /** Removes and returns the next change set; undefined when none is queued. @throws the source's error, after its
+   *  last change set */
   shift(): UnitToApply | undefined
   readonly isEmpty: boolean
-  /** Half as many units wait as are read ahead of the writer, or more. */
+  /** True when at least half of the read-ahead limit is queued. */
   readonly isLong: boolean
-  /** True when every unit of a source that `ends` was taken. */
+  /** True when every change set of a source that `ends` was removed. */
   readonly isOver: boolean
-  /** Resolves when a unit waits or the source ended. */
+  /** Resolves when a change set is queued or the source ended. */
   wait(): Promise<void>
-  /** Number of the newest block that came; undefined before the first. */
+  /** Number of the newest block received; undefined before the first. */
   readonly newest: number | undefined
-  /** Resolves when the source is closed. The signal that was given to `readAhead` must have aborted. */
+  /** Resolves when the source is closed. The signal passed to `readAhead` must have aborted. */
   closed(): Promise<void>
 }
 
@@ -45,12 +47,12 @@ export interface UnitQueue {
 interface ReadAheadOptions {
   readonly spec: ChainSpec
   readonly verify?: VerifyElsewhere
-  /** The source has an end; otherwise its end is a failure. Default: false. */
+  /** True if the source has an end; otherwise its end is a failure. Default: false. */
   readonly ends?: boolean
   readonly signal: AbortSignal
 }
 
-/** Reads the units until `signal` aborts. Without `verify`, blocks are verified in this thread when they are asked for. */
+/** Reads the change sets until `signal` aborts. Without `verify`, verifies blocks in this thread on demand. */
 export function readAhead(
   units: AsyncIterable<PositionedUnit>,
   { spec, verify, ends = false, signal }: ReadAheadOptions,
@@ -136,7 +138,7 @@ export function readAhead(
   }
 }
 
-/** Number of the newest block after a unit; undefined when the unit does not tell. */
+/** Returns the number of the newest block after a change set; undefined when the change set does not name it. */
 function tipOf(unit: ReplicationUnit): number | undefined {
   if (unit.kind === 'epoch') return unit.head.number
   return unit.kind === 'blocks' ? (unit.blocks.at(-1) ?? unit.ancestor)?.number : undefined
@@ -146,9 +148,9 @@ function verifiedHere(block: EncodedBlock, spec: ChainSpec): BlockToApply {
   return { verified: () => verifyReplicated(block, spec) }
 }
 
-/** A block that another thread verifies. */
+/** Wraps a block that another thread verifies. */
 export function verifiedElsewhere(verdict: Promise<Verdict>, block: EncodedBlock, spec: ChainSpec): BlockToApply {
-  verdict.catch(() => {}) // told to who asks for it
+  verdict.catch(() => {}) // reported to the callers that await it
   return {
     verified: () => verdict.then(({ take }) => take()),
     decoded: () => decodeUnverified(block, spec),

@@ -14,7 +14,7 @@ import { decodeInflated, inflateMessage } from '../codec/message.js'
 import type { DecodedBlock, EncodedBlock } from '../codec/types.js'
 import { atPlace } from '../errors.js'
 
-/** A block that agrees with itself: what is left to check is its link to the head. */
+/** A block that is consistent in itself; only its link to the head is unchecked. */
 export interface VerifiedBlock {
   readonly block: Block
   readonly parts: BlockParts
@@ -22,15 +22,17 @@ export interface VerifiedBlock {
   readonly encodedState: Uint8Array
 }
 
-/** Which senders of a block are recovered from their signatures: all, or one of `SAMPLE`, chosen at random. */
+/** Which senders of a block are recovered from their signatures: all, or one in `SAMPLE`, chosen at random. */
 export type CheckedSenders = 'all' | 'sample'
 
-/** One of so many senders is recovered while a replica is far behind: with all of them, a block took 60 % more processor time. */
+/** One in this many senders is recovered while a replica is far behind: recovering all took 60 % more processor time
+ *  per block. */
 const SAMPLE = 8
 
-/** Decodes a block of a writer and checks all that needs no database: what `decodeReplicatedBlock` checks (the header's hash, the order
- *  of state changes), the roots of body and receipts, bloom, gas, the hash of the access list, and the senders, which it recovers from
- *  the signatures. Nothing is executed. Appearances are the writer's word, as are state changes until a state root is compared.
+/** Decodes a block of a writer and makes all checks that need no database: those of `decodeReplicatedBlock` (the
+ *  header's hash, the order of state changes), the roots of body and receipts, bloom, gas, the hash of the access list,
+ *  and the senders, which it recovers from the signatures. Nothing is executed. Appearances are trusted from the
+ *  writer, as are state changes until a state root is compared.
  *  @throws InvalidMessage, InvalidBlock for the first check that fails, naming the block */
 export function verifyReplicated(encoded: EncodedBlock, spec: ChainSpec): VerifiedBlock {
   try {
@@ -40,15 +42,15 @@ export function verifyReplicated(encoded: EncodedBlock, spec: ChainSpec): Verifi
   }
 }
 
-/** As `verifyReplicated`, of the inflated message. */
+/** As `verifyReplicated`, from the inflated message. */
 function verifyInflated(encoded: EncodedBlock, body: Uint8Array, spec: ChainSpec): VerifiedBlock {
   const decoded = decodeInflated(encoded, body)
   verifyParts(decoded)
   return toVerified(decoded, spec)
 }
 
-/** Checks what the header says of the other parts of a block, and the senders. A block of 99 transactions takes three times as long
- *  with all senders as without. @throws InvalidBlock */
+/** Checks the other parts of a block against the header, and the senders. A block of 99 transactions takes three
+ *  times as long with all senders as without. @throws InvalidBlock */
 export function verifyParts(
   { block, receipts, blockAccessList, ...encoded }: DecodedBlock,
   senders: CheckedSenders = 'all',
@@ -59,7 +61,8 @@ export function verifyParts(
   verifySenders(block, senders === 'all' ? 1 : SAMPLE)
 }
 
-/** Recovers every n-th sender, from one of the first n on that no writer can foresee: no root covers what a message names as senders. */
+/** Recovers every n-th sender, starting at a random one of the first n, which no writer can foresee: no root covers
+ *  the senders that a message names. */
 function verifySenders({ hash: blockHash, header, transactions }: Block, every: number): void {
   for (let index = every === 1 ? 0 : randomInt(every); index < transactions.length; index += every) {
     const transaction = transactions[index]
@@ -75,7 +78,7 @@ function verifySenders({ hash: blockHash, header, transactions }: Block, every: 
   }
 }
 
-/** The block while another thread verifies it: as `verifyReplicated`, without `verifyParts`.
+/** Returns the block while another thread verifies it: as `verifyReplicated`, without `verifyParts`.
  *  @throws InvalidMessage */
 export function decodeUnverified(encoded: EncodedBlock, spec: ChainSpec): VerifiedBlock {
   try {
@@ -85,7 +88,7 @@ export function decodeUnverified(encoded: EncodedBlock, spec: ChainSpec): Verifi
   }
 }
 
-/** The block of an inflated message that another thread has verified. */
+/** Returns the block of an inflated message that another thread has verified. */
 export function takeVerified(encoded: EncodedBlock, body: Uint8Array, spec: ChainSpec): VerifiedBlock {
   return toVerified(decodeInflated(encoded, body), spec)
 }

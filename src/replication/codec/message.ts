@@ -15,7 +15,7 @@ import { MessageReader, MessageWriter } from './messageBytes.js'
 import { readState, writeState } from './messageState.js'
 import type { DecodedBlock, EncodedBlock, ReplicatedBlock } from './types.js'
 
-/* A message is a version byte and the raw deflate (RFC 1951) of, one after another:
+/* A message is a version byte and the raw deflate (RFC 1951) of these parts in sequence:
  *
  *   header: RLP
  *   total difficulty
@@ -32,7 +32,7 @@ import type { DecodedBlock, EncodedBlock, ReplicatedBlock } from './types.js'
 /** The first byte of every message. */
 export const MESSAGE_VERSION = 1
 
-/** Inflated, a message has at most this many bytes. A block of 99 transactions, 400 accounts and 1,000 slots has 189 KB. */
+/** Max bytes of an inflated message. A block of 99 transactions, 400 accounts and 1,000 slots has 189 KB. */
 export const MAX_MESSAGE_BYTES = 64 * 2 ** 20
 
 const WITHDRAWALS = 1
@@ -40,7 +40,7 @@ const CHANGES = 2
 const APPEARANCES = 4
 const ACCESS_LIST = 8
 
-/** The message of a block. @throws RangeError when its changes name an account or a slot twice */
+/** Encodes a block as a message. @throws RangeError when its changes name an account or a slot twice */
 export function encodeReplicatedBlock(replicated: ReplicatedBlock): EncodedBlock {
   const { hash, header } = replicated.block
   const deflated = deflateRawSync(encodeBody(replicated), { level: constants.Z_BEST_SPEED })
@@ -50,7 +50,7 @@ export function encodeReplicatedBlock(replicated: ReplicatedBlock): EncodedBlock
   return { number: header.number, hash, parentHash: header.parentHash, payload }
 }
 
-/** The message of a block before it is compressed: one for equal blocks. */
+/** Encodes a block before compression. Equal blocks have equal bytes. */
 export function encodeBody(replicated: ReplicatedBlock): Buffer {
   const { block, receipts, totalDifficulty, changes, appearances, blockAccessList } = replicated
   const writer = new MessageWriter()
@@ -77,15 +77,15 @@ export function encodeBody(replicated: ReplicatedBlock): Buffer {
   return writer.written()
 }
 
-/** The block of a message. Its hash is computed from the header and compared; that the header commits to the other parts is for
- *  the caller to check. Senders are not recovered from signatures. Byte fields are views into one buffer.
- *  @throws InvalidMessage for any other bytes than `encodeReplicatedBlock` gives, up to compression, and for a block that
- *    is not the named one */
+/** Decodes the block of a message. Computes its hash from the header and compares it; the caller checks that the header
+ *  commits to the other parts. Senders are not recovered from signatures. Byte fields are views into one buffer.
+ *  @throws InvalidMessage unless the bytes are those that `encodeReplicatedBlock` returns, up to compression, and
+ *    for a block that is not the named one */
 export function decodeReplicatedBlock(encoded: EncodedBlock): DecodedBlock {
   return decodeInflated(encoded, inflateMessage(encoded.payload))
 }
 
-/** As `decodeReplicatedBlock`, of the inflated message. */
+/** As `decodeReplicatedBlock`, from the inflated message. */
 export function decodeInflated({ number, hash, parentHash }: EncodedBlock, body: Uint8Array): DecodedBlock {
   const decoded = decodeBody(body)
   const { block } = decoded
@@ -100,7 +100,7 @@ export function decodeInflated({ number, hash, parentHash }: EncodedBlock, body:
 // One chunk for most blocks: each chunk costs a call into zlib, and the chunks are concatenated.
 const CHUNK_BYTES = 2 ** 18
 
-/** The message of a payload, inflated. @throws InvalidMessage */
+/** Inflates the message of a payload. @throws InvalidMessage */
 export function inflateMessage(payload: Uint8Array): Uint8Array {
   if (payload[0] !== MESSAGE_VERSION) {
     throw new InvalidMessage('version', `expected ${MESSAGE_VERSION}, got ${payload[0] ?? 'no bytes'}`)
@@ -110,7 +110,7 @@ export function inflateMessage(payload: Uint8Array): Uint8Array {
     const options = { maxOutputLength: MAX_MESSAGE_BYTES, chunkSize: CHUNK_BYTES, info: true }
     const { buffer, engine } = inflateRawSync(deflated, options) as unknown as Inflated
     const left = deflated.length - engine.bytesWritten
-    // Views of a plain array take half of the time.
+    // Views of a plain array take half the time.
     if (left === 0) return new Uint8Array(buffer.buffer, buffer.byteOffset, buffer.length)
     throw new InvalidMessage('payload', `expected nothing after the compressed data, got ${left} bytes`)
   } catch (error) {
@@ -121,7 +121,7 @@ export function inflateMessage(payload: Uint8Array): Uint8Array {
   }
 }
 
-/** What zlib gives with the option `info`. */
+/** Result of zlib with the option `info`. */
 interface Inflated {
   buffer: Buffer
   engine: { bytesWritten: number } // bytes of input that were read
@@ -201,7 +201,7 @@ function sizeOf(
   withdrawals: Uint8Array | undefined,
 ): number {
   let length = 0
-  // A legacy transaction is an item of the list, a typed one is the content of a byte string.
+  // A legacy transaction is an item of the list; a typed one is the content of a byte string.
   for (const bytes of transactions)
     length += bytes[0] >= 0xc0 ? bytes.length : headerLength(bytes.length) + bytes.length
   const uncleBytes = uncles.reduce((sum, bytes) => sum + bytes.length, 0)

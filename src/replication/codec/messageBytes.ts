@@ -1,12 +1,12 @@
 import { bigIntToBytes, bytesToBigInt } from '../../lib/bytes.js'
 import { InvalidMessage } from '../errors.js'
 
-/** Writes the parts of a message one after another. */
+/** Writes the parts of a message in sequence. */
 export class MessageWriter {
   private buffer = Buffer.allocUnsafe(0x4_0000)
   private used = 0
 
-  /** Bytes whose length the reader knows. */
+  /** Writes bytes whose length the reader knows. */
   raw(bytes: Uint8Array): void {
     this.reserve(bytes.length)
     this.buffer.set(bytes, this.used)
@@ -18,7 +18,7 @@ export class MessageWriter {
     this.buffer[this.used++] = value
   }
 
-  /** An unsigned LEB128 integer below 2^53. */
+  /** Writes an unsigned LEB128 integer below 2^53. */
   integer(value: number): void {
     this.reserve(8)
     let rest = value
@@ -26,18 +26,18 @@ export class MessageWriter {
     this.buffer[this.used++] = rest
   }
 
-  /** Bytes after their length. */
+  /** Writes bytes after their length. */
   bytes(bytes: Uint8Array): void {
     this.integer(bytes.length)
     this.raw(bytes)
   }
 
-  /** An unsigned integer of at most 256 bits: its minimal big-endian bytes after their length. */
+  /** Writes an unsigned integer of at most 256 bits: its minimal big-endian bytes after their length. */
   uint(value: bigint): void {
     this.bytes(bigIntToBytes(value))
   }
 
-  /** What was written: a view. */
+  /** Returns the written bytes: a view. */
   written(): Buffer {
     return this.buffer.subarray(0, this.used)
   }
@@ -51,8 +51,8 @@ export class MessageWriter {
   }
 }
 
-/** Reads what a `MessageWriter` wrote, in canonical form only. All bytes are views. Every method takes the name of the part for
- *  errors. @throws InvalidMessage where the bytes end or are not canonical */
+/** Reads the bytes of a `MessageWriter`, in canonical form only. All bytes are views. Every method accepts the name
+ *  of the part for errors. @throws InvalidMessage where the bytes end or are not canonical */
 export class MessageReader {
   private readonly data: Uint8Array
   private at = 0
@@ -61,12 +61,12 @@ export class MessageReader {
     this.data = data
   }
 
-  /** All bytes, those that were read included. */
+  /** All bytes, including those already read. */
   get whole(): Uint8Array {
     return this.data
   }
 
-  /** How many bytes were read. */
+  /** Number of bytes read. */
   get place(): number {
     return this.at
   }
@@ -89,7 +89,7 @@ export class MessageReader {
     return value
   }
 
-  /** The number of parts that follow, each of at least `least` bytes. */
+  /** Reads the number of parts that follow, each of at least `least` bytes. */
   count(part: string, least: number): number {
     return this.integer(part, Math.floor((this.data.length - this.at) / least))
   }
@@ -98,13 +98,13 @@ export class MessageReader {
     return this.raw(this.integer(part), part)
   }
 
-  /** Bytes of at most `most` that do not begin with a zero: an integer's minimal form. */
+  /** Reads at most `most` bytes that do not begin with a zero: an integer's minimal form. */
   minimal(most: number, part: string): Uint8Array {
     const start = this.skipMinimal(most, part)
     return this.data.subarray(start, this.at)
   }
 
-  /** The same without a view. @returns where the bytes begin; they end at `place` */
+  /** As `minimal`, without a view. @returns the start of the bytes; they end at `place` */
   skipMinimal(most: number, part: string): number {
     const length = this.byte(part)
     if (length > most) throw new InvalidMessage(part, `expected at most ${most} bytes, got ${length}`)
@@ -113,12 +113,12 @@ export class MessageReader {
     return start
   }
 
-  /** An unsigned integer of at most `most` bytes. */
+  /** Reads an unsigned integer of at most `most` bytes. */
   uint(most: number, part: string): bigint {
     return bytesToBigInt(this.minimal(most, part))
   }
 
-  /** What was not read yet. */
+  /** Returns the unread bytes. */
   rest(): Uint8Array {
     return this.data.subarray(this.at)
   }
@@ -129,7 +129,7 @@ export class MessageReader {
     if (left > 0) throw new InvalidMessage('end', `expected the end of the message, got ${left} more bytes`)
   }
 
-  /** @returns where the bytes begin */
+  /** @returns the start of the bytes */
   private skip(length: number, part: string): number {
     const start = this.at
     const end = start + length

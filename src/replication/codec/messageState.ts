@@ -13,17 +13,18 @@ import { MessageReader, type MessageWriter } from './messageBytes.js'
  *   codes: count; each: bytes, in the order of their hashes
  *   appearances, by transaction: count, addresses
  *
- * Addresses within a list ascend: the first is an index, each later one the difference from the index before. Slots of a
- * storage ascend by the bytes of their keys without leading zeros, as in SQLite's index. So a block has one encoding. */
+ * Addresses within a list ascend: the first is an index, each later one the difference from the index before. Slots of
+ * a storage ascend by the bytes of their keys without leading zeros, as in SQLite's index. So a block has one
+ * encoding. */
 
 const GONE = 0
 const WITHOUT_CODE = 1
 const WITH_CODE = 2
 
-/** By transaction, the addresses in which it appears. */
+/** The addresses that appear in each transaction. */
 export type Appearances = readonly (readonly Uint8Array[])[]
 
-/** Writes state changes, appearances or both; their order does not matter. @throws RangeError for a slot or an account that is
+/** Writes state changes, appearances or both, in any order. @throws RangeError for a slot or an account that is
  *  named twice */
 export function writeState(out: MessageWriter, changes: StateChanges | undefined, appearances?: Appearances): void {
   if (changes === undefined && appearances === undefined) return
@@ -108,7 +109,7 @@ function writeStorage(out: MessageWriter, storage: readonly StorageChange[], ind
   }
 }
 
-/** The slots by their storage, all sorted. */
+/** Groups the slots by storage, all sorted. */
 function groupSlots(storage: readonly StorageChange[], indexOf: IndexOf): SlotsToWrite[] {
   const groups = new Map<string, SlotsToWrite>()
   for (const { address, incarnation, slot, value } of storage) {
@@ -129,14 +130,14 @@ function writeCodes(out: MessageWriter, codes: StateChanges['codes']): void {
   for (const { bytes } of distinct) out.bytes(bytes)
 }
 
-/** What `readState` reads. */
+/** Result of `readState`. */
 export interface StateParts {
   changes?: PackedChanges
   appearances?: Uint8Array[][]
 }
 
-/** Reads state changes, appearances or both. Equal addresses are one object. Hashes of codes are computed.
- *  @throws InvalidMessage also for what is not in canonical order */
+/** Reads state changes, appearances or both. Equal addresses are one object. Computes the hashes of codes.
+ *  @throws InvalidMessage also for entries that are not in canonical order */
 export function readState(
   input: MessageReader,
   {
@@ -155,13 +156,13 @@ export function readState(
   return { changes, appearances }
 }
 
-/** The state changes at the begin of what `readState` has read before. @throws InvalidMessage */
+/** Decodes the state changes at the start of bytes that `readState` has read before. @throws InvalidMessage */
 export function decodeChanges(encodedState: Uint8Array): PackedChanges {
   const input = new MessageReader(encodedState)
   return readChanges(input, new AddressList(input))
 }
 
-/** The addresses of a message, which must all be used. */
+/** The addresses of a message, all of which must be used. */
 class AddressList {
   readonly all: Uint8Array[] = []
   private readonly used: Uint8Array
@@ -178,7 +179,7 @@ class AddressList {
     this.used = new Uint8Array(count)
   }
 
-  /** The index that is read next, after `last` of the same list; -1: it is the first. */
+  /** Reads the next index, after `last` of the same list; -1: it is the first. */
   next(input: MessageReader, last: number, part: string, mayRepeat = false): number {
     const difference = input.integer(part)
     if (last >= 0 && difference === 0 && !mayRepeat)
@@ -253,7 +254,7 @@ function readStorage(input: MessageReader, addresses: AddressList): PackedStorag
   return { bytes, groups, length }
 }
 
-/** Compares two ranges of `bytes` as `compareBytes`. */
+/** Compares two ranges of `bytes` as `compareBytes` does. */
 function compareRanges(bytes: Uint8Array, from: number, to: number, otherFrom: number, otherTo: number): number {
   const shorter = Math.min(to - from, otherTo - otherFrom)
   for (let i = 0; i < shorter; i++) {

@@ -5,21 +5,22 @@ import type { StateChanges } from '../../store/rows/stateChanges.js'
 import type { Finality } from '../../store/rows/types.js'
 import type { BlockRef } from '../../sync/head/events.js'
 
-/** A verified block with everything that a replica stores of it: values of the chain, no ids of the writer's database. */
+/** A verified block with everything that a replica stores of it: values of the chain, no database ids of the writer. */
 export interface ReplicatedBlock {
   readonly block: Block
   readonly receipts: readonly ConsensusReceipt[]
-  /** Of the chain up to and including the block. */
+  /** Total difficulty of the chain up to and including the block. */
   readonly totalDifficulty: bigint
   /** Undefined when the chain keeps no state. `codes` has the code of every account whose code the block changed. */
   readonly changes?: StateChanges
-  /** By transaction: the addresses (20 bytes) in which it appears. Undefined when the chain does not keep the address index. */
+  /** The addresses (20 bytes) that appear in each transaction. Undefined when the chain does not keep the address
+   *  index. */
   readonly appearances?: readonly (readonly Uint8Array[])[]
-  /** RLP (EIP-7928), where access lists are kept. */
+  /** RLP (EIP-7928), if access lists are kept. */
   readonly blockAccessList?: Uint8Array
 }
 
-/** A block that came in a message, with the consensus bytes that its roots cover. */
+/** A block decoded from a message, with the consensus bytes that its roots cover. */
 export interface DecodedBlock extends Omit<ReplicatedBlock, 'changes'> {
   /** Undefined when the writer keeps no state. Its bytes are those of the message. */
   readonly changes?: PackedChanges
@@ -27,11 +28,11 @@ export interface DecodedBlock extends Omit<ReplicatedBlock, 'changes'> {
   readonly encodedTransactions: readonly Uint8Array[]
   /** EIP-2718 bytes of the receipts, in order: values of the receipts trie. */
   readonly encodedReceipts: readonly Uint8Array[]
-  /** Begins with the state changes, where there are any: for `decodeChanges`. */
+  /** Begins with the state changes, if any: for `decodeChanges`. */
   readonly encodedState: Uint8Array
 }
 
-/** A block as it travels: what identifies it, and its message. */
+/** A block in transit: what identifies it, and its message. */
 export interface EncodedBlock {
   readonly number: number
   readonly hash: Uint8Array // 32
@@ -40,37 +41,37 @@ export interface EncodedBlock {
   readonly payload: Uint8Array
 }
 
-/** One change of the chain. A replica applies each in one transaction. */
+/** One change set of the chain. A replica applies each in one transaction. */
 export type ReplicationUnit =
   | {
       readonly kind: 'blocks'
-      /** A reorg, or a rewind by the operator: the blocks above it are removed first. */
+      /** Set for a reorg, or a rewind by the operator: the blocks above it are removed first. */
       readonly ancestor?: BlockRef
       /** Ascending and linked. May be empty after `ancestor`. */
       readonly blocks: readonly EncodedBlock[]
       /** Undefined when the writer has recorded none: its head counts as final. */
       readonly finality?: Finality
     }
-  /** A writer with a higher epoch begins at this head. */
+  /** A writer with a higher epoch starts at this head. */
   | { readonly kind: 'epoch'; readonly epoch: number; readonly head: BlockRef }
   | { readonly kind: 'finality'; readonly finality: Finality }
 
-/** What a replica has: where a source goes on. */
+/** What a replica has: where a source resumes. */
 export interface ReplicaPlace {
   readonly position?: ReplicaPosition
-  /** Stored blocks, the newest first, ever farther apart. Empty for an empty chain. */
+  /** Stored blocks, newest first, with growing gaps. Empty for an empty chain. */
   readonly locator: readonly BlockRef[]
 }
 
-/** A unit and the position after it. */
+/** A change set and the position after it. */
 export interface PositionedUnit {
   readonly unit: ReplicationUnit
   readonly position: ReplicaPosition
 }
 
-/** Where a replica gets the changes of the chain. */
+/** Provides the changes of the chain to a replica. */
 export interface ReplicationSource {
-  /** The units after what the replica has, in order, without end; ends when the signal is aborted.
-   *  @throws ReplicationGap when units are missing, other errors when the source cannot be read */
+  /** Yields the change sets after what the replica has, in order, until the signal aborts.
+   *  @throws ReplicationGap when change sets are missing, other errors when the source cannot be read */
   units(from: ReplicaPlace, signal: AbortSignal): AsyncIterable<PositionedUnit>
 }

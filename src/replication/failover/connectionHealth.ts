@@ -1,16 +1,18 @@
 import type { Logger } from '../../lib/logger.js'
 import type { ReplicationStatus } from '../../sync/replicationStatus.js'
 
-/** What a replica knows of the connection to its source. */
+/** Tracks the connection of a replica to its source. */
 export interface ConnectionHealth {
-  /** Takes why there is no connection; null: there is one again. */
+  /** Called with the reason on disconnect, null on reconnect. */
   onProblem(problem: string | null): void
-  /** The source answered. */
+  /** Called when the source answered. */
   onConnectionHealth(): void
-  /** The lease of the writer was seen to be held; or, with `isWatched`, whether it is looked for from now on. */
+  /** Called when another process was seen to hold the writer's lease; with `isWatched`, sets whether the lease is
+   *  watched from now on. */
   onWriter(isWatched?: boolean): void
-  /** The status of applying with that of the connection. While there is a problem, the seconds since the source last answered count as
-   *  lag; while no writer is seen, those since one was. After 10 such seconds the blocks behind are not known. */
+  /** Adds the status of the connection to that of applying. While there is a problem, the seconds since the source
+   *  last answered count as lag; while no writer is seen, the seconds since one was. After 10 such seconds the
+   *  number of blocks behind is unknown. */
   addTo(status: ReplicationStatus): ReplicationStatus
 }
 
@@ -18,12 +20,12 @@ export interface ConnectionHealth {
 const UNKNOWN_AFTER_MS = 10_000
 const NO_WRITER = 'no server has the lease of the writer: the lag is unknown'
 
-/** A connection that was not made yet. `nowMs`: monotonic, default `performance.now`. */
+/** Creates the health of a connection that is not established yet. `nowMs`: monotonic, default `performance.now`. */
 export function createConnectionHealth(log: Logger, nowMs: () => number = () => performance.now()): ConnectionHealth {
   let problem: string | null = null
   let isFirst = true
   let lastMs = nowMs()
-  /** Undefined: it is not watched. */
+  /** When the writer was last seen. Undefined: it is not watched. */
   let writerMs: number | undefined
   return {
     onProblem(found) {

@@ -7,46 +7,46 @@ import type { IngestWorker } from '../../sync/thread/ingestWorker.js'
 import type { ReplicaWorker } from '../threads/replicaWorker.js'
 import type { ActiveLeaderSession, Term } from './leaderSession.js'
 
-/* A server that can be the writer goes around this circle. Each step waits for the end of the threads of the one before, so that at most
- * one connection of the process writes the database, and serving goes on meanwhile.
+/* States of a server that can be the writer, in a cycle. Each step waits for the threads of the step before to end, so
+ * that at most one connection of the process writes the database. Serving continues meanwhile.
  *
- *   standby      applies the stream; removes blocks of its own first that are not in it
- *   lease held   applies the stream up to its end, where it has blocks that are not stored
+ *   standby      removes its own blocks that are not in the stream, then applies the stream
+ *   lease held   applies the stream up to its end, if it has blocks that are not stored
  *   writer       publishes its epoch, then the chain; follows the upstreams
- *   lease lost   ends following and publishing
+ *   lease lost   stops following and publishing
  */
 
-/** What a role keeper starts. */
+/** What failover starts. */
 export interface RoleParts {
   readonly log: Logger
-  /** Tries to become the writer at once, and not only when it has applied the stream. */
+  /** Campaigns at once, without applying the stream first. */
   readonly beginsAsWriter: boolean
   startLeaderSession(): Term
   /** `until`: up to this sequence of the stream. `signal` ends a start that takes long. */
   startReplica(options: { until?: number; signal: AbortSignal }): Promise<ReplicaWorker>
   /** Absent without upstreams: another process imports the blocks. */
   startIngest?(options: { signal: AbortSignal }): Promise<IngestWorker>
-  /** What the status of following is while nothing is followed. */
+  /** Status of following while no upstream is followed. */
   readonly idle: FollowersStatus
 }
 
-/** Blocks behind from which on a process counts as catching up. */
+/** Blocks behind at which a process counts as catching up. */
 const CATCHING_UP_BLOCKS = 16
-/** A first attempt to take the lease that gets no answer for so long is one of a standby. */
+/** Without an answer in this time, the first attempt to take the lease makes the process a standby. */
 const FIRST_TRY_MS = 5000
-/** The lease is free for so long before a standby takes it: a writer that was restarted goes first. */
+/** Time that the lease must be free before a standby takes it: a restarted writer goes first. */
 const GRACE_MS = 1000
-/** A replica that goes on for so long without an alarm may take the lease. */
+/** Time without an alarm after which a replica may take the lease. */
 const SETTLED_MS = 500
 const LOOK_MS = 100
-// Between two attempts to open a database that another process writes.
+// Interval of the attempts to open a database that another process writes.
 const OPEN_RETRY_MS = 1000
-// After a failure, twice as long each time; after a term of a minute the first again.
+// Delay after a failure, doubled each time; reset after a leader session of a minute.
 const FIRST_RETRY_MS = 500
 const MAX_RETRY_MS = 5000
 const LONG_TERM_MS = 60_000
 
-/** Keeps a server in its role. The calls are those of a thread that follows upstreams. */
+/** Runs a server as standby or writer. Implements the calls of a thread that follows upstreams. */
 export function runFailover(parts: RoleParts): IngestWorker {
   const { log, idle } = parts
   const stop = new AbortController()
@@ -60,7 +60,7 @@ export function runFailover(parts: RoleParts): IngestWorker {
     ...{ state: 'catching up', problem: null },
   }
   let problem: string | null = null
-  /** Up to when nothing lagged. */
+  /** Time until which nothing lagged. */
   let wholeMs = performance.now()
 
   const describeWriter = (): ReplicationStatus => {
@@ -82,7 +82,8 @@ export function runFailover(parts: RoleParts): IngestWorker {
     return last
   }
   const pause = (ms: number) => sleep(ms, undefined, { signal: stop.signal }).catch(() => {})
-  /** Starts a thread, again and again while another process writes the database. Undefined when the term ended meanwhile. */
+  /** Starts a thread, retrying while another process writes the database. Undefined when the leader session ended
+   *  meanwhile. */
   const startWhenFree = async <T>(own: Term, start: (signal: AbortSignal) => Promise<T>): Promise<T | undefined> => {
     const over = new AbortController()
     void Promise.race([own.ended, stopped]).then(() => over.abort(new Error('the term is over')))
@@ -100,7 +101,7 @@ export function runFailover(parts: RoleParts): IngestWorker {
     }
     return undefined
   }
-  /** Applies the stream until the lease is held. */
+  /** Applies the stream until this process holds the lease. */
   const standBy = async (own: Term): Promise<void> => {
     replica = await startWhenFree(own, (signal) => parts.startReplica({ signal }))
     if (replica === undefined) return
@@ -119,7 +120,7 @@ export function runFailover(parts: RoleParts): IngestWorker {
     if (state === 'alarm' || state === 'failed') problem = last.problem
     replica = undefined
   }
-  /** Applies what the stream has more. @returns false when that failed */
+  /** Applies the rest of the stream. @returns false when that failed */
   const catchUp = async (own: Term, until: number): Promise<boolean> => {
     const worker = await startWhenFree(own, (signal) => parts.startReplica({ until, signal }))
     if (worker === undefined) return false

@@ -7,40 +7,40 @@ import type {
   LeaderSessionStatus,
 } from './leaderSessionProtocol.js'
 
-/** Why a term is over. */
+/** Why a leader session ended. */
 export interface LeaderSessionEnd {
   readonly problem: string
-  /** The lease is another's, or may be; false for a failure. */
+  /** True when another process holds the lease, or may; false for a failure. */
   readonly isLost: boolean
 }
 
-/** A lease that is held. */
+/** A leader session that holds its lease. */
 export interface ActiveLeaderSession {
   readonly epoch: number
   /** The last sequence of the stream. */
   readonly end: number
-  /** The database holds everything in the stream. */
+  /** True when the database has everything in the stream. */
   readonly isWhole: boolean
 }
 
-/** One attempt to be the writer: from the wait for the lease to its loss, in a thread of its own. */
+/** One leader session: from the wait for the lease to its loss, in a thread of its own. */
 export interface Term {
-  /** Takes the lease once it has been free for `graceMs`. */
+  /** Campaigns: takes the lease once it has been free for `graceMs`. */
   seek(graceMs: number): void
-  /** Resolves when the lease is held. */
+  /** Resolves when this process holds the lease. */
   readonly held: Promise<ActiveLeaderSession>
-  /** Resolves when another process is seen to have the lease. */
+  /** Resolves when another process is seen to hold the lease. */
   readonly taken: Promise<void>
   /** Publishes the chain from now on. */
   publish(): void
   status(): LeaderSessionStatus
   /** Resolves when the thread has ended. */
   readonly ended: Promise<LeaderSessionEnd>
-  /** Publishes what is committed, for at most two seconds, gives the lease back, and ends the thread. */
+  /** Publishes what is committed, for at most two seconds, releases the lease, and ends the thread. */
   close(): Promise<void>
 }
 
-/** Starts the thread. It takes no lease before it is told to. */
+/** Starts the thread. It takes the lease only after `seek`. */
 export function startLeaderSession(workerData: LeaderSessionData): Term {
   const worker = new Worker(new URL('./leaderSessionThread.js', import.meta.url), { workerData })
   const ask = (request: LeaderSessionRequest) => worker.postMessage(request)

@@ -7,34 +7,35 @@ export interface LeaderSessionData {
   readonly datadir: string
   readonly chain: ReplicaChain
   readonly nats: NatsSettings
-  /** How many blocks below the head an empty stream begins. */
+  /** Blocks below the head at which an empty stream starts. */
   readonly publishBlocks: number
   readonly logging: LogSettings
 }
 
-/** What the thread is asked. `seek`: take the lease once it has been free for `graceMs`. `publish`: the database holds everything in the
- *  stream, publish what it has more. `stop`: publish what is committed, give the lease back, and end. */
+/** Requests to the thread. `seek`: take the lease once it has been free for `graceMs`. `publish`: the database has
+ *  everything in the stream, publish newer blocks. `stop`: publish what is committed, release the lease, and end. */
 export type LeaderSessionRequest =
   | { readonly kind: 'seek'; readonly graceMs: number }
   | { readonly kind: 'publish' }
   | { readonly kind: 'stop' }
 
-/** How publishing goes. */
+/** Status of publishing. */
 export interface LeaderSessionStatus {
-  /** Of the lease; 0 before it is held. */
+  /** Epoch of the lease; 0 before this process holds it. */
   readonly epoch: number
-  /** Of the last message that was acknowledged; 0 before the first. */
+  /** Sequence of the last acknowledged message; 0 before the first. */
   readonly sequence: number
   /** Blocks that are stored and not published. */
   readonly lagBlocks: number
-  /** Age of the oldest of them; 0 without one. */
+  /** Age of the oldest unpublished block, in seconds; 0 without one. */
   readonly lagSeconds: number
   /** Why there is no connection, or why publishing waits; null when all is well. */
   readonly problem: string | null
 }
 
-/** What the thread says. `taken`: another process has the lease. `held`: this one has it; `isWhole`: the database holds everything in
- *  the stream, whose last sequence is `end`. `ended`: the last message; `isLost`: the lease is another's, or may be. */
+/** Messages of the thread. `taken`: another process holds the lease. `held`: this process holds it; `isWhole`: the
+ *  database has everything in the stream, whose last sequence is `end`. `ended`: the last message; `isLost`: another
+ *  process holds the lease, or may. */
 export type LeaderSessionReply =
   | { readonly kind: 'taken' }
   | { readonly kind: 'held'; readonly epoch: number; readonly end: number; readonly isWhole: boolean }

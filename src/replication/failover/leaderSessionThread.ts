@@ -17,11 +17,11 @@ import { type ChainStream, openStream, type StreamEnd } from '../nats/stream.js'
 import { untilAnswered } from '../nats/transientError.js'
 import type { LeaderSessionData, LeaderSessionReply, LeaderSessionRequest } from './leaderSessionProtocol.js'
 
-/* Entry point of the thread that takes the lease of the writer and publishes the chain. It reads the database, and writes nothing to it.
- * It ends itself: nobody terminates it. */
+/* Entry point of the thread that takes the lease of the writer and publishes the chain. It reads the database, and
+ * writes nothing to it. It exits by itself and is never terminated. */
 
 const STATUS_MS = 250
-/** A writer that stops publishes what is committed, for at most so long. */
+/** Max time that a stopping writer publishes what is committed. */
 const DRAIN_MS = 2000
 
 const port = parentPort!
@@ -30,11 +30,11 @@ const tell = (reply: LeaderSessionReply) => port.postMessage(reply)
 const log = createLogger(logging)
 const cursorFile = join(datadir, PUBLISHER_FILE)
 const stop = new AbortController()
-/** Aborts the wait under way when something is asked. */
+/** Aborts the current wait when a request arrives. */
 let asked = new AbortController()
 let graceMs: number | undefined
 let mayPublish = false
-/** Why there is no connection; null while there is one. */
+/** Why there is no connection; null while connected. */
 let connection: string | null = null
 let held: HeldLease | undefined
 let publisher: Publisher | undefined
@@ -61,12 +61,12 @@ async function untilAsked(holds: () => boolean, signal: AbortSignal): Promise<vo
   }
 }
 
-/** What `work` gives, once the servers answer. */
+/** Retries `work` until the servers answer. */
 function persistently<T>(work: () => Promise<T>, signal: AbortSignal): Promise<T> {
   return untilAnswered(work, { signal, onProblem: (problem) => onProblem(problem && `NATS: ${problem}`) })
 }
 
-/** The epoch of the last message in the stream; 0 when there is none. */
+/** Returns the epoch of the last message in the stream; 0 in an empty stream. */
 async function lastEpoch(link: NatsLink): Promise<number> {
   try {
     return (await (await openStream(link, chain)).end()).epoch
@@ -88,7 +88,7 @@ async function takeLease(link: NatsLink, lease: Lease): Promise<HeldLease> {
   }
 }
 
-/** True when the database holds everything in the stream, or nobody else has published since this process did. */
+/** True when the database has everything in the stream, or no other process has published since this one did. */
 function isWhole(stream: ChainStream, { head, epoch }: StreamEnd, feed: ChainFeed): boolean {
   if (head === undefined) return true
   const own = feed.hash(head.number)

@@ -12,15 +12,15 @@ const SILENCE_MS = 15_000
 
 const MAX_ERROR_BYTES = 4096
 
-/** Nothing came for 15 s. */
+/** The server sent nothing for 15 s. */
 export class ServerSilent extends CairnError {
   constructor() {
     super(`nothing came for ${SILENCE_MS / 1000} s`)
   }
 }
 
-/** The address of the stream of a server: `http://HOST`, `http://HOST/KEY` and `http://HOST/v3/KEY` name it too. `option` is that of
- *  the command line. @throws UsageError for another protocol, and for what is no URL */
+/** Returns the stream URL of a server, which `http://HOST`, `http://HOST/KEY` and `http://HOST/v3/KEY` also name.
+ *  `option` names the command-line option in errors. @throws UsageError for another protocol or an invalid URL */
 export function streamUrl(text: string, option = '--replica'): URL {
   const url = URL.canParse(text) ? new URL(text) : undefined
   if (url === undefined || (url.protocol !== 'http:' && url.protocol !== 'https:')) {
@@ -33,8 +33,8 @@ export function streamUrl(text: string, option = '--replica'): URL {
   return url
 }
 
-/** The frames of one response, as they come. Ends when the server ends it, or the signal aborts.
- *  @throws ReplicationRefused, ServerSilent, InvalidMessage, what the network throws */
+/** Yields the frames of one response as they arrive. Ends when the server ends it, or the signal aborts.
+ *  @throws ReplicationRefused, ServerSilent, InvalidMessage, network errors */
 export async function* openFrames(
   address: string,
   locator: readonly BlockRef[],
@@ -64,7 +64,7 @@ function request(url: URL, signal: AbortSignal): Promise<http.IncomingMessage> {
     const sent = library.get(url, { agent: false, signal }, resolve)
     sent.on('error', reject)
     sent.setTimeout(SILENCE_MS, () => void sent.destroy(new ServerSilent()))
-    sent.on('response', () => void sent.setTimeout(0)) // a reader that is slow itself must not end it
+    sent.on('response', () => void sent.setTimeout(0)) // a slow reader must not end it
   })
 }
 
@@ -88,7 +88,7 @@ async function refusalOf(address: string, response: http.IncomingMessage): Promi
   return new ReplicationRefused(describeUrl(address), status, reason)
 }
 
-/** The member `error` of a JSON body, which may have a message; else the beginning of the body. */
+/** Returns the member `error` of a JSON body, or its message; otherwise the beginning of the body. */
 function readReason(text: string): string {
   try {
     const { error } = JSON.parse(text) as { error?: string | { message?: string } }

@@ -1,19 +1,19 @@
 import type { BlockRef } from '../../sync/head/events.js'
 
-/** Where a replica begins: its newest blocks, or the block that it asks for next. */
+/** Where a replica starts: its newest blocks, or the block that it requests next. */
 export type StreamStart = { readonly locator: readonly BlockRef[] } | { readonly from: number }
 
-/** Who reads a stream. */
+/** Reader of a stream. */
 export interface StreamReader {
-  /** Frames, whole ones. `taken` is called when the client has them, for the next ones to be made. */
+  /** Called with whole frames. Call `taken` when the client has received them, so that the next ones are made. */
   frames(bytes: Uint8Array, taken: () => void): void
-  /** The stream cannot begin or go on: the reader closes it. */
+  /** Called when the stream cannot start or continue: the reader closes it. */
   end(problem: string): void
 }
 
-/** Gives frames of the chain to any number of readers. */
+/** Provides frames of the chain to any number of readers. */
 export interface ReplicationFeed {
-  /** Opens a stream. The reader is called later, not before this returns. @returns what closes it */
+  /** Opens a stream. Calls the reader only after this returns. @returns a function that closes the stream */
   open(start: StreamStart, reader: StreamReader): () => void
   close(): Promise<void>
 }

@@ -4,13 +4,14 @@ import { MAX_MESSAGE_BYTES } from '../codec/message.js'
 import type { EncodedBlock, ReplicationUnit } from '../codec/types.js'
 import { InvalidMessage } from '../errors.js'
 
-/* `GET /replication` answers with frames: `u32be length | JSON | u32be length | payload`. The first says which chain it is. A block
- * is one frame with its message as payload. The first frame of a reorg names the common ancestor and how many frames of blocks,
- * itself included, belong to it; with none, it has no block. A heartbeat comes when nothing else does. */
+/* `GET /replication` answers with frames: `u32be length | JSON | u32be length | payload`. The first frame identifies
+ * the chain. A block is one frame with its message as payload. The first frame of a reorg names the common ancestor
+ * and the number of block frames that belong to the reorg, itself included; if that is 0, it has no block. A
+ * heartbeat is sent when nothing else is. */
 
 /** The members of a frame's JSON. Hashes are hex DATA. */
 export interface FrameHead {
-  /** Of the frames, in the first one. */
+  /** Format of the frames, in the first one. */
   readonly format?: number
   readonly 'chain-id'?: string
   /** Hash of block 0; null where it is not stored. */
@@ -23,25 +24,25 @@ export interface FrameHead {
   readonly reorg?: string
   readonly safe?: number
   readonly finalized?: number
-  /** Of a heartbeat: the newest block of the server. */
+  /** In a heartbeat: the newest block of the server. */
   readonly head?: number | null
-  /** Of the last frame: why the server ends the stream. */
+  /** In the last frame: why the server ends the stream. */
   readonly reason?: string
 }
 
-/** A frame as it comes. */
+/** A received frame. */
 export interface Frame {
   readonly head: FrameHead
   readonly payload: Uint8Array
 }
 
-/** The format that this version speaks. */
+/** The format of this version. */
 export const FRAME_FORMAT = 1
 
 const MAX_HEAD_BYTES = 4096
 const NO_BYTES = new Uint8Array(0)
 
-/** The bytes of a frame. */
+/** Encodes a frame. */
 export function encodeFrame(head: FrameHead, payload: Uint8Array = NO_BYTES): Buffer {
   const json = Buffer.from(JSON.stringify(head))
   const out = Buffer.allocUnsafe(8 + json.length + payload.length)
@@ -52,7 +53,7 @@ export function encodeFrame(head: FrameHead, payload: Uint8Array = NO_BYTES): Bu
   return out
 }
 
-/** The frames of a unit; none for an epoch, which only streams have. */
+/** Encodes a change set as frames. Returns none for an epoch, which only streams have. */
 export function encodeUnit(unit: ReplicationUnit): Buffer[] {
   if (unit.kind === 'finality') return [encodeFrame({ kind: 'finality', ...unit.finality })]
   if (unit.kind === 'epoch') return []
@@ -65,15 +66,15 @@ export function encodeUnit(unit: ReplicationUnit): Buffer[] {
   })
 }
 
-/** Takes frames out of bytes that come in pieces. */
+/** Splits bytes that arrive in pieces into frames. */
 export interface FrameReader {
-  /** The frames that are whole with these bytes. @throws InvalidMessage */
+  /** Yields the frames that these bytes complete. @throws InvalidMessage */
   push(bytes: Uint8Array): Generator<Frame>
   /** @throws InvalidMessage when the bytes ended within a frame */
   end(): void
 }
 
-/** A reader at the beginning of a frame. */
+/** Creates a reader at the start of a frame. */
 export function createFrameReader(): FrameReader {
   let pieces: Uint8Array[] = []
   let length = 0
@@ -105,7 +106,7 @@ export function createFrameReader(): FrameReader {
   }
 }
 
-/** The frame at the beginning of the bytes, or how many bytes are needed to know more. */
+/** Reads the frame at the start of the bytes, or returns the number of bytes needed to read further. */
 function readFrame(bytes: Buffer): (Frame & { size: number }) | number {
   if (bytes.length < 4) return 4
   const headBytes = bytes.readUInt32BE(0)
@@ -137,7 +138,7 @@ function parseHead(text: string): FrameHead {
   throw new InvalidMessage('frame: header', `expected an object, got ${text.slice(0, 80)}`)
 }
 
-/** The block of a frame, not decoded. @throws InvalidMessage for a member that is not as it should be */
+/** Reads the block of a frame, without decoding it. @throws InvalidMessage for an invalid member */
 export function readBlockFrame({ head, payload }: Frame): EncodedBlock {
   return {
     number: requireNumber(head, 'number'),
@@ -147,7 +148,8 @@ export function readBlockFrame({ head, payload }: Frame): EncodedBlock {
   }
 }
 
-/** The ancestor and the number of blocks of a reorg; undefined when the frame begins none. @throws InvalidMessage */
+/** Reads the ancestor and the number of blocks of a reorg; undefined when the frame starts none.
+ *  @throws InvalidMessage */
 export function readReorg({ head: { reorg } }: Frame): { number: number; hash: Uint8Array; count: number } | undefined {
   if (reorg === undefined) return undefined
   const [, number, hash, count] = /^(\d{1,15}):(0x[0-9a-f]{64}):(\d{1,9})$/.exec(String(reorg)) ?? []
@@ -155,7 +157,7 @@ export function readReorg({ head: { reorg } }: Frame): { number: number; hash: U
   return { number: Number(number), hash: parseHex(hash), count: Number(count) }
 }
 
-/** The finality of a frame; undefined when it has none. @throws InvalidMessage */
+/** Reads the finality of a frame; undefined when absent. @throws InvalidMessage */
 export function readFinality({ head }: Frame): Finality | undefined {
   if (head.safe === undefined && head.finalized === undefined) return undefined
   return { safe: requireNumber(head, 'safe', -1), finalized: requireNumber(head, 'finalized', -1) }

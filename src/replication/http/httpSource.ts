@@ -12,27 +12,28 @@ import { createUnitAssembler } from './unitAssembler.js'
 
 /** Options of `createHttpSource`. */
 export interface HttpSourceOptions {
-  /** The server: its address, with the API key as path where it needs one. */
+  /** URL of the server, with the API key as path if it requires one. */
   readonly url: string
-  /** The chain that it must hold; the hash of block 0 has 32 bytes. */
+  /** The chain that the server must have; the hash of block 0 has 32 bytes. */
   readonly chain: { readonly chainId: bigint; readonly genesisHash: Uint8Array }
-  /** Told why there is no connection, and null when there is one again. */
+  /** Called with the reason on disconnect, null on reconnect. */
   onProblem?(problem: string | null): void
-  /** Told of every frame that comes, heartbeats included. */
+  /** Called for every frame that arrives, heartbeats included. */
   onConnectionHealth?(): void
   /** Time and timers, for tests. */
   readonly clock?: Clock
 }
 
-// After a lost connection, twice as long each time that no frame came.
+// Delay after a lost connection, doubled each time that no frame arrived.
 const FIRST_RETRY_MS = 250
 const MAX_RETRY_MS = 15_000
 
-/** Over HTTP nothing counts but the blocks themselves. */
+/** Over HTTP only the blocks themselves matter. */
 const POSITION = { stream: 'http', sequence: 0, epoch: 0 }
 
-/** The changes of another server's chain. It connects again for ever when the connection is lost or the server is busy. Then
- *  `units` throws ReplicationRefused for a server that refuses, InvalidMessage for frames that are damaged or out of order. */
+/** Creates a source of the changes of another server's chain. It reconnects forever when the connection is lost or
+ *  the server is busy. Otherwise `units` throws ReplicationRefused when the server refuses, InvalidMessage for
+ *  frames that are damaged or out of order. */
 export function createHttpSource(options: HttpSourceOptions): ReplicationSource {
   const { url, clock = systemClock, onProblem = () => {}, onConnectionHealth = () => {} } = options
   const name = describeUrl(url)
@@ -63,7 +64,7 @@ export function createHttpSource(options: HttpSourceOptions): ReplicationSource 
   }
 }
 
-/** A server that is busy or starts, and all that a network does. */
+/** True for a server that is busy or starting, and for network errors. */
 function isTransientError(error: unknown): boolean {
   if (error instanceof ReplicationRefused)
     return error.status !== undefined && (error.status >= 500 || error.status === 429)
@@ -71,7 +72,7 @@ function isTransientError(error: unknown): boolean {
   return error instanceof CairnError || typeof (error as NodeJS.ErrnoException | null)?.code === 'string'
 }
 
-/** The units of one connection; undefined for a frame that completes none. */
+/** Yields the change sets of one connection; undefined for a frame that completes none. */
 async function* readUnits(
   { url, chain }: HttpSourceOptions,
   place: KnownBlocks,
@@ -94,6 +95,6 @@ function requireChain(name: string, head: FrameHead, { chainId, genesisHash }: H
     throw new ReplicationRefused(name, undefined, `expected chain ${chainId}, got ${head['chain-id']}`)
   }
   const genesis = formatData(genesisHash)
-  if (head.genesis === null || head.genesis === genesis) return // null: it begins with a later block
+  if (head.genesis === null || head.genesis === genesis) return // null: it starts at a later block
   throw new ReplicationRefused(name, undefined, `expected the genesis ${genesis}, got ${head.genesis}`)
 }

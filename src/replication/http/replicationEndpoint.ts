@@ -11,23 +11,23 @@ import type { ReplicationLimits } from './replicationLimits.js'
 
 /** Answers `GET /replication/<KEY>`. */
 export interface ReplicationEndpoint extends StreamEndpoint {
-  /** Ends the streams of keys that were revoked. */
+  /** Ends the streams of revoked keys. */
   endRevoked(): void
   /** Ends all streams. */
   close(): void
 }
 
-/** The name of streams among the methods of a key. */
+/** Name of streams among the methods of a key. */
 const LIMITED_AS = 'replication'
 
 const CONTENT_TYPE = 'application/vnd.cairn.replication'
 
 const MAX_LOCATOR = 32
 
-/** A query that names no place to begin. */
+/** A query that names no valid start. */
 class BadStart extends CairnError {}
 
-/** The endpoint over a feed. */
+/** Creates the endpoint over a feed. */
 export function createReplicationEndpoint(options: {
   feed: ReplicationFeed
   limits: ReplicationLimits
@@ -35,7 +35,7 @@ export function createReplicationEndpoint(options: {
   count(reason: RefusalReason): void
 }): ReplicationEndpoint {
   const { feed, limits, access, count } = options
-  /** What ends each stream, and whose it is. */
+  /** The function that ends each stream, and its caller. */
   const open = new Map<() => void, Caller>()
   const refuse = (response: ServerResponse, refusal: Refusal) => {
     count(refusal.reason)
@@ -66,8 +66,8 @@ export function createReplicationEndpoint(options: {
             'no',
           ])
         }
-        // Called when the kernel has the bytes: a client that does not read gets no more, and is cut off in the end by the rule for
-        // all connections.
+        // Called when the kernel has the bytes: a client that does not read gets no more, and the rule for all
+        // connections eventually disconnects it.
         response.write(bytes, () => taken())
       },
       end: (problem) => {
@@ -110,7 +110,7 @@ export function createReplicationEndpoint(options: {
   }
 }
 
-/** The place where a request begins. @throws BadStart */
+/** Parses where a request starts. @throws BadStart */
 function parseStart(url: string): StreamStart {
   const query = new URL(url, 'http://localhost').searchParams
   const [from, locator] = [query.get('from'), query.get('locator')]

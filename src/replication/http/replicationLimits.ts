@@ -1,8 +1,8 @@
 /** Limits of `GET /replication`. */
 export interface ReplicationLimits {
-  /** Replicas at a time. */
+  /** Max concurrent replicas. */
   readonly streams: number
-  /** After this a stream ends, and the replica opens another one. */
+  /** Time after which a stream ends, and the replica opens another one. */
   readonly streamMs: number
 }
 

@@ -6,16 +6,17 @@ import type { EncodedBlock, ReplicationUnit } from '../codec/types.js'
 import { InvalidMessage } from '../errors.js'
 import { type Frame, readBlockFrame, readFinality, readReorg } from './frames.js'
 
-/** Blocks of one reorg that are taken: a server sends at most 128. */
+/** Max accepted blocks of one reorg: a server sends at most 128. */
 const MAX_REORG = 1024
 
-/** Makes units of the frames of a stream, after its first one. */
+/** Assembles change sets from the frames of a stream, after its first one. */
 export interface UnitAssembler {
-  /** The unit that the frame completes; undefined when there is none. @throws InvalidMessage for a frame out of order */
+  /** Returns the change set that the frame completes; undefined when it completes none. @throws InvalidMessage for a
+   *  frame out of order */
   take(frame: Frame): ReplicationUnit | undefined
 }
 
-/** An assembler of what follows the block `top()`. */
+/** Creates an assembler of the frames after the block `top()`. */
 export function createUnitAssembler(top: () => BlockRef | undefined): UnitAssembler {
   let reorg: { ancestor: BlockRef; count: number; blocks: EncodedBlock[]; finality: Finality | undefined } | undefined
   const takeBlock = (frame: Frame): ReplicationUnit | undefined => {

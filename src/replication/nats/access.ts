@@ -9,18 +9,19 @@ import {
 } from '@nats-io/transport-node'
 import { messageOf, UsageError } from '../../lib/errors.js'
 
-/** Which NATS servers, and what they are shown. Plain data. */
+/** NATS servers and credentials. Plain data. */
 export interface NatsAccess {
-  /** URLs `nats://HOST:PORT` or `tls://HOST:PORT`, which may have a user and a password, or a token as user. At least one. */
+  /** URLs `nats://HOST:PORT` or `tls://HOST:PORT`, optionally with a user and a password, or a token as user. At
+   *  least one. */
   readonly servers: readonly string[]
   /** A file with an NKEY seed, or a `.creds` file. */
   readonly credentialsFile?: string
-  /** Certificates (PEM) of the authorities that are trusted. Demands TLS. */
+  /** Trusted CA certificates (PEM). Requires TLS. */
   readonly caFile?: string
 }
 
-/** Addresses, certificates and credentials for the library, whose files are read here.
- *  @throws UsageError for a URL or a file that is wrong, which names the option and shows no credentials */
+/** Reads the files and returns addresses, certificates and credentials for the library.
+ *  @throws UsageError for an invalid URL or file; it names the option and shows no credentials */
 export function readAccess(access: NatsAccess): NodeConnectionOptions {
   const { caFile, credentialsFile } = access
   const servers = access.servers.map(parseServer)
@@ -35,7 +36,7 @@ export function readAccess(access: NatsAccess): NodeConnectionOptions {
   }
 }
 
-/** A server of the settings. */
+/** A server from the settings. */
 interface ParsedServer {
   readonly host: string // and port
   readonly isTls: boolean
@@ -67,7 +68,7 @@ function decodePart(text: string): string {
 
 const CERTIFICATE = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g
 
-/** Certificates in PEM. OpenSSL would skip what it cannot read. */
+/** Reads PEM certificates. OpenSSL would skip entries that it cannot read. */
 function readAuthorities(path: string): string {
   const text = readText('--nats-ca', path)
   const certificates = text.match(CERTIFICATE) ?? []
@@ -87,9 +88,9 @@ function readCredentials(path: string): Authenticator {
   if (seed !== undefined) {
     const authenticator = isCreds ? credsAuthenticator(Buffer.from(text)) : nkeyAuthenticator(Buffer.from(seed.trim()))
     try {
-      authenticator('nonce') // as a server asks for it
+      authenticator('nonce') // called like this when a server asks for it
       return authenticator
-    } catch {} // the library's message may hold what it has read
+    } catch {} // the library's message may contain what it has read
   }
   throw new UsageError(
     `--nats-credentials ${path}: expected an NKEY seed (SU…) of a user, or a .creds file, got something else or a damaged one`,
@@ -104,13 +105,13 @@ function readText(option: string, path: string): string {
   }
 }
 
-/** Codes of OpenSSL for a certificate that no trusted authority has signed. */
+/** OpenSSL codes for a certificate that no trusted authority has signed. */
 const UNTRUSTED = new Set([
   ...['SELF_SIGNED_CERT_IN_CHAIN', 'DEPTH_ZERO_SELF_SIGNED_CERT', 'UNABLE_TO_VERIFY_LEAF_SIGNATURE'],
   ...['UNABLE_TO_GET_ISSUER_CERT', 'UNABLE_TO_GET_ISSUER_CERT_LOCALLY', 'CERT_SIGNATURE_FAILURE', 'CERT_UNTRUSTED'],
 ])
 
-/** Why there is no connection, with the option to look at. It shows no credentials. */
+/** Describes why there is no connection, with the option to check. Shows no credentials. */
 export function describeRefusal(error: unknown, { caFile, credentialsFile, servers }: NatsAccess): string {
   if (error instanceof errors.AuthorizationError) {
     if (credentialsFile !== undefined)
@@ -132,7 +133,7 @@ export function describeRefusal(error: unknown, { caFile, credentialsFile, serve
   return messageOf(error)
 }
 
-/** The code of the error or of one of its causes; empty when none has one. */
+/** Returns the code of the error or of one of its causes; empty when none has one. */
 function codeOf(error: unknown): string {
   for (let at = error; at instanceof Error; at = at.cause) {
     const { code } = at as NodeJS.ErrnoException

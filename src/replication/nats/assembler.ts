@@ -8,43 +8,43 @@ import { InvalidMessage, ReplicationGap } from '../errors.js'
 import { endsUnit, type MessageHead } from './messageHead.js'
 import type { StreamMessage } from './stream.js'
 
-/** Makes units of the messages of a stream. */
+/** Assembles change sets from the messages of a stream. */
 export interface StreamAssembler {
-  /** The unit that the message completes; undefined when there is none yet.
-   *  @throws ReplicationGap when messages before it are missing, StaleEpoch, InvalidMessage for one that is damaged or out of
-   *    order */
+  /** Returns the change set that the message completes; undefined when it completes none.
+   *  @throws ReplicationGap when messages before it are missing, StaleEpoch, InvalidMessage for one that is damaged
+   *    or out of order */
   take(message: StreamMessage): PositionedUnit | undefined
 }
 
-/** Where an assembler begins. */
+/** Where an assembler starts. */
 export interface AssemblerStart {
-  /** Its `name`, for positions, and its only subject. */
+  /** The stream's `name`, for positions, and its only subject. */
   readonly stream: { readonly name: string; readonly subject: string }
-  /** Of the first message. */
+  /** Sequence of the first message. */
   readonly sequence: number
-  /** The head before it; undefined for a replica without blocks. */
+  /** The head before the first message; undefined for a replica without blocks. */
   readonly top: BlockRef | undefined
-  /** Of the message before it; undefined when that is not known. */
+  /** Epoch of the message before it; undefined when not known. */
   readonly epoch: number | undefined
 }
 
-/** Most bytes of the payloads of a unit: a writer's reorg has at most 128 blocks. */
+/** Max payload bytes of a change set: a writer's reorg has at most 128 blocks. */
 export const MAX_UNIT_BYTES = 256 * 2 ** 20
-/** Most blocks of a reorg. */
+/** Max blocks of a reorg. */
 export const MAX_REORG_BLOCKS = 1024
 
-/** A unit whose last message has not come. */
+/** A change set whose last message has not arrived. */
 interface Pending {
   readonly first: MessageHead
   readonly index: number
   readonly bytes: number
   readonly blocks: readonly EncodedBlock[]
-  /** Of the block after those. */
+  /** Parts of the block after those. */
   readonly parts: readonly Uint8Array[]
 }
 
-/** An assembler. What a unit is made of stays within it: a unit whose writer ended within it is dropped when the next message is the
- *  epoch message of a writer that begins, and refused otherwise. */
+/** Creates an assembler. Yields no partial change set: one whose writer ended within it is dropped when the next
+ *  message is the epoch message of a new writer, and rejected otherwise. */
 export function createStreamAssembler({ stream, sequence, top: first, epoch: known }: AssemblerStart): StreamAssembler {
   let next = sequence
   let top = first
@@ -129,7 +129,7 @@ export function createStreamAssembler({ stream, sequence, top: first, epoch: kno
   }
 }
 
-/** The state before the first message of a unit of blocks. */
+/** Returns the state before the first message of a change set of blocks. */
 function begin(head: MessageHead, top: BlockRef | undefined): Pending {
   const { unit, part, before, reorg } = head
   requireNumber('Cairn-Unit', 1, unit.index)

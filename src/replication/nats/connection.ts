@@ -4,34 +4,34 @@ import type { Logger } from '../../lib/logger.js'
 import { type Clock, systemClock } from '../../sources/upstreams/clock.js'
 import { describeRefusal, type NatsAccess, parseServer, readAccess } from './access.js'
 
-/** Which NATS servers, and how streams are made there. Plain data: can be sent to a thread. */
+/** NATS servers, and how streams are created there. Plain data: can be sent to a thread. */
 export interface NatsSettings extends NatsAccess {
   /** Copies of a new stream: 1, 3 or 5. */
   readonly streamReplicas: number
-  /** A new stream drops messages that are older. */
+  /** Max age of messages in a new stream. */
   readonly maxAgeMs: number
-  /** A new stream drops its oldest messages above this size; undefined: no limit. */
+  /** Max size of a new stream, which drops its oldest messages above it; undefined: no limit. */
   readonly maxBytes?: number
 }
 
-/** A connection that is made again for ever when it is lost. */
+/** A connection that reconnects forever. */
 export interface NatsLink {
   readonly settings: NatsSettings
   readonly connection: NatsConnection
   readonly publisher: JetStreamClient
   readonly manager: JetStreamManager
-  /** Most bytes of a message with its headers, as the server says. */
+  /** Max bytes of a message with its headers, as the server reports. */
   readonly maxPayload: number
-  /** Resolves when the connection is closed. What waits for an answer fails. */
+  /** Resolves when the connection is closed. Pending requests fail. */
   close(): Promise<void>
 }
 
-/** What `connectNats` needs besides the settings. */
+/** What `connectNats` needs in addition to the settings. */
 export interface ConnectOptions {
   readonly log: Logger
-  /** Ends the attempts to connect. The link itself is closed by `close`. */
+  /** Ends the attempts to connect. `close` closes the link itself. */
   readonly signal: AbortSignal
-  /** Told why there is no connection, and null when there is one. */
+  /** Called with the reason on disconnect, null on connect. */
   onProblem?(problem: string | null): void
   /** Time and timers, for tests. */
   readonly clock?: Clock
@@ -42,14 +42,14 @@ const TIMING = { timeout: 2000, pingInterval: 1000, maxPingOut: 2, reconnectTime
 
 const ALWAYS = { name: 'cairn', maxReconnectAttempts: -1, ignoreAuthErrorAbort: true }
 
-/** Time that closing may take: a frozen server confirms nothing. */
+/** Max time of closing: a frozen server confirms nothing. */
 const CLOSE_MS = 1000
 
 const FIRST_RETRY_MS = 250
 const MAX_RETRY_MS = 5000
 
-/** Connects, and waits for it as long as it takes.
- *  @throws UsageError for a URL or a file that is wrong, the reason of the signal when it aborts */
+/** Connects, waiting without limit.
+ *  @throws UsageError for an invalid URL or file, the reason of the signal when it aborts */
 export async function connectNats(settings: NatsSettings, options: ConnectOptions): Promise<NatsLink> {
   const { signal, onProblem = () => {}, clock = systemClock } = options
   const connecting = { ...TIMING, ...readAccess(settings), ...ALWAYS }
@@ -94,7 +94,7 @@ async function openLink(
     settings,
     connection,
     publisher: jetstream(connection),
-    // Without a look at the account, which a replica's credentials need not allow.
+    // Skips the query of the account, which a replica's credentials need not permit.
     manager: await jetstreamManager(connection, { checkAPI: false }),
     get maxPayload() {
       return connection.info?.max_payload ?? DEFAULT_MAX_PAYLOAD
@@ -103,7 +103,7 @@ async function openLink(
   }
 }
 
-/** Of nats-server, when it is not told otherwise. */
+/** Default of nats-server. */
 const DEFAULT_MAX_PAYLOAD = 2 ** 20
 
 async function closeWithin(connection: NatsConnection): Promise<void> {
@@ -115,7 +115,7 @@ async function closeWithin(connection: NatsConnection): Promise<void> {
   clearTimeout(timer)
 }
 
-/** The servers without credentials, for messages. */
+/** Lists the servers without credentials, for messages. */
 export function describeServers({ servers }: NatsSettings): string {
   return servers.map((text) => parseServer(text).host).join(', ')
 }

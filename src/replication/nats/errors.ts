@@ -1,10 +1,10 @@
 import { CairnError } from '../../lib/errors.js'
 
-/** Another writer publishes: this one has to stop. */
+/** Another writer publishes: this one must stop. */
 export class Fenced extends CairnError {
-  /** Of the message that stands where this writer's should. */
+  /** Sequence of the message in the place of this writer's. */
   readonly sequence: number
-  /** Of that message; undefined when it could not be read. */
+  /** Epoch of that message; undefined when it could not be read. */
   readonly epoch: number | undefined
   constructor(stream: string, sequence: number, epoch: number | undefined) {
     const other = epoch === undefined ? 'another writer' : `a writer of epoch ${epoch}`
@@ -14,9 +14,9 @@ export class Fenced extends CairnError {
   }
 }
 
-/** The stream has messages that this process has not applied: it cannot begin to publish. */
+/** The stream has messages that this process has not applied: it must not start to publish. */
 export class StreamAdvanced extends CairnError {
-  /** The last sequence that was applied, and that of the stream. */
+  /** The last sequence that was applied, and the last of the stream. */
   readonly applied: number
   readonly last: number
   constructor(stream: string, applied: number, last: number) {
@@ -26,7 +26,7 @@ export class StreamAdvanced extends CairnError {
   }
 }
 
-/** A stream with the name of this chain's is that of another chain. */
+/** The stream with the name of this chain's stream belongs to another chain. */
 export class StreamOfOtherChain extends CairnError {
   constructor(stream: string, expected: string, actual: string) {
     super(`stream ${stream}: expected the subject ${expected}, got ${actual}: it is another chain's, or not Cairn's`)
@@ -40,14 +40,14 @@ export class StreamMissing extends CairnError {
   }
 }
 
-/** The stream was deleted, and made anew. */
+/** The stream was deleted and created again. */
 export class StreamReplaced extends CairnError {
   constructor(stream: string, expected: string) {
     super(`stream ${stream}: expected ${expected}: it was deleted and created again`)
   }
 }
 
-/** The stream has a lower last sequence than was acknowledged to a writer: it lost messages. */
+/** The last sequence of the stream is lower than one acknowledged to a writer: the stream lost messages. */
 export class StreamWentBack extends CairnError {
   readonly acknowledged: number
   readonly last: number
@@ -58,9 +58,9 @@ export class StreamWentBack extends CairnError {
   }
 }
 
-/** The stream does not go on from what a replica has read: it lost messages, which the writer publishes again. */
+/** The stream does not continue what a replica has read: it lost messages, which the writer publishes again. */
 export class StreamDiverged extends CairnError {
-  /** Of the last message that was read. */
+  /** Sequence of the last message that was read. */
   readonly sequence: number
   constructor(stream: string, sequence: number, found: string) {
     super(`stream ${stream}: expected message ${sequence} as it was read, got ${found}: the stream lost messages`)
@@ -68,7 +68,7 @@ export class StreamDiverged extends CairnError {
   }
 }
 
-/** None of a replica's blocks is in the stream, and the stream does not begin above them. */
+/** None of a replica's blocks is in the stream, and the stream does not start above them. */
 export class NotInStream extends CairnError {
   constructor(stream: string, head: number | undefined) {
     const own = head === undefined ? 'a replica without blocks' : `a replica at block ${head}`

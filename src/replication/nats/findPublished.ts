@@ -7,8 +7,8 @@ import { findStart } from './findStart.js'
 import { openStream } from './stream.js'
 import { type AnswerOptions, untilAborted, untilAnswered } from './transientError.js'
 
-/** The newest block of the locator that was the head of the stream's chain; undefined when none was, or there is no stream. Asks until
- *  the servers answer. @throws StreamOfOtherChain, the reason of the signal */
+/** Returns the newest block of the locator that was the head of the stream's chain; undefined when none was, or the
+ *  stream is missing. Retries until the servers answer. @throws StreamOfOtherChain, the reason of the signal */
 export async function findPublished(
   link: NatsLink,
   chain: ReplicaChain,

@@ -10,26 +10,28 @@ import { readStream } from './streamReader.js'
 /** What a replica has. */
 export interface Held {
   readonly position?: ReplicaPosition
-  /** Stored blocks, the newest first. */
+  /** Stored blocks, newest first. */
   readonly locator: readonly BlockRef[]
 }
 
-/** Where a replica goes on. */
+/** Where a replica resumes. */
 export interface StreamStart {
   /** The first sequence to read. */
   readonly sequence: number
   /** The head before it; undefined for a replica without blocks. */
   readonly top: BlockRef | undefined
-  /** Of the message before it; undefined when that is not available. */
+  /** Epoch of the message before it; undefined when that is not available. */
   readonly epoch: number | undefined
 }
 
-/** A replica's newest block is looked for among so many messages before those that its number lets expect, and then in all. */
+/** The newest block of a replica is searched in this many messages before those where its number is expected, then
+ *  in all. */
 const MARGIN = 1024
 
-/** Where a replica goes on in a stream: after its position if its newest block still stands there, else after a message that has made
- *  one of its blocks the head, of the newest block that has one. Undefined when no message has. A replica without blocks begins with
- *  the first unit. With `isNear`, blocks are looked for only where their numbers let expect them. @throws what the library throws, StreamReplaced, InvalidMessage */
+/** Finds where a replica resumes in a stream: after its position if its newest block is still there, else after a
+ *  message that made one of its blocks the head, for the newest such block. Undefined when no message has. A replica
+ *  without blocks starts at the first change set. With `isNear`, searches only where the block numbers are expected.
+ *  @throws the library's errors, StreamReplaced, InvalidMessage */
 export async function findStart(
   link: NatsLink,
   stream: ChainStream,
@@ -41,7 +43,7 @@ export async function findStart(
   if (top === undefined) return beginning(stream, range)
   if (position?.stream === stream.name) {
     const { sequence, epoch } = position
-    // Its message has expired, or all have: the next one tells whether it follows.
+    // Its message has expired, or all have: the next one shows whether it follows.
     if (sequence === range.first - 1) return { sequence: sequence + 1, top, epoch }
     if (sequence >= range.first && sequence <= range.last) {
       const head = (await stream.message(sequence))?.head()
@@ -56,7 +58,7 @@ export async function findStart(
   return isNear || found?.top === top || near === first ? found : await searchFrom(first, search)
 }
 
-/** Where a block is to be looked for first. */
+/** Returns the sequence where the search for a block starts. */
 async function nearSequence(stream: ChainStream, { number }: BlockRef, { first, last }: StreamRange): Promise<number> {
   const { head } = await stream.end()
   const back = 2 * Math.max(0, (head?.number ?? 0) - number) + MARGIN
@@ -67,7 +69,7 @@ function makesHead(head: MessageHead, { number, hash }: BlockRef): boolean {
   return endsUnit(head) && head.block.number === number && equalBytes(head.block.hash, hash)
 }
 
-/** The first message that begins a unit. */
+/** Finds the first message that begins a change set. */
 async function beginning(stream: ChainStream, { first, last }: StreamRange): Promise<StreamStart | undefined> {
   for (let sequence = first; sequence <= last; sequence++) {
     const head = (await stream.message(sequence))?.head()
@@ -81,11 +83,11 @@ interface Search {
   readonly stream: ChainStream
   readonly locator: readonly BlockRef[]
   readonly signal: AbortSignal
-  /** The last sequence that is looked at. */
+  /** The last sequence to read. */
   readonly last: number
 }
 
-/** The start after the newest block of the locator that a message from `first` on has made the head. */
+/** Finds the start after the newest block of the locator that a message from `first` on made the head. */
 async function searchFrom(first: number, search: Search): Promise<StreamStart | undefined> {
   const { link, stream, locator, signal, last } = search
   const order = new Map(locator.map(({ hash }, at) => [keyOfBytes(hash), at]))
@@ -102,7 +104,7 @@ async function searchFrom(first: number, search: Search): Promise<StreamStart | 
       if (best === 0 || message.sequence >= last) break
     }
   } catch (error) {
-    // The stream drops its first messages meanwhile.
+    // The stream dropped its first messages meanwhile.
     if (error instanceof ReplicationGap) return searchFrom(error.actual, search)
     throw error
   }
@@ -110,8 +112,9 @@ async function searchFrom(first: number, search: Search): Promise<StreamStart | 
   return found
 }
 
-/** The newest block of the locator that is on the chain of the stream as it is now: published, and not removed by a later reorg in it.
- *  Undefined when none is. @throws what the library throws, StreamReplaced, InvalidMessage, the reason of the signal */
+/** Returns the newest block of the locator that is on the current chain of the stream: published, and not removed by
+ *  a later reorg in it. Undefined when none is. @throws the library's errors, StreamReplaced, InvalidMessage, the
+ *  reason of the signal */
 export async function findCommonBlock(
   link: NatsLink,
   stream: ChainStream,
@@ -126,7 +129,7 @@ export async function findCommonBlock(
   return (await commonFrom(near, search)) ?? (near === first ? undefined : await commonFrom(first, search))
 }
 
-/** As `findCommonBlock`, of what is published from a sequence on. */
+/** As `findCommonBlock`, in the messages from a sequence on. */
 async function commonFrom(first: number, search: Search): Promise<BlockRef | undefined> {
   const { link, stream, locator, signal, last } = search
   const wanted = new Map(locator.map((block) => [keyOfBytes(block.hash), block]))
@@ -148,7 +151,7 @@ async function commonFrom(first: number, search: Search): Promise<BlockRef | und
       if (message.sequence >= last) break
     }
   } catch (error) {
-    // The stream drops its first messages meanwhile.
+    // The stream dropped its first messages meanwhile.
     if (error instanceof ReplicationGap) return commonFrom(error.actual, search)
     throw error
   }
@@ -156,7 +159,7 @@ async function commonFrom(first: number, search: Search): Promise<BlockRef | und
   return common.at(-1)
 }
 
-/** The first message that is held; undefined when none is. */
+/** Returns the first available message; undefined when none is. */
 export async function firstMessage(stream: ChainStream): Promise<StreamMessage | undefined> {
   return stream.message((await stream.range()).first)
 }

@@ -6,24 +6,24 @@ import type { ReplicaChain } from '../apply/replicaChain.js'
 import type { NatsLink } from './connection.js'
 import { firstAnswer, isTransientError } from './transientError.js'
 
-/** The right to write a chain, which one process has at a time. */
+/** The right to write a chain, held by one process at a time. */
 export interface Lease {
-  /** Takes the lease if it is free. `above` is the highest epoch that is known of, as `StreamEnd.epoch`: the epoch of the lease is
-   *  higher. @returns undefined when another process has it
-   *  @throws what the library throws (see `isTransientError`), the reason of the signal */
+  /** Takes the lease if it is free. `above` is the highest known epoch, as `StreamEnd.epoch`: the epoch of the lease is
+   *  higher. @returns undefined when another process has the lease
+   *  @throws the library's errors (see `isTransientError`), the reason of the signal */
   acquire(signal: AbortSignal, above?: number): Promise<HeldLease | undefined>
-  /** Resolves when the lease is free; it looks once a second. @throws the reason of the signal */
+  /** Resolves when the lease is free; checks once a second. @throws the reason of the signal */
   untilFree(signal: AbortSignal): Promise<void>
-  /** The name of the process that has the lease, as of the call; undefined when none has.
-   *  @throws what the library throws */
+  /** Returns the name of the process that currently has the lease; undefined when none has.
+   *  @throws the library's errors */
   holder(): Promise<string | undefined>
 }
 
 /** A lease that is renewed until it is released or lost. */
 export interface HeldLease {
-  /** Higher than that of every lease before. */
+  /** Higher than that of every earlier lease. */
   readonly epoch: number
-  /** Aborts when the lease may be another's: it was taken, or could not be renewed in time. */
+  /** Aborts when another process may hold the lease: it was taken, or could not be renewed in time. */
   readonly lost: AbortSignal
   /** Frees the lease for others at once, if the servers answer within a second. */
   release(): Promise<void>
@@ -33,41 +33,41 @@ export interface HeldLease {
 export interface LeaseOptions {
   /** Names this process to operators, as `HOST:PID`. */
   readonly holder: string
-  /** Number of the newest block that this process has, published or not, and null before it publishes. Each renewal
-   *  publishes it to replicas. Default: none. */
+  /** Returns the number of the newest block that this process has, published or not; null before it publishes. Each
+   *  renewal publishes it to replicas. Default: none. */
   head?(): number | null | undefined
   /** Time and timers, for tests. */
   readonly clock?: Clock
 }
 
-/** The server drops a lease that was not renewed for so long. */
+/** The server drops a lease that was not renewed for this long. */
 export const LEASE_TTL_MS = 6000
 const RENEW_MS = 1500
-/** After an attempt that failed: the bucket may have another leader by then. */
+/** Delay after a failed attempt: the bucket may have another leader by then. */
 const RENEW_AGAIN_MS = 250
-/** An attempt to renew may take so long. */
+/** Timeout of an attempt to renew. */
 const ATTEMPT_MS = 1000
-/** The holder gives up before the server does. */
+/** The holder gives up this long before the server does. */
 const MARGIN_MS = 500
-/** Releasing may take so long: the lease ends by itself. */
+/** Timeout of releasing: the lease expires by itself. */
 const RELEASE_MS = 1000
 const LOOK_MS = 1000
 
 const KEY = 'writer'
 
-/** What the entry says. */
+/** Content of the entry. */
 interface LeaseValue {
   readonly holder: string
-  /** Of this acquisition alone. */
+  /** Unique to this acquisition. */
   readonly id: string
-  /** As of the last renewal: as in `LeaseOptions`. Absent in leases of older versions. */
+  /** As of the last renewal, as in `LeaseOptions`. Absent in leases of older versions. */
   readonly head?: number | null
 }
 
-/** What other processes see of a lease that a process has. */
+/** What other processes see of a held lease. */
 export type SeenLease = Pick<LeaseValue, 'holder' | 'head'>
 
-/** The lease of a chain: the entry `writer` of the bucket `CAIRN_<chainId>_LEASE`. */
+/** Creates the lease of a chain: the entry `writer` of the bucket `CAIRN_<chainId>_LEASE`. */
 export function createLease(
   link: NatsLink,
   chain: ReplicaChain,
@@ -116,8 +116,9 @@ export function createLease(
   }
 }
 
-/** Returns the current lease; undefined when no process has it. Needs the right to read one message of the bucket, and no other.
- *  @throws what the library throws (see `isTransientError`; without that right see `isDenied`) */
+/** Returns the current lease; undefined when no process has it. Needs the right to read one message of the bucket, and
+ *  no other.
+ *  @throws the library's errors (see `isTransientError`; without that right see `isDenied`) */
 export async function readLease({ manager }: NatsLink, chain: ReplicaChain): Promise<SeenLease | undefined> {
   const bucket = bucketName(chain)
   const subject = `$KV.${bucket}.${KEY}`
@@ -150,13 +151,13 @@ function read(kv: KV): Promise<KvEntry | null> {
   return firstAnswer(() => kv.get(KEY))
 }
 
-/** Makes the entry. @returns its revision; undefined when there is another one */
+/** Creates the entry. @returns its revision; undefined when another entry exists */
 async function take(kv: KV, value: LeaseValue): Promise<number | undefined> {
   try {
     return await kv.create(KEY, JSON.stringify(value))
   } catch (error) {
     if (!isWrongSequence(error)) throw error
-    // An attempt whose answer was lost may have made it.
+    // An attempt whose answer was lost may have created it.
     const entry = await read(kv)
     return entry?.operation === 'PUT' && readValue(entry).id === value.id ? entry.revision : undefined
   }
@@ -171,7 +172,7 @@ function hold(
   const lost = new AbortController()
   const released = new AbortController()
   let { revision, askedMs } = first
-  // A bucket that was deleted begins with low revisions again.
+  // A bucket that was deleted starts again with low revisions.
   const epoch = revision > above ? revision : above + revision
   const renew = async (): Promise<void> => {
     const nowMs = clock.nowMs()
@@ -186,7 +187,7 @@ function hold(
         lost.abort(new Error('the lease was taken by another process'))
         return
       }
-      revision = entry.revision // of an attempt whose answer was lost: when it was made is not known
+      revision = entry.revision // of an attempt whose answer was lost: its time is not known
     }
   }
   const keep = async () => {
@@ -196,7 +197,7 @@ function hold(
       await clock.sleep(waitMs, ended).catch(() => {})
       if (ended.aborted) return
       const before = askedMs
-      await renew().catch(() => {}) // tried again, until it is too late
+      await renew().catch(() => {}) // retried until it is too late
       waitMs = askedMs > before ? RENEW_MS : RENEW_AGAIN_MS
     }
   }

@@ -4,26 +4,26 @@ import type { Finality } from '../../store/rows/types.js'
 import type { BlockRef } from '../../sync/head/events.js'
 import { InvalidMessage } from '../errors.js'
 
-/* Headers of the messages in a stream. A unit is one change that replicas apply at once; it is one message, or several where a block
- * is larger than a message, or a reorg has several blocks.
+/* Headers of the messages in a stream. A change set is one change that replicas apply atomically. It is one message, or
+ * several if a block is larger than a message, or a reorg has several blocks.
  *
  *   Cairn-Format     1
  *   Cairn-Kind       block | rewind | epoch | finality
- *   Cairn-Epoch      of the writer
- *   Cairn-Number     of the block; of other kinds: of the head after the message
- *   Cairn-Hash       likewise, 64 hex digits
- *   Cairn-Parent     of a block: the hash of its parent
- *   Cairn-Part       of a block: i/n, its i-th of n messages
- *   Cairn-Unit       i/n: the i-th of the n messages of a unit
- *   Cairn-Before     number:hash, of a unit of several messages: the head before it
+ *   Cairn-Epoch      epoch of the writer
+ *   Cairn-Number     number of the block; for other kinds, of the head after the message
+ *   Cairn-Hash       hash of the same, 64 hex digits
+ *   Cairn-Parent     for a block: hash of its parent
+ *   Cairn-Part       for a block: i/n, its i-th of n messages
+ *   Cairn-Unit       i/n: the i-th of the n messages of a change set
+ *   Cairn-Before     number:hash, of a change set of several messages: the head before it
  *   Cairn-Reorg      number:hash:count, in the first message of a reorg: the ancestor, and how many blocks follow
  *   Cairn-Safe, Cairn-Finalized   block numbers, -1 for none
  */
 
-/** The format that this version speaks. */
+/** The format of this version. */
 export const STREAM_FORMAT = 1
 
-/** One of several: counted from 1. */
+/** One of several, counted from 1. */
 export interface Ordinal {
   readonly index: number
   readonly count: number
@@ -35,24 +35,24 @@ export interface MessageHead {
   readonly epoch: number
   /** The block, or the head after the message. */
   readonly block: BlockRef
-  /** Of a block, 32 bytes. */
+  /** Parent hash of a block, 32 bytes. */
   readonly parentHash?: Uint8Array
   readonly part: Ordinal
   readonly unit: Ordinal
-  /** Of a unit of several messages: the head before it. */
+  /** In a change set of several messages: the head before it. */
   readonly before?: BlockRef
   readonly reorg?: BlockRef & { readonly count: number }
   readonly finality?: Finality
 }
 
-/** Most messages of a unit. */
+/** Max messages of a change set. */
 export const MAX_UNIT_MESSAGES = 65_536
 
 const hexOf = (bytes: Uint8Array) => Buffer.from(bytes).toString('hex')
 const textOf = ({ index, count }: Ordinal) => `${index}/${count}`
 const refOf = ({ number, hash }: BlockRef) => `${number}:${hexOf(hash)}`
 
-/** The headers as they are sent. */
+/** Encodes the headers. */
 export function encodeHead(head: MessageHead): MsgHdrs {
   const { kind, epoch, block, parentHash, part, unit, before, reorg, finality } = head
   const out = headers()
@@ -74,7 +74,7 @@ export function encodeHead(head: MessageHead): MsgHdrs {
   return out
 }
 
-/** Reads the headers of a message. @throws InvalidMessage naming the header, for any that is not as it should be */
+/** Reads the headers of a message. @throws InvalidMessage naming the header, for an invalid one */
 export function decodeHead(found: MsgHdrs | undefined): MessageHead {
   const get = (name: string): string | undefined => found?.get(`Cairn-${name}`) || undefined
   const format = get('Format')
@@ -102,7 +102,7 @@ export function decodeHead(found: MsgHdrs | undefined): MessageHead {
   }
 }
 
-/** True when the unit of the message ends with it. */
+/** True when the message is the last of its change set. */
 export function endsUnit({ unit }: MessageHead): boolean {
   return unit.index === unit.count
 }

@@ -16,17 +16,18 @@ import { describeFailure, isTransientError, untilAborted } from './transientErro
 
 /** Options of `createNatsSource`. */
 export interface NatsSourceOptions {
-  /** Stays open. */
+  /** The connection, which the source does not close. */
   readonly link: NatsLink
   readonly chain: ReplicaChain
   readonly log: Logger
-  /** Told why nothing comes, and null when something does. */
+  /** Called with the reason when nothing arrives, null when something does. */
   onProblem?(problem: string | null): void
-  /** Told when the stream answers, also that it holds nothing more. */
+  /** Called when the stream answers, also if it has nothing more. */
   onConnectionHealth?(): void
-  /** Gives the units that the stream does not hold any more. */
+  /** Provides the change sets that the stream does not have any more. */
   readonly repair?: ReplicationSource
-  /** The units end when this sequence was read, as `StreamEnd.sequence`: then the stream must exist. Undefined: they never end. */
+  /** The change sets end when this sequence was read, as `StreamEnd.sequence`: then the stream must exist.
+   *  Undefined: they never end. */
   readonly until?: number
   /** Time and timers, for tests. */
   readonly clock?: Clock
@@ -34,10 +35,11 @@ export interface NatsSourceOptions {
 
 const RETRY_MS = 500
 
-/** The changes of the chain that a writer publishes to NATS. A lost connection is made again for ever, a stream that was made anew is
- *  found again. Then `units` throws ReplicationGap for units that the stream does not hold any more and NotInStream for a replica on a
- *  branch that is not in it, both unless `repair` is given; InvalidMessage and StaleEpoch for what is damaged, forged or out of order;
- *  StreamOfOtherChain; with `until`, StreamMissing. */
+/** Creates a source of the changes that a writer publishes to NATS. It reconnects forever, and finds a stream again
+ *  that was deleted and created again. Otherwise `units` throws ReplicationGap for change sets that the stream does
+ *  not have any more and NotInStream for a replica on a branch that is not in it, both unless `repair` is set;
+ *  InvalidMessage and StaleEpoch for messages that are damaged, forged or out of order; StreamOfOtherChain; with
+ *  `until`, StreamMissing. */
 export function createNatsSource(options: NatsSourceOptions): ReplicationSource {
   return {
     units: async function* ({ position, locator }, signal) {
@@ -61,7 +63,7 @@ interface Reading {
   highest: number
 }
 
-/** Reads the stream, and each stream that takes its place. */
+/** Reads the stream, and each stream that replaces it. */
 async function* followStream(options: NatsSourceOptions, reading: Reading): AsyncGenerator<PositionedUnit> {
   const { log, onProblem = () => {}, onConnectionHealth = () => {}, repair, until, clock = systemClock } = options
   const { link, signal } = reading
@@ -99,14 +101,14 @@ function isGap(error: unknown): boolean {
   return error instanceof ReplicationGap || error instanceof NotInStream
 }
 
-/** Where to go on; undefined while the stream has not come to the replica's newest block.
+/** Finds where to resume; undefined while the stream has not reached the replica's newest block.
  *  @throws ReplicationGap, NotInStream */
 async function locate(
   { until }: NatsSourceOptions,
   stream: ChainStream,
   { link, signal, blocks, position }: Reading,
 ): Promise<StreamStart | undefined> {
-  // As of before the search, which then covers them.
+  // The state before the search, which then covers these messages.
   const [first, { head }] = await untilAborted(Promise.all([firstMessage(stream), stream.end()]), signal)
   const start = await untilAborted(findStart(link, stream, { position, locator: blocks.locator() }, { signal }), signal)
   const top = blocks.top()
@@ -118,7 +120,7 @@ async function locate(
   return undefined
 }
 
-/** The units from `start` on. Ends at the sequence `until`, or when the signal aborts. */
+/** Yields the change sets from `start` on. Ends at the sequence `until`, or when the signal aborts. */
 async function* readUnits(
   { onProblem, onConnectionHealth, until, clock }: NatsSourceOptions,
   { stream, start, reading }: { stream: ChainStream; start: StreamStart; reading: Reading },
@@ -126,12 +128,12 @@ async function* readUnits(
   const { link, signal } = reading
   if (until !== undefined && start.sequence > until) return
   const assembler = createStreamAssembler({ stream, ...start })
-  // Above the block that it begins with, the replica may hold others than the stream has: they are replaced.
+  // Above its start block, the replica may have other blocks than the stream: they are replaced.
   let isBelow = start.top !== undefined && start.top.number < reading.highest
   const reader = readStream(link, stream, { from: start.sequence, signal, onProblem, onConnectionHealth, clock })
   for await (const message of reader) {
     if (beginsElsewhere(message, reading) && (await stream.range()).first === message.sequence) {
-      reading.position = undefined // the message at it is gone, and does not tell where to go on
+      reading.position = undefined // the message at it is gone, and does not show where to resume
       throw new StreamDiverged(stream.stream, message.sequence - 1, 'a new beginning behind it')
     }
     const positioned = takeMessage(assembler, message)
@@ -161,19 +163,19 @@ function describeBlock({ head }: StreamMessage): string {
   }
 }
 
-/** True for the epoch message of a writer that goes on after another block than the replica's newest one. A writer that finds an empty
- *  stream and does not know what was published begins so, some blocks below its head. */
+/** True for the epoch message of a writer that continues after another block than the replica's newest one. A writer
+ *  that finds an empty stream and does not know what was published starts this way, some blocks below its head. */
 function beginsElsewhere(message: StreamMessage, { blocks }: Reading): boolean {
   const top = blocks.top()
   try {
     const { kind, block } = message.head()
     return kind === 'epoch' && top !== undefined && !equalBytes(top.hash, block.hash)
   } catch {
-    return false // the assembler says what is wrong with it
+    return false // the assembler reports the problem
   }
 }
 
-/** Counts a unit as given. @returns whether the replica may still hold other blocks above it */
+/** Counts a change set as passed to the replica. @returns true if the replica may still have other blocks above it */
 function countUnit(reading: Reading, unit: ReplicationUnit, isBelow: boolean): boolean {
   if (unit.kind !== 'blocks') return isBelow
   reading.blocks.add(unit)
@@ -183,7 +185,7 @@ function countUnit(reading: Reading, unit: ReplicationUnit, isBelow: boolean): b
   return isStillBelow
 }
 
-/** The unit as one that replaces what follows the block before it. */
+/** Makes the change set replace what follows the block before it. */
 function withAncestor(positioned: PositionedUnit): PositionedUnit {
   const { unit, position } = positioned
   if (unit.kind !== 'blocks' || unit.ancestor !== undefined) return positioned
@@ -191,7 +193,7 @@ function withAncestor(positioned: PositionedUnit): PositionedUnit {
   return { unit: { ...unit, ancestor: { number: number - 1, hash: parentHash } }, position }
 }
 
-/** Units of another source, until the newest block is in the stream. */
+/** Yields the change sets of another source, until the newest block is in the stream. */
 async function* repairUnits(
   options: NatsSourceOptions,
   reading: Reading,

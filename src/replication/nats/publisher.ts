@@ -18,18 +18,18 @@ import { HEADER_BYTES, messagesOf } from './unitMessages.js'
 /** What `createPublisher` needs. */
 export interface PublisherOptions {
   readonly link: NatsLink
-  /** Over the writer's database. */
+  /** The feed over the writer's database. */
   readonly feed: ChainFeed
-  /** Whose stream is made where it is not there, also when it is deleted later. */
+  /** The chain, whose stream is created if missing, also when it is deleted later. */
   readonly chain: ReplicaChain
-  /** Of the held lease. */
+  /** Epoch of the held lease. */
   readonly epoch: number
-  /** Remembers what was acknowledged: `DATADIR/publisher.json`. */
+  /** Records what was acknowledged: `DATADIR/publisher.json`. */
   readonly cursorFile: string
   readonly log: Logger
-  /** Aborts when the publisher is to end: the server stops, or the lease is lost. */
+  /** Aborts to end the publisher: the server stops, or the lease is lost. */
   readonly signal: AbortSignal
-  /** A new stream begins so many blocks below the head. */
+  /** Blocks below the head at which a new stream starts. */
   readonly publishBlocks: number
   /** `StreamEnd.sequence` up to which the stream was applied to the database; undefined: the stream may have more. */
   readonly applied?: number
@@ -41,35 +41,35 @@ export interface PublisherOptions {
 export interface PublisherStatus {
   /** `NAME@created`; undefined before the stream is open. */
   readonly stream: string | undefined
-  /** Of the last message. */
+  /** Sequence of the last message. */
   readonly sequence: number
   /** Number of the newest published block; undefined before the first. */
   readonly block: number | undefined
-  /** Why nothing can be published; null when it can. */
+  /** Why publishing fails; null when it works. */
   readonly problem: string | null
 }
 
 /** Publishes the chain of a writer. */
 export interface Publisher {
-  /** Publishes every change of the chain until the signal aborts. The stream's end says where it goes on: an interrupted process
-   *  loses nothing and repeats nothing.
-   *  @throws Fenced when another writer publishes; StreamAdvanced; StreamOfOtherChain; NoCommonBlock when none of the newest blocks in
-   *    the stream is, or was, on this chain */
+  /** Publishes every change of the chain until the signal aborts. Resumes from the end of the stream: an interrupted
+   *  process loses nothing and repeats nothing.
+   *  @throws Fenced when another writer publishes; StreamAdvanced; StreamOfOtherChain; NoCommonBlock when none of
+   *    the newest blocks in the stream is, or was, on this chain */
   run(): Promise<void>
   status(): PublisherStatus
 }
 
-/** How soon a commit is noticed. A look takes 5 µs. */
+/** Interval of the checks for a commit. A check takes 5 µs. */
 const LOOK_MS = 4
 const RETRY_MS = 1000
-/** While it is busy, the cursor is written this often. */
+/** Interval of the cursor writes while it is busy. */
 const CURSOR_MS = 1000
-/** Published blocks that are remembered, for a branch that was removed too long ago. */
+/** Number of recently published blocks kept, for a branch that was removed too long ago. */
 const RECENT = 128
-/** Messages of an earlier writer that are read for the same purpose, each twice as far back as the one before. */
+/** Max messages of an earlier writer that are read to find such a branch, each twice as far back as the one before. */
 const MAX_LOOKS_BACK = 20
 
-/** A publisher of a chain. `run` may be called once. */
+/** Creates a publisher of a chain. `run` may be called once. */
 export function createPublisher(options: PublisherOptions): Publisher {
   const { epoch, log, signal, clock = systemClock } = options
   let status: PublisherStatus = { stream: undefined, sequence: 0, block: undefined, problem: null }
@@ -91,7 +91,7 @@ export function createPublisher(options: PublisherOptions): Publisher {
       await sendUnit(options, sender, { kind: 'epoch', epoch, head: top }, top)
     } catch (error) {
       if (!(error instanceof Fenced) || (error.epoch ?? epoch) > epoch) throw error
-      // A writer that is fenced with this message was faster once more.
+      // A writer that this message would have fenced published first once more.
       if (applied !== undefined) throw new StreamAdvanced(stream.stream, applied, error.sequence)
       return
     }
@@ -124,7 +124,7 @@ async function openEnd({ link, chain }: PublisherOptions): Promise<{ stream: Cha
   return { stream, end: await stream.end() }
 }
 
-/** The block after which publishing goes on. Waits for the first block of a new chain. */
+/** Returns the block after which publishing resumes. Waits for the first block of a new chain. */
 async function startOf(options: PublisherOptions, stream: ChainStream, end: StreamEnd): Promise<BlockRef> {
   const { cursorFile, log, feed, publishBlocks, signal, clock = systemClock } = options
   const cursor = readPublisherCursor(cursorFile)
@@ -143,7 +143,7 @@ async function startOf(options: PublisherOptions, stream: ChainStream, end: Stre
   return { number, hash: feed.hash(number)! }
 }
 
-/** The first stored block from `from` on; `head` is stored, and all between. */
+/** Returns the first stored block from `from` on; `head` and all blocks between are stored. */
 function firstAvailable(feed: ChainFeed, from: number, head: number): number {
   let [low, high] = [from, head]
   while (low < high) {
@@ -154,7 +154,7 @@ function firstAvailable(feed: ChainFeed, from: number, head: number): number {
   return high
 }
 
-/** Blocks that were published before `top`, the newest first, when `top` is not on the chain. */
+/** Returns blocks that were published before `top`, newest first, when `top` is not on the chain. */
 async function findRecent(
   { feed }: PublisherOptions,
   stream: ChainStream,
@@ -187,7 +187,7 @@ interface Publishing {
   tell(stream: ChainStream, sender: Sender, published: BlockRef): void
 }
 
-/** Publishes what the chain has beyond `top`, until the signal aborts. */
+/** Publishes the changes of the chain after `top`, until the signal aborts. */
 async function publishChanges(options: PublisherOptions, publishing: Publishing): Promise<void> {
   const { feed, epoch, cursorFile, signal, clock = systemClock } = options
   const { stream, sender, tell } = publishing

@@ -2,22 +2,23 @@ import { readFileSync } from 'node:fs'
 import { replaceFile } from '../../lib/durableFiles.js'
 import { formatData, parseHex } from '../../lib/hex.js'
 
-/** The file of the cursor in a data directory. */
+/** File name of the cursor in a data directory. */
 export const PUBLISHER_FILE = 'publisher.json'
 
-/** What a publisher remembers to have published. The stream itself is the truth; this serves to see that a stream lost messages. */
+/** The publisher's record of what it has published. The stream itself is authoritative; the cursor serves to detect
+ *  that a stream lost messages. */
 export interface PublisherCursor {
   /** `NAME@created`. */
   readonly stream: string
-  /** The last one that was acknowledged. */
+  /** The last acknowledged sequence. */
   readonly sequence: number
   readonly epoch: number
-  /** The head after it, or the one before the unit that it is within. */
+  /** The head after that message, or before the change set that the message is in. */
   readonly number: number
   readonly hash: Uint8Array // 32
 }
 
-/** The cursor of a file; undefined when there is none, or it cannot be read: then nothing is known. */
+/** Reads the cursor; undefined when the file is missing or unreadable: then nothing is known. */
 export function readPublisherCursor(path: string): PublisherCursor | undefined {
   try {
     const { stream, sequence, epoch, number, hash } = JSON.parse(readFileSync(path, 'utf8')) as Record<string, unknown>

@@ -7,16 +7,16 @@ import type { ChainStream, StreamMessage } from './stream.js'
 import { describeFailure, isTransientError, untilAborted } from './transientError.js'
 import type { OutgoingMessage } from './unitMessages.js'
 
-/* One message at a time is under way. The expected last sequence refuses the message of a writer that has lost its lease. With
- * several under way it would not: after the first is refused, the server accepts the second right behind the message of the
- * other writer, since its sequence is the expected one. The expected last id would refuse it, but in a cluster of nats-server
- * 2.9 each server compares it by itself, and one that has just caught up does not know it. */
+/* Sends one message at a time. The expected last sequence rejects the message of a writer that has lost its lease.
+ * With several in flight it would not: after the first is rejected, the server accepts the second right behind the
+ * message of the other writer, since its sequence is the expected one. The expected last id would reject it, but in
+ * a cluster of nats-server 2.9 each server compares it by itself, and one that has just caught up does not know it. */
 
 /** Appends messages to a stream, each exactly once. */
 export interface Sender {
-  /** Of the last message that is in the stream. */
+  /** Sequence of the last message in the stream. */
   readonly sequence: number
-  /** Returns when the message stands behind the one before, and tries as long as it takes.
+  /** Resolves when the message is in the stream right after the one before; retries without limit.
    *  @throws Fenced, StreamWentBack, StreamReplaced, the reason of the signal */
   send(message: OutgoingMessage): Promise<void>
 }
@@ -26,22 +26,23 @@ export interface SenderOptions {
   readonly link: NatsLink
   readonly stream: ChainStream
   readonly signal: AbortSignal
-  /** Of the last message in the stream. */
+  /** Sequence of the last message in the stream. */
   readonly sequence: number
   onProblem?(problem: string | null): void
   /** Time and timers, for tests. */
   readonly clock?: Clock
 }
 
-/** An acknowledgement takes some ms. That of a frozen leader never comes, and the next one is elected after 4 s at the earliest. */
+/** An acknowledgement takes some ms. A frozen leader never sends it, and the next leader is elected after 4 s at the
+ *  earliest. */
 const ACK_MS = 2000
 const RETRY_MS = 100
 const MAX_RETRY_MS = 500
-/** A new leader of the stream may not know the last messages at once: so often it is asked again before they count as lost. */
+/** A new leader of the stream may not know the last messages at once: number of checks before they count as lost. */
 const LOOKS = 5
 const LOOK_MS = 500
 
-/** A sender behind the last message of a stream. */
+/** Creates a sender that appends after the last message of a stream. */
 export function createSender(options: SenderOptions): Sender {
   const { link, stream, signal, onProblem = () => {}, clock = systemClock } = options
   let { sequence } = options
@@ -54,7 +55,7 @@ export function createSender(options: SenderOptions): Sender {
     })
     return ack.seq === next
   }
-  /** True when the message is in the stream, false when nothing is at its sequence. */
+  /** True when the message is in the stream, false when its sequence is unused. */
   const isStored = async (next: number, id: string): Promise<boolean> => {
     for (let look = 1; ; look++) {
       const { last } = await stream.range()
@@ -101,7 +102,7 @@ function epochOf(message: StreamMessage): number | undefined {
   try {
     return message.head().epoch
   } catch {
-    return undefined // no message of Cairn
+    return undefined // not a message of Cairn
   }
 }
 

@@ -16,25 +16,25 @@ import { StreamMissing, StreamOfOtherChain, StreamReplaced } from './errors.js'
 import { decodeHead, endsUnit, type MessageHead } from './messageHead.js'
 import { firstAnswer } from './transientError.js'
 
-/** What a stream holds. */
+/** The sequences in a stream. */
 export interface StreamRange {
-  /** The first sequence that is held; above `last` when nothing is. */
+  /** The first available sequence; above `last` when none is. */
   readonly first: number
-  /** The last sequence that was given; 0 in a new stream. */
+  /** The last assigned sequence; 0 in a new stream. */
   readonly last: number
 }
 
 /** The end of a stream: what is published. */
 export interface StreamEnd {
-  /** The last sequence that was given; 0 in a new stream. */
+  /** The last assigned sequence; 0 in a new stream. */
   readonly sequence: number
-  /** Of the last message; 0 when none is held. */
+  /** Epoch of the last message; 0 when none is available. */
   readonly epoch: number
-  /** The head after the last whole unit; undefined when no message is held. */
+  /** The head after the last complete change set; undefined when no message is available. */
   readonly head: BlockRef | undefined
-  /** As told by the last message, if it ends a unit. */
+  /** Finality from the last message, if it ends a change set. */
   readonly finality: Finality | undefined
-  /** False when the last message is within a unit: its writer ended there. */
+  /** False when the last message is within a change set: its writer ended there. */
   readonly isWhole: boolean
 }
 
@@ -49,35 +49,35 @@ export interface StreamMessage {
   readonly data: Uint8Array
 }
 
-/** The stream of a chain. All of its functions throw what the library throws (see `isTransientError`), and StreamReplaced when it is not
- *  there any more or was made anew. */
+/** The stream of a chain. All its functions throw the library's errors (see `isTransientError`), and StreamReplaced
+ *  when the stream is gone or was created again. */
 export interface ChainStream {
-  /** `NAME@created`: another one after the stream was deleted and made anew. */
+  /** `NAME@created`: changes when the stream is deleted and created again. */
   readonly name: string
   /** Its name on the server. */
   readonly stream: string
   readonly subject: string
   range(): Promise<StreamRange>
   end(): Promise<StreamEnd>
-  /** A message as the leader of the stream has it; undefined when it is not available. */
+  /** Returns a message from the leader of the stream; undefined when it is not available. */
   message(sequence: number): Promise<StreamMessage | undefined>
 }
 
-/** Retries within this time are recognized by their id. The expected sequence refuses later ones. */
+/** Retries within this time are recognized by their id. The expected sequence rejects later ones. */
 const DUPLICATE_WINDOW_MS = 120_000
 
-/** Name of the stream on the server. */
+/** Returns the name of the stream on the server. */
 export function streamName({ chainId }: ReplicaChain): string {
   return `CAIRN_${chainId}`
 }
 
-/** The only subject of the stream. */
+/** Returns the only subject of the stream. */
 export function streamSubject({ chainId, genesisHash }: ReplicaChain): string {
   return `cairn.${chainId}.${Buffer.from(genesisHash).toString('hex', 0, 4)}.block`
 }
 
-/** Opens the stream of a chain; with `create` it is made when it is not there.
- *  @throws StreamMissing, StreamOfOtherChain, what the library throws */
+/** Opens the stream of a chain; with `create`, creates it if missing.
+ *  @throws StreamMissing, StreamOfOtherChain, the library's errors */
 export async function openStream(
   link: NatsLink,
   chain: ReplicaChain,

@@ -16,35 +16,35 @@ import { decodeHead } from './messageHead.js'
 import type { ChainStream, StreamMessage, StreamRange } from './stream.js'
 import { describeFailure, firstAnswer, isTransientError, untilAborted } from './transientError.js'
 
-/** Which messages are read. */
+/** Which messages to read. */
 export interface ReadOptions {
   /** The first sequence. */
   readonly from: number
-  /** Without their bodies. */
+  /** Reads the messages without their bodies. */
   readonly headersOnly?: boolean
   readonly signal: AbortSignal
-  /** Told why nothing comes, and null when something comes. */
+  /** Called with the reason when nothing arrives, null when something does. */
   onProblem?(problem: string | null): void
-  /** Told of every message, and when the stream is seen to hold no more. */
+  /** Called for every message, and when the stream is seen to have no more. */
   onConnectionHealth?(): void
   /** Time and timers, for tests. */
   readonly clock?: Clock
 }
 
-// Messages that are asked for at once, of at most 1 MB each.
+// Messages requested at once, of at most 1 MB each.
 const BATCH = 32
 const WAIT_MS = 2000
-/** A server that says nothing for twice this time has lost the consumer. */
+/** A server that is silent for twice this time has lost the consumer. */
 const HEARTBEAT_MS = 1000
-/** The server forgets a consumer that asks for nothing. */
+/** The server deletes a consumer that requests nothing for this long. */
 const FORGET_MS = 60_000
-/** A batch that was asked for has ended by then, also when it was empty. */
+/** A requested batch has ended by then, even if it was empty. */
 const SILENCE_MS = WAIT_MS + 2 * HEARTBEAT_MS
 const RETRY_MS = 250
 
-/** The messages of a stream from a sequence on, in order, without end: each once, none is left out. Connections and consumers that are
- *  lost are made again. Ends when the signal aborts.
- *  @throws ReplicationGap when the next one is not available any more, StreamDiverged, StreamReplaced */
+/** Yields the messages of a stream from a sequence on, in order, each exactly once, without end. Replaces lost
+ *  connections and consumers. Ends when the signal aborts.
+ *  @throws ReplicationGap when the next message is not available any more, StreamDiverged, StreamReplaced */
 export async function* readStream(
   link: NatsLink,
   stream: ChainStream,
@@ -56,7 +56,7 @@ export async function* readStream(
   while (!signal.aborted) {
     try {
       for await (const message of readConsumer(link, stream, { ...options, from: next, newest })) {
-        // What a consumer leaves out is either gone, or another one gives it.
+        // A message that a consumer skips is either gone, or another consumer returns it.
         if (message.sequence > next) await requireMessage(stream, next, message.sequence)
         if (message.sequence > next) break
         if (message.sequence < next) continue
@@ -75,14 +75,15 @@ export async function* readStream(
   }
 }
 
-/** Where a consumer begins. */
+/** Where a consumer starts. */
 interface ConsumerOptions extends ReadOptions {
   /** The message before, if it was read. */
   readonly newest: StreamMessage | undefined
 }
 
-/** Requires that the stream still goes on from the message before: a consumer that is asked for a sequence below the first one begins
- *  with that, without an error, and one behind the last one waits. @throws ReplicationGap, StreamDiverged, StreamReplaced */
+/** Requires that the stream still continues from the message before: a consumer for a sequence below the first one
+ *  starts with that, without an error, and one after the last one waits. @throws ReplicationGap, StreamDiverged,
+ *  StreamReplaced */
 async function requireAvailable(stream: ChainStream, { from, newest }: ConsumerOptions): Promise<void> {
   const { first, last } = await stream.range()
   if (from > last + 1) throw new StreamDiverged(stream.stream, from - 1, `${last} as the last one`)
@@ -97,9 +98,9 @@ async function requireMessage(stream: ChainStream, sequence: number, given: numb
   throw new ReplicationGap(`stream ${stream.stream}`, sequence, given)
 }
 
-/** A consumer of a stream that holds its first message. */
+/** Opens a consumer of a stream that has its first message. */
 async function openConsumer(link: NatsLink, stream: ChainStream, options: ConsumerOptions): Promise<ConsumerInfo> {
-  // Side by side: after the loss of a server, each of them may have to wait for the election of a leader.
+  // In parallel: after the loss of a server, each of them may have to wait for the election of a leader.
   const adding = addConsumer(link, stream, options)
   adding.catch(() => {})
   try {
@@ -111,7 +112,7 @@ async function openConsumer(link: NatsLink, stream: ChainStream, options: Consum
   return await adding
 }
 
-/** Makes a consumer. Each lies on one server, which is chosen at random among those of the stream, also when that is frozen. */
+/** Creates a consumer. Each is on one server, chosen at random among those of the stream, even a frozen one. */
 async function addConsumer(
   { manager }: NatsLink,
   { stream }: ChainStream,
@@ -141,12 +142,13 @@ async function addConsumer(
   }
 }
 
-/** Deletes a consumer, or else the server forgets it. */
+/** Deletes a consumer; if that fails, the server does. */
 function forgetConsumer(manager: JetStreamManager, stream: string, name: string): void {
   manager.consumers.delete(stream, name).catch(() => {})
 }
 
-/** What one consumer gives. The library's ordered consumer would be made again by itself, also behind messages that are gone. */
+/** Yields the messages of one consumer. The library's ordered consumer would recreate itself, even past messages
+ *  that are gone. */
 async function* readConsumer(
   link: NatsLink,
   stream: ChainStream,
@@ -178,7 +180,7 @@ async function* readConsumer(
       try {
         for await (const message of batch) {
           if (signal.aborted) return
-          isWaiting = false // as long as the message is worked on
+          isWaiting = false // while the message is processed
           given = message.seq
           yield describeMessage(message)
           isWaiting = true
@@ -197,8 +199,8 @@ async function* readConsumer(
   }
 }
 
-/** Tells a stream without new messages from a consumer that gives nothing. It does not wait for the stream, whose leader may be
- *  missing while the consumer is well. */
+/** Distinguishes a stream without new messages from a consumer that returns nothing. It does not wait for the
+ *  stream, whose leader may be missing while the consumer works. */
 function watchRange(stream: ChainStream, { clock = systemClock, onConnectionHealth = () => {} }: ReadOptions) {
   let seen: (StreamRange & { atMs: number; next: number }) | undefined
   let failure: unknown
@@ -215,16 +217,16 @@ function watchRange(stream: ChainStream, { clock = systemClock, onConnectionHeal
     }
   }
   return {
-    /** Returns when there is no such message, as far as is known, and looks again.
+    /** Returns when the message does not exist, as far as is known, and checks again.
      *  @throws ReplicationGap, StreamDiverged, StreamReplaced, JetStreamError */
     requireNone: (sequence: number) => {
       if (failure !== undefined) throw failure
       if (!isLooking) void look(sequence)
-      if (seen?.next !== sequence) return // messages have come since
+      if (seen?.next !== sequence) return // messages have arrived since
       const { first, last } = seen
       if (sequence > last + 1) throw new StreamDiverged(stream.stream, sequence - 1, `${last} as the last one`)
       if (sequence < first) throw new ReplicationGap(`stream ${stream.stream}`, sequence, first)
-      // nats-server 2.9 may keep a consumer through a restart that then gives nothing.
+      // nats-server 2.9 may keep a consumer through a restart that then returns nothing.
       if (sequence <= last && clock.nowMs() - seen.atMs > HEARTBEAT_MS)
         throw new JetStreamError(`message ${sequence} does not come`)
     },

@@ -3,7 +3,7 @@ import { errors } from '@nats-io/transport-node'
 import { CairnError, messageOf } from '../../lib/errors.js'
 import { type Clock, systemClock } from '../../sources/upstreams/clock.js'
 
-/** True for what the network, a server or the cluster does, after which an attempt can succeed. */
+/** True for failures of the network, a server or the cluster after which a retry can succeed. */
 export function isTransientError(error: unknown): boolean {
   if (error instanceof CairnError) return false
   if (error instanceof JetStreamError || error instanceof JetStreamApiError) return true
@@ -18,18 +18,18 @@ const NETWORK = [
   ...[errors.UserAuthenticationExpiredError, errors.ClosedConnectionError, errors.DrainingConnectionError],
 ]
 
-/** True where the server refused a request for lack of rights. Then it is refused until its configuration is another one. */
+/** True when the server denied a request for lack of rights. It does so until its configuration changes. */
 export function isDenied(error: unknown): boolean {
   const cause = error instanceof errors.RequestError ? error.cause : error
   return cause instanceof errors.PermissionViolationError
 }
 
-/** Why a server did not do what it was asked. */
+/** Describes why a server did not do what was requested. */
 export function describeFailure(error: unknown): string {
   return error instanceof Error && error.message === '' ? error.name : messageOf(error)
 }
 
-/** The result, or the reason of the signal as soon as it aborts: the work goes on unheard. */
+/** Returns the result, or throws the reason of the signal as soon as it aborts: the result is then discarded. */
 export async function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   work.catch(() => {})
   signal.throwIfAborted()
@@ -45,12 +45,12 @@ export async function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Pr
   }
 }
 
-/** An answer that takes longer is asked for once more. */
+/** A request without an answer is repeated after this. */
 const ASK_AGAIN_MS = 250
 
-/** What the first attempt gives that is answered, or the error with which one fails first. A request that reached a frozen server, or
- *  a cluster without a leader, is never answered: another attempt begins every 250 ms beside those that are under way. `ask` has to be
- *  safe to repeat, and to end by a time-out of its own. */
+/** Returns the result of the first attempt that is answered, or throws the first error. A request that reached a
+ *  frozen server, or a cluster without a leader, is never answered: another attempt starts every 250 ms in parallel
+ *  to the pending ones. `ask` must be safe to repeat, and have a timeout of its own. */
 export async function firstAnswer<T>(ask: () => Promise<T>): Promise<T> {
   let timer: NodeJS.Timeout | undefined
   try {
@@ -64,10 +64,10 @@ export async function firstAnswer<T>(ask: () => Promise<T>): Promise<T> {
   }
 }
 
-/** What is told while an answer is waited for. */
+/** What to report while waiting for an answer. */
 export interface AnswerOptions {
   readonly signal: AbortSignal
-  /** Told why there is no answer yet, and null with the answer. */
+  /** Called with the reason while there is no answer, null with the answer. */
   onProblem(problem: string | null): void
   /** Time and timers, for tests. */
   readonly clock?: Clock
@@ -75,7 +75,8 @@ export interface AnswerOptions {
 
 const RETRY_MS = 500
 
-/** What `work` gives, which is tried until the servers answer. An attempt that is under way when the signal aborts is waited for. @throws the reason of the signal, and what `isTransientError` does not name */
+/** Retries `work` until the servers answer. On abort, waits for the attempt in flight. @throws the reason of the
+ *  signal, and errors that `isTransientError` does not name */
 export async function untilAnswered<T>(
   work: () => Promise<T>,
   { signal, onProblem, clock = systemClock }: AnswerOptions,

@@ -3,22 +3,22 @@ import type { BlockRef } from '../../sync/head/events.js'
 import type { EncodedBlock, ReplicationUnit } from '../codec/types.js'
 import type { MessageHead } from './messageHead.js'
 
-/** A message that is to be published. */
+/** A message to publish. */
 export interface OutgoingMessage {
   readonly head: MessageHead
   readonly data: Uint8Array
-  /** What tells it from other messages that may stand at its sequence. */
+  /** Distinguishes it from other messages that may have its sequence. */
   readonly key: string
 }
 
-/** Room that is left for headers in a message: they take less than 1 KB. */
+/** Bytes reserved for headers in a message: they take less than 1 KB. */
 export const HEADER_BYTES = 4096
 
 const NO_BYTES = new Uint8Array(0)
 const WHOLE = { index: 1, count: 1 }
 
-/** The messages of a unit, in order. Data are views into the payloads. `top`: the head before the unit. `maxBytes`: of the data of
- *  one message. */
+/** Returns the messages of a change set, in order. Data are views into the payloads. `top`: the head before the
+ *  change set. `maxBytes`: of the data of one message. */
 export function messagesOf(
   unit: ReplicationUnit,
   { epoch, top, maxBytes }: { epoch: number; top: BlockRef; maxBytes: number },

@@ -9,8 +9,8 @@ import { isDenied, isTransientError } from './transientError.js'
 export interface WatchOptions {
   readonly log: Logger
   readonly signal: AbortSignal
-  /** Called each time that a process that publishes is seen to have the lease. `head`: number of its newest block; undefined where the
-   *  lease does not say. */
+  /** Called each time that a publishing process is seen to have the lease. `head`: number of its newest block;
+   *  undefined if the lease does not name it. */
   onWriter(head: number | undefined): void
   /** Called once when reading the lease is denied; no other call follows. */
   onDenied(): void
@@ -20,8 +20,8 @@ export interface WatchOptions {
 
 const LOOK_MS = 1000
 
-/** Looks at the lease of the writer once a second until the signal aborts: the end of the stream does not say whether there are
- *  blocks that cannot be published. @throws what `isTransientError` does not name */
+/** Checks the lease of the writer once a second until the signal aborts: the end of the stream does not show whether
+ *  there are blocks that cannot be published. @throws errors that `isTransientError` does not name */
 export async function watchWriter(
   link: NatsLink,
   chain: ReplicaChain,

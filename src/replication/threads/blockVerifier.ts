@@ -8,7 +8,7 @@ import type { BlockVerifierReply, BlockVerifierRequest } from './blockVerifierPr
 /** A thread that verifies the blocks of a replica ahead of its writer. */
 export interface BlockVerifier {
   readonly verify: VerifyElsewhere
-  /** Ends the thread. Blocks that wait for it are verified where they are taken. */
+  /** Ends the thread. Queued blocks are verified in the caller's thread on `take`. */
   close(): Promise<void>
 }
 
@@ -17,11 +17,11 @@ interface Job {
   resolve(verdict: Verdict): void
 }
 
-/** Starts the thread with the first block, and again when it died. */
+/** Starts the thread with the first block, and again after it died. */
 export function createBlockVerifier(source: ChainSource): BlockVerifier {
   const spec = specOfSource(source)
   const waiting: Job[] = []
-  /** Set: the thread takes no block more. */
+  /** Set: the thread accepts no more blocks. */
   const isStopped = new Uint8Array(new SharedArrayBuffer(1))
   let thread: Worker | undefined
   let isClosed = false

@@ -5,7 +5,8 @@ import { verifyParts } from '../apply/verifyReplicated.js'
 import { decodeInflated, inflateMessage } from '../codec/message.js'
 import type { BlockVerifierReply, BlockVerifierRequest } from './blockVerifierProtocol.js'
 
-/* Entry point of a thread that inflates and verifies the blocks of a replica. It ends itself and is never terminated. */
+/* Entry point of a thread that inflates and verifies the blocks of a replica. It exits by itself and is never
+ * terminated. */
 
 yieldToMainThread(HELPER_NICENESS)
 useNativeSecp256k1()

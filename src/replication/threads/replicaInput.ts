@@ -8,13 +8,13 @@ import { createHttpSource } from '../http/httpSource.js'
 import type { NatsLink } from '../nats/connection.js'
 import type { ReplicaSourceSettings } from './replicaProtocol.js'
 
-/** Where a replica's thread gets blocks. */
+/** Provides the blocks of a replica's thread. */
 export interface ReplicaInput extends Pick<ReplicaParts, 'openSource' | 'findPublished' | 'sourceHead'> {
   readonly contact: ConnectionHealth
   close(): Promise<void>
 }
 
-/** The input of the settings. Nothing is connected before it is read. */
+/** Creates the input for the settings. Connects only when it is read. */
 export async function openReplicaInput(
   settings: ReplicaSourceSettings,
   { log, signal }: { log: Logger; signal: AbortSignal },
@@ -41,7 +41,7 @@ export async function openReplicaInput(
   let writersHead: number | undefined
   let isWatching = false
   const closing = new AbortController()
-  /** One watch for the life of the thread, also while nothing is applied. */
+  /** Watches the lease once for the lifetime of the thread, also while nothing is applied. */
   const watch = (link: NatsLink, chain: ReplicaChain) => {
     if (isWatching) return
     isWatching = true

@@ -4,10 +4,10 @@ import type { KeptThreadReply } from '../../workers/keptThread.js'
 import type { ReplicaSettings } from '../apply/replicaChain.js'
 import type { NatsSettings } from '../nats/connection.js'
 
-/** Where a replica gets blocks: from another Cairn, or from a stream. */
+/** The source of a replica's blocks: another Cairn, or a stream. */
 export type ReplicaSourceSettings =
   | { readonly kind: 'http'; readonly url: string }
-  /** `repairUrl`: of another Cairn that gives what the stream does not hold any more. `until`: up to this sequence. */
+  /** `repairUrl`: another Cairn that provides what the stream does not have any more. `until`: up to this sequence. */
   | { readonly kind: 'nats'; readonly nats: NatsSettings; readonly repairUrl?: string; readonly until?: number }
 
 /** Start data of the thread. */
@@ -17,7 +17,7 @@ export interface ReplicaData {
   readonly logging: LogSettings
 }
 
-/** What the thread says of how it goes. `caught up`: before it is over, with `until`. */
+/** Messages of the thread. `caught up`: sent before `over`, with `until`. */
 export type ReplicaReply =
   | KeptThreadReply
   | { readonly kind: 'status'; readonly status: ReplicationStatus }

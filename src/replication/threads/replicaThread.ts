@@ -8,7 +8,7 @@ import { openReplicaInput, type ReplicaInput } from './replicaInput.js'
 import type { ReplicaData, ReplicaReply } from './replicaProtocol.js'
 import { openTrieHasher } from './trieHasher.js'
 
-/* Entry point of the thread that writes the chain of a replica. It ends itself: nobody terminates it. */
+/* Entry point of the thread that writes the chain of a replica. It exits by itself and is never terminated. */
 
 const STATUS_MS = 250
 
@@ -36,7 +36,8 @@ try {
     if (untilEnd && !stop.signal.aborted) tell({ kind: 'caught up' })
     tell({ kind: 'over' })
   } catch {
-    // It is in the log and in the status. Serving continues, and another thread is started, unless this was an attempt to catch up.
+    // The error is in the log and in the status. Serving continues, and another thread is started, unless this was an
+    // attempt to catch up.
     if (untilEnd) tell({ kind: 'over' })
   } finally {
     clearInterval(timer)

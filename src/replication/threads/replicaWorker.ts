@@ -3,21 +3,21 @@ import type { ReplicationStatus } from '../../sync/replicationStatus.js'
 import { keepThread } from '../../workers/keptThread.js'
 import type { ReplicaData, ReplicaReply } from './replicaProtocol.js'
 
-/** A thread that applies what a writer publishes, the only writer of the database. */
+/** A thread that applies what a writer publishes. It is the only writer of the database. */
 export interface ReplicaWorker {
-  /** At most 250 ms old. */
+  /** Returns a status that is at most 250 ms old. */
   status(): ReplicationStatus
   /** Resolves when the thread has ended for good: true when it applied everything up to `until`. */
   readonly ended: Promise<boolean>
-  /** Ends the thread after the transaction under way. */
+  /** Ends the thread after the current transaction. */
   close(): Promise<void>
 }
 
 /** As for the thread that follows upstreams. */
 export const YOUNG_GENERATION_MB = 192
 
-/** Starts the thread. Resolves when the database is open for writing, and made where there was none. A thread that dies later
- *  is replaced by another one. @throws UsageError, CairnError when it cannot be opened, as `openReplica` says */
+/** Starts the thread. Resolves when the database is open for writing, creating it if missing. Replaces a thread that
+ *  dies later. @throws UsageError, CairnError when the database cannot be opened, as for `openReplica` */
 export async function startReplicaWorker(
   workerData: ReplicaData,
   { log, signal }: { log: Logger; signal?: AbortSignal },

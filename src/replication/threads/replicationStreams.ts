@@ -6,7 +6,7 @@ import type { ChainFeed } from '../chainFeed.js'
 import type { StreamStart } from '../http/feed.js'
 import { encodeFrame, encodeUnit, FRAME_FORMAT } from '../http/frames.js'
 
-/** A replica asks for blocks from one on whose parent is not stored. */
+/** A replica requests blocks starting at one whose parent is not stored. */
 export class BlockUnavailable extends CairnError {
   constructor(from: number, head: number | undefined) {
     const held = head === undefined ? 'no block is available' : `the newest block is ${head}`
@@ -14,21 +14,21 @@ export class BlockUnavailable extends CairnError {
   }
 }
 
-/** Frames that were made and not taken by the client end with the one that exceeds this. */
+/** Max bytes of frames that the client has not received. The last one may exceed it. */
 const AHEAD_BYTES = 4 * 2 ** 20
 
-/** Without other frames a heartbeat comes after this. */
+/** A heartbeat is sent after this time without other frames. */
 export const HEARTBEAT_MS = 5000
 
 interface Stream {
-  /** The newest block that the client has or is sent. */
+  /** The newest block that the client has or was sent. */
   top: BlockRef
-  /** Where a branch is looked for that was removed too long ago. */
+  /** The blocks to search when a branch was removed too long ago. */
   base: readonly BlockRef[]
   told: Finality | undefined
-  /** Made and not taken. */
+  /** Bytes sent and not received by the client. */
   ahead: number
-  /** The version of the database in which there was nothing more to tell. */
+  /** The version of the database at which there was nothing more to send. */
   seen: number | undefined
   sentMs: number
 }
@@ -36,15 +36,15 @@ interface Stream {
 /** The streams of replicas over one feed. */
 export interface ReplicationStreams {
   open(id: number, start: StreamStart): void
-  /** The client of the stream has so many bytes more. */
+  /** The client of the stream has received this many more bytes. */
   taken(id: number, bytes: number): void
   close(id: number): void
-  /** Makes frames for every stream whose client has room, at most those of one snapshot for each. False when there was nothing to
+  /** Makes frames for every stream below its limit, from at most one snapshot each. False when there was nothing to
    *  do. */
   work(nowMs: number): boolean
 }
 
-/** No stream yet. `send` gets whole frames, `end` why a stream cannot go on. */
+/** Starts without streams. `send` gets whole frames, `end` the reason why a stream cannot continue. */
 export function createReplicationStreams(
   feed: ChainFeed,
   { send, end }: { send(id: number, frames: Buffer): void; end(id: number, problem: string): void },

@@ -4,10 +4,10 @@ import { createChainFeed } from '../chainFeed.js'
 import type { ReplicationReply, ReplicationRequest, ReplicationThreadData } from './replicationProtocol.js'
 import { createReplicationStreams } from './replicationStreams.js'
 
-/* Entry point of the thread that reads blocks for replicas and compresses them: some milliseconds a block, which the main thread must
- * not spend. */
+/* Entry point of the thread that reads blocks for replicas and compresses them: some milliseconds a block, which
+ * would block the main thread. */
 
-/** How soon a commit is noticed. A look takes 5 µs. */
+/** Interval of the checks for a commit. A check takes 5 µs. */
 const LOOK_MS = 4
 
 const port = parentPort!
@@ -16,7 +16,7 @@ const db = openForReading(datadir)
 const tell = (reply: ReplicationReply, transfer: ArrayBuffer[] = []) => port.postMessage(reply, transfer)
 const streams = createReplicationStreams(createChainFeed(db), {
   send: (id, frames) => {
-    const bytes = new Uint8Array(frames) // its own memory, which can be given away
+    const bytes = new Uint8Array(frames) // its own memory, which can be transferred
     tell({ kind: 'frames', id, bytes }, [bytes.buffer])
   },
   end: (id, problem) => tell({ kind: 'end', id, problem }),

@@ -4,7 +4,7 @@ import type { Logger } from '../../lib/logger.js'
 import type { ReplicationFeed, StreamReader } from '../http/feed.js'
 import type { ReplicationReply, ReplicationRequest, ReplicationThreadData } from './replicationProtocol.js'
 
-/** A feed whose frames are made in a thread. The first stream starts it, the end of the last one ends it. */
+/** Creates a feed whose frames are made in a thread. The first stream starts it, the end of the last one ends it. */
 export function createReplicationWorker(datadir: string, log: Logger): ReplicationFeed {
   const readers = new Map<number, StreamReader>()
   let thread: Worker | undefined

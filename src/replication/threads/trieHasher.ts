@@ -7,7 +7,7 @@ import type { NotedBlock, TrieHasherData, TrieHasherReply, TrieHasherRequest } f
 /** The thread that hashes the state trie ended. */
 class TrieHasherEnded extends CairnError {}
 
-/** A thread that hashes the state trie of a replica, beside the thread that writes. */
+/** A thread that hashes the state trie of a replica, in parallel to the thread that writes. */
 export interface TrieHasherHandle extends RemoteTrieHasher {
   /** Ends the thread. */
   close(): Promise<void>
@@ -15,12 +15,14 @@ export interface TrieHasherHandle extends RemoteTrieHasher {
 
 // Hashing many blocks takes some seconds.
 const END_GRACE_MS = 1000
-// Blocks that are sent together: each message wakes the thread, which takes longer than copying a block.
+// Blocks sent together: each message wakes the thread, which takes longer than copying a block.
 const BLOCKS_AT_ONCE = 16
-// Of their state changes; the last message before hashing has to find room (see FULL_NOTES in catchUpTrie.ts).
+// Max bytes of state changes sent together; the last message before hashing must fit (see FULL_NOTES in
+// catchUpTrie.ts).
 const BYTES_AT_ONCE = 2 ** 21
 
-/** The first `begin` starts the thread, which reads the database in `datadir`. One that died is started again by the next. */
+/** Creates a handle whose first `begin` starts the thread, which reads the database in `datadir`. After it died, the
+ *  next `begin` starts another one. */
 export function openTrieHasher(data: TrieHasherData): TrieHasherHandle {
   let thread: Worker | undefined
   let generation = 0
@@ -64,7 +66,7 @@ export function openTrieHasher(data: TrieHasherData): TrieHasherHandle {
   }
   const start = (): Worker => {
     const worker = new Worker(new URL('./trieHasherThread.js', import.meta.url), { workerData: data })
-    worker.unref() // the writer decides how long the process lives
+    worker.unref() // the writer determines how long the process lives
     const end = (cause?: unknown) => {
       if (thread !== worker) return // `exit` after `error`
       thread = undefined

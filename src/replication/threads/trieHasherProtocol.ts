@@ -13,8 +13,8 @@ export interface NotedBlock {
   readonly encodedState: Uint8Array
 }
 
-/** Messages to the thread, handled in order. After `hash`, the next waits for `stored` or `begin`. `generation` counts the calls of
- *  `begin`. */
+/** Messages to the thread, handled in order. After `hash`, the next one is delayed until `stored` or `begin`.
+ *  `generation` counts the calls of `begin`. */
 export type TrieHasherRequest =
   | { readonly kind: 'begin'; readonly generation: number; readonly blockNumber: number }
   | { readonly kind: 'note'; readonly blocks: readonly NotedBlock[] }
@@ -22,7 +22,7 @@ export type TrieHasherRequest =
   | { readonly kind: 'stored' }
   | { readonly kind: 'stop' }
 
-/** Its replies: one to each `note`, one to each `hash`, unless `failed` was sent since `begin`. */
+/** Replies of the thread: one to each `note`, one to each `hash`, unless `failed` was sent since `begin`. */
 export type TrieHasherReply = { readonly generation: number } & (
   | { readonly kind: 'noted'; readonly blocks: number; readonly size: number }
   | { readonly kind: 'hashed'; readonly hashed: HashedTrie }

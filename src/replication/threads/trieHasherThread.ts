@@ -15,7 +15,7 @@ const db = openForReading(datadir)
 const hasher = createTrieHasher(db, cacheBytes)
 let generation = 0
 let failed = false
-/** Requests that came while the last result is not committed. */
+/** Requests that arrived while the last result was not committed. */
 let later: TrieHasherRequest[] | undefined
 
 port.on('message', (request: TrieHasherRequest) => {

@@ -2,7 +2,8 @@ import { LOG_STEPS } from '../../index/logs/trace.js'
 import type { JsonSchema } from '../core/method.js'
 import { index } from '../core/params.js'
 
-/* The JSON schema of the result of `cairn_explainLogs`. Counts are JSON numbers, times milliseconds, block numbers QUANTITY. */
+/* The JSON schema of the result of `cairn_explainLogs`. Counts are JSON numbers, times milliseconds, block numbers
+ *  QUANTITY. */
 
 const BLOCK = index.schema
 const count = (description: string): JsonSchema => ({ type: 'integer', minimum: 0, description })

@@ -11,7 +11,7 @@ import { transactionHashParam } from '../eth/commonParams.js'
 import { traceTransactionCalls } from '../ots/tracedCalls.js'
 import { DECODED_CALL_SCHEMA, DECODED_ERROR_SCHEMA } from './decodedSchemas.js'
 
-/** Bytes of inputs and revert data that are decoded of one transaction: texts of values take several times their size. */
+/** Maximum bytes of inputs and revert data decoded per transaction; decoded texts take several times their size. */
 const MAX_DECODED_BYTES = 4_194_304
 
 export const getDecodedCalls = defineMethod({

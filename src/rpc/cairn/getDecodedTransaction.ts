@@ -58,13 +58,13 @@ export const getDecodedTransaction = defineMethod({
 
 /** Why a transaction failed. */
 interface Failure {
-  /** What the EVM says; null where the state is not available. */
+  /** Outcome reported by the EVM; null if the state is not available. */
   readonly error: string | null
   readonly data: string | null
   readonly decoded: DecodedErrorJson | null
 }
 
-/** Null for a transaction that succeeded: receipts before Byzantium do not say. */
+/** Null for a transaction that succeeded. Receipts before Byzantium do not record it. */
 async function findFailure(context: RpcContext, hash: Uint8Array, decoder: Decoder): Promise<Failure | null> {
   try {
     const { root } = await traceTransactionCalls(context, hash)

@@ -184,7 +184,7 @@ function describeL2({ l2 }: RpcContext) {
   }
 }
 
-// Without the problem, which may name other servers: /health has it.
+// Omits the problem, which may name other servers; /health has it.
 function describeReplication({ replication }: RpcContext) {
   const facts = replication?.()
   if (facts === undefined) return null

@@ -24,18 +24,18 @@ const BATCH_WINDOW = 16
 /** Smaller batch responses are joined and sent without waiting for a time slice. */
 const QUICKLY_SENT_BYTES = 65_536
 
-/** Signals that nobody waits for the response any more. */
+/** Signals that the client no longer waits for the response. */
 export interface Abandonment {
   readonly aborted: boolean
 }
 
-/** Memory reservation for the responses of one body, which clients that do not read would otherwise fill. */
+/** Memory reservation for the responses of one body; clients that do not read would otherwise fill the memory. */
 export interface AnswerRoom {
-  /** Most calls of a batch that may run at once, if that is limited. */
+  /** Maximum calls of a batch that may run at once, if limited. */
   readonly maxConcurrent?: number
-  /** Resolves when the next item of a batch may start; undefined if it may now. */
+  /** Resolves when the next item of a batch may start; undefined if it may start now. */
   wait(): Promise<void> | undefined
-  /** Changes the reservation by that many bytes; false if there is not enough memory. */
+  /** Changes the reservation by the number of bytes; false if there is not enough memory. */
   hold(bytes: number): boolean
 }
 
@@ -55,14 +55,15 @@ const TOO_LARGE: RpcErrorBody = { code: RESPONSE_TOO_LARGE, message: 'response t
 /** Parts to send in order; undefined if there is nothing to answer (notifications only). */
 export type Response = Uint8Array[] | undefined
 
-/** Sends a response whose result comes in parts: what it begins with, and the rest of the result. Resolves when it is sent. */
+/** Sends a response whose result comes in parts: its beginning, then the rest of the result. Resolves when it is
+ *  sent. */
 export type SendInParts = (beginning: Uint8Array[], rest: ResultStream) => Promise<void>
 
 /** The response to a call that `SendInParts` has sent. */
 export const SENT: Response = []
 
-/** The response to a body: synchronous for a single call with a synchronous outcome, otherwise a promise. Without
- *  `sendInParts`, a result that comes in parts is collected, up to the limit of batches. */
+/** Returns the response to a body: synchronously for a single call with a synchronous outcome, otherwise as a promise.
+ *  Without `sendInParts`, a result that comes in parts is collected, up to the limit of batches. */
 export function answerBody(
   body: ParsedBody,
   dispatcher: Dispatcher,
@@ -73,7 +74,7 @@ export function answerBody(
   return answerBatch(body.items, dispatcher, conditions)
 }
 
-/** The same error for every call of a body; undefined if there are only notifications. */
+/** Returns the same error for every call of a body; undefined if there are only notifications. */
 export function refuseBody(body: ParsedBody, error: RpcErrorBody): Uint8Array[] | undefined {
   const items = body.kind === 'single' ? [body.item] : body.items
   const responses = items.flatMap(({ idText }) => (idText === undefined ? [] : [encodeResponse(idText, { error })]))
@@ -123,8 +124,8 @@ async function answerInParts(
   }
 }
 
-/** Runs the items in order, up to a window of them concurrently. Once a response exceeds the limit, it and all later ones
- *  are refused, and items that have not started are not run. */
+/** Runs the items in order, up to a window of them concurrently. Once a response exceeds the limit, it and all later
+ *  ones are refused, and items that have not started are not run. */
 async function answerBatch(
   items: readonly (RpcCall | InvalidCall)[],
   dispatcher: Dispatcher,
@@ -168,7 +169,7 @@ interface BatchAnswers {
   put(index: number, answer: Response): void
   /** Items from this index on are refused. */
   endIndex(): number
-  /** Of the responses that have arrived. */
+  /** Size of the responses that have arrived. */
   sizeBytes(): number
   /** In item order. */
   all(): Response[]
@@ -196,7 +197,7 @@ function collectAnswers(items: readonly (RpcCall | InvalidCall)[], room: AnswerR
       if (!room.hold(bytes)) return refuseFrom(index, SERVER_BUSY)
       answers[index] = answer
       size += bytes
-      // The last response is beyond the limit whatever else arrives.
+      // The last response exceeds the limit whatever else arrives.
       while (size > MAX_BATCH_RESPONSE_BYTES) refuseFrom(answers.length - 1, TOO_LARGE)
     },
     endIndex: () => end,

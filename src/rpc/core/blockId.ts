@@ -10,10 +10,10 @@ export const HEADER_NOT_FOUND = { code: SERVER_ERROR, message: 'header not found
 /** Error of the same methods if the state of a block is not stored. */
 export const STATE_UNAVAILABLE = { code: SERVER_ERROR, message: 'historical state N is not available' } as const
 
-/** Error of methods that read a block by number, for one below the first block of the database, or one of the upstream that
- *  is still to be fetched. */
+/** Error of methods that read a block by number: the block is below the first block of the database, or not yet fetched
+ *  from the upstream. */
 export const BLOCK_UNAVAILABLE = { code: SERVER_ERROR, message: 'block N is not available, blocks A to B are' } as const
-/** Error of look-ups by a hash that is not known, while blocks of the upstream are still to be fetched. */
+/** Error of look-ups by an unknown hash while blocks of the upstream are still to be fetched. */
 export const HASH_UNAVAILABLE = {
   code: SERVER_ERROR,
   message: 'not found in blocks A to B; blocks up to C are still to be fetched',
@@ -24,9 +24,9 @@ export function isStateUnavailable(message: string): boolean {
   return /^historical state \d+ is not available$/.test(message)
 }
 
-/** The number that stands for a block: `earliest` is 0 even where block 0 is not available; `latest` and `pending` are the head.
- *  Undefined when nothing is held, for a hash that is not known, and for `safe` and `finalized` as long as no block is. A
- *  number need not be held. */
+/** Resolves a block to its number: `earliest` is 0 even if block 0 is not available; `latest` and `pending` are the
+ *  head. Undefined if no block is stored, for an unknown hash, and for `safe` and `finalized` while no block has the
+ *  status. Numeric ids are returned unchecked. */
 export function resolveNumber(chain: ChainReader, id: BlockId): number | undefined {
   if (typeof id === 'number') return id
   if (id === 'earliest') return 0
@@ -36,7 +36,7 @@ export function resolveNumber(chain: ChainReader, id: BlockId): number | undefin
   return number === -1 ? undefined : number
 }
 
-/** The hash of a block by number; that of the head takes no read in a snapshot. */
+/** Returns the hash of a block by number; within a snapshot, the head's hash costs no read. */
 export function canonicalHash(chain: ChainReader, blockNumber: number): Uint8Array | undefined {
   return blockNumber === chain.head() ? chain.headHash() : chain.blockHash(blockNumber)
 }
@@ -48,8 +48,9 @@ export function isCanonical(chain: ChainReader, { toBlock, hash }: ResolvedBlock
 }
 
 /** The block; undefined if it does not exist yet or its hash is unknown. `pending` is the head.
- *  @throws RpcError `block N is not available` for a number that the chain has but the database does not, and `not found in blocks
- *    A to B` for an unknown hash while blocks are still to be fetched: null would say that there is no such block */
+ *  @throws RpcError `block N is not available` for a number that the chain has but the database does not, and
+ *    `not found in blocks A to B` for an unknown hash while blocks are still to be fetched: null would say that there
+ *    is no such block */
 export function findBlock(chain: ChainReader, id: BlockId): StoredBlock | undefined {
   const number = resolveNumber(chain, id)
   const block = number === undefined ? undefined : chain.blockByNumber(number)
@@ -67,7 +68,8 @@ function requireAvailable(chain: ChainReader, number: number): void {
   throw new RpcError(SERVER_ERROR, `block ${number} is not available, blocks ${first} to ${head} are`)
 }
 
-/** For a block that is not available: the parent of the first one is known to exist, about any other nothing is known. */
+/** For a block that is not available: the parent of the first block is known to exist; about any other nothing is
+ *  known. */
 function requireHashAvailable(chain: ChainReader, hash: Uint8Array): void {
   const coverage = chain.coverage()
   const first = coverage && coverage.first > 0 ? chain.blockByNumber(coverage.first) : undefined
@@ -75,8 +77,8 @@ function requireHashAvailable(chain: ChainReader, hash: Uint8Array): void {
   requireNoGap(chain)
 }
 
-/** Call it before an answer of null to a look-up by hash. @throws RpcError while blocks of the upstream are still to be
- *  fetched: what is asked for may be in one of them */
+/** Call this before returning null from a look-up by hash. @throws RpcError while blocks of the upstream are still to
+ *  be fetched: one of them may contain it */
 export function requireNoGap(chain: ChainReader): void {
   const gap = chain.gap()
   if (!gap) return
@@ -85,8 +87,8 @@ export function requireNoGap(chain: ChainReader): void {
   throw new RpcError(HASH_UNAVAILABLE.code, message)
 }
 
-/** The number of a block whose state is stored. @throws RpcError `header not found` for a block beyond the head, with the
- *  head in its data, or an unknown hash @throws StateUnavailable for a block up to the head without its state. */
+/** The number of a block whose state is stored. @throws RpcError `header not found` for an unknown hash or a block
+ *  beyond the head, with the head in its data @throws StateUnavailable for a block up to the head without its state */
 export function requireStateBlock(chain: ChainReader, id: BlockId): number {
   const coverage = chain.coverage()
   const isHead = id === 'latest' || id === 'pending'

@@ -14,7 +14,7 @@ export class BoundCall implements CallArguments {
   /** Number of decoded parameters. */
   private known = 0
 
-  /** With `args`, the decoded parameters, `values` is ignored. */
+  /** Ignores `values` if `args`, the decoded parameters, is set. */
   constructor(method: Method, values: readonly unknown[], args?: readonly unknown[]) {
     this.method = method
     this.values = values
@@ -40,7 +40,7 @@ export class BoundCall implements CallArguments {
     return this.decoded
   }
 
-  /** What another thread needs to run the call, with decoded parameters if they are decoded. Cloneable. */
+  /** The message for another thread to run the call, with the decoded parameters if they are decoded. Cloneable. */
   toMessage(): CallMessage {
     const { blocks, method } = this
     return this.isDecoded()
@@ -61,8 +61,8 @@ export interface CallMessage {
   readonly blocks?: ResolvedBlocks
 }
 
-/** Binds parameters, an array or an object by name, to those of the method. @throws RpcError -32602 for too many, unknown
- *  or missing ones. */
+/** Binds parameters, an array or an object by name, to those of the method. @throws RpcError -32602 for too many,
+ *  unknown or missing ones. */
 export function bindCall(method: Method, params: unknown): BoundCall {
   const values = Array.isArray(params) ? params : namedValues(method, params)
   const want = method.params.length

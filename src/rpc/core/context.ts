@@ -27,12 +27,13 @@ export interface RpcLimits extends CallLimits, SimulationLimits {
   slowLogsMs: number // log queries that take at least this long are logged with their trace: 1,000; 0: never
 }
 
-/** Whose choice is served where the API specification and geth differ: the form of the pending block, and the hashes in the proof
- *  of an absent account. */
+/** Selects geth's or the specification's behaviour where the two differ: the form of the pending block, and the hashes
+ *  in the proof of an absent account. */
 export const COMPATIBILITIES = ['specification', 'geth'] as const
 export type Compatibility = (typeof COMPATIBILITIES)[number]
 
-/** Canonical blocks [fromBlock, toBlock], both inclusive. `hash` is that of `toBlock`, 32 bytes: it identifies the chain. */
+/** Canonical blocks [fromBlock, toBlock], both inclusive. `hash` is that of `toBlock`, 32 bytes, and identifies the
+ *  chain. */
 export interface ResolvedBlocks {
   readonly fromBlock: number
   readonly toBlock: number
@@ -47,35 +48,36 @@ export interface SyncProgress {
   readonly highestBlock: number
 }
 
-/** The same of layer 2. */
+/** The same for layer 2. */
 export interface L2SyncProgress extends SyncProgress {
-  /** Hash of `highestBlock`, as the upstream says it. */
+  /** Hash of `highestBlock`, as reported by the upstream. */
   readonly highestHash: string
 }
 
-/** The part of a server in replication: roles and states as `/health` names them. */
+/** The server's part in replication: roles and states as `/health` names them. */
 export interface ReplicationFacts {
   readonly role: string
   readonly epoch: number
   readonly sequence: number
-  /** Null where it is not known. */
+  /** Null if not known. */
   readonly lagBlocks: number | null
   readonly lagSeconds: number
   readonly state: string
   readonly problem: string | null
 }
 
-/** Takes parts of a result's JSON while the handler works. It may block the thread until the client has read earlier parts.
- *  @throws DeadlineExceeded if it does not */
+/** Receives parts of a result's JSON while the handler works. It may block the thread until the client has read earlier
+ *  parts.
+ *  @throws DeadlineExceeded if the client does not read them */
 export type ResultSink = (bytes: Uint8Array) => void
 
-/** What a handler may use. One per thread; `deadline` belongs to the request. */
+/** What a handler may use. One per thread; `deadline` is per request. */
 export interface RpcContext {
   readonly chain: ChainReader
   readonly transactions: TransactionFinder
   readonly appearances: AppearanceFinder
   readonly logs: LogSource
-  /** Decodes by the ABIs that are known now. */
+  /** Decodes with the currently known ABIs. */
   readonly decoder: () => Decoder
   readonly l2: L2Reader
   /** Present in reader threads, where `evm` methods run. */
@@ -90,15 +92,16 @@ export interface RpcContext {
   /** Undefined unless this server follows upstreams and is behind them; always undefined in reader threads. */
   readonly syncProgress: () => SyncProgress | undefined
   readonly l2SyncProgress: () => L2SyncProgress | undefined
-  /** The upstream's pending block, on top of whatever block; undefined where there is none, and in reader threads. */
+  /** The upstream's pending block, on top of any block; undefined if absent, and in reader threads. */
   readonly upstreamPending: () => PendingBlock | undefined
-  /** Sends a signed transaction to an upstream; its hash. Undefined unless the operator wants that, and in reader threads.
-   *  @throws RpcError that of the upstream */
+  /** Sends a signed transaction to an upstream and returns its hash. Undefined unless the operator enabled it, and in
+   *  reader threads.
+   *  @throws RpcError with the upstream's error */
   readonly forwardTransaction?: (transaction: Uint8Array) => Promise<string>
   /** Key that authenticates cursors; the same for every connection to a database and its copies. 32 bytes. */
   readonly cursorSecret: Uint8Array
   readonly deadline: Deadline
-  /** Sends a part of the result of a trace; undefined where results are returned whole. */
+  /** Sends a part of the result of a trace; undefined if results are returned whole. */
   readonly sendPart?: ResultSink
   /** The canonical blocks that the request names, if the method's `caching.resolveBlocks` resolved them. */
   readonly blocks?: ResolvedBlocks
@@ -108,7 +111,7 @@ export interface RpcContext {
   readonly waitedMs: number
   /** Sizes of the database, in bytes. */
   readonly databaseSizes: () => DatabaseSizes
-  /** Undefined for a server that takes no part in replication, and in reader threads. */
+  /** Undefined for a server without a part in replication, and in reader threads. */
   readonly replication?: () => ReplicationFacts | undefined
   /** Calls of all clients of this server; `sinceMs` by `performance.now()`. Undefined in reader threads. */
   readonly calls?: { readonly count: number; readonly sinceMs: number }

@@ -36,10 +36,10 @@ export type ClientId = number | object
 
 /** The client of a call and when it started waiting. */
 export interface CallOrigin {
-  /** Calls without one share one client. */
+  /** Calls without a client share one. */
   readonly client?: ClientId
-  /** By `performance.now()`: time since then counts against the call's limit, because it waited for an equal call. Absent
-   *  for a new call: its time starts when a thread starts it. */
+  /** By `performance.now()`: time since then counts against the call's limit, because the call waited for an equal one.
+   *  Absent for a new call: its time starts when a thread starts it. */
   readonly sinceMs?: number
   /** Replaces the `costKey` of the method. */
   readonly costKey?: string
@@ -63,11 +63,11 @@ export type WithSnapshot = CommitWatch['withSnapshot']
  *  for 5,000 filter values, which take 5 ms; 5 MB of them took 70. */
 const MAX_KEYED_CHARACTERS = 500_000
 
-/** Estimated JSON of the parts of a block that a call may read on the main thread: reading and formatting 1.5 MB of receipts
- *  takes 30 ms at rest and 60 on a busy machine. */
+/** Estimated JSON of the parts of a block that a call may read on the main thread: reading and formatting 1.5 MB of
+ *  receipts takes 30 ms at rest and 60 on a busy machine. */
 export const MAX_MAIN_THREAD_BYTES = 262_144
 
-/** Longer parts are not read in the quick lane, which they would hold for more than some ten milliseconds. */
+/** Longer parts are not read in the quick queue: they would occupy it for more than about ten milliseconds. */
 const MAX_QUICK_BYTES = 2_000_000
 
 /** Returns the session of a call. */
@@ -84,7 +84,8 @@ export interface Dispatcher {
   onInvalid?(error: RpcErrorBody): void
 }
 
-/** A dispatcher for one client. If `refusal` returns an error, that is the outcome of the call. `observe` is told all outcomes. */
+/** Returns a dispatcher for one client. An error returned by `refusal` becomes the outcome of the call. `observe` is
+ *  called with every outcome. */
 export function dispatchFor(
   dispatcher: Dispatcher,
   {
@@ -112,15 +113,15 @@ export function dispatchFor(
   }
 }
 
-/** Why a call is refused, if it is. */
+/** Returns the error of a refused call; undefined if it may run. */
 type Refusal = (call: RpcCall) => RpcErrorBody | undefined
 
-/** Told the outcome of a call that began at `begunMs` (`performance.now()`). @returns the outcome to go on with */
+/** Called with the outcome of a call that began at `begunMs` (`performance.now()`). @returns the outcome to use */
 export type ObserveCall = (call: RpcCall, outcome: RpcOutcome, begunMs: number) => RpcOutcome
 
-/** A dispatcher that runs `point` methods with `context` on the main thread and everything else through `remote`, unless
- *  `cache` has the outcome or `inline` runs it. `point` methods that read more of a block than `shortBodies` reads run through
- *  `remote`, too. */
+/** A dispatcher that runs `point` methods with `context` on the main thread and everything else through `remote`,
+ *  unless `cache` has the outcome or `inline` runs it. `point` methods that read more of a block than `shortBodies`
+ *  allows also run through `remote`. */
 export function createDispatcher(options: {
   methods: MethodTable
   context: RpcContext
@@ -128,9 +129,9 @@ export function createDispatcher(options: {
   log: Logger
   cache?: ResponseCache
   inline?: InlineRunner
-  /** Over the connection of `context`; absent: every read sees the newest commit. */
+  /** Uses the connection of `context`. Absent: every read sees the newest commit. */
   withSnapshot?: WithSnapshot
-  /** The reader of blocks for `point` methods. Default: that of `context`. */
+  /** The block reader for `point` methods. Default: that of `context`. */
   shortBodies?: ChainReader
   /** Counts every call. */
   served?: { count: number }
@@ -178,8 +179,8 @@ export function createDispatcher(options: {
   }
 }
 
-/** The call as the cache takes it; undefined if its outcome is not cacheable. An error if its parameters or blocks are
- *  invalid. */
+/** Returns the call as a cache request; undefined if its outcome is not cacheable. An error if its parameters or blocks
+ *  are invalid. */
 function lookUp(
   call: BoundCall,
   context: RpcContext,
@@ -264,7 +265,7 @@ export function runCall(call: BoundCall, context: RpcContext): RpcOutcome | Prom
   }
 }
 
-/** The error body for anything that a method threw. @throws Interruption, which is for the caller of the method */
+/** The error body for anything that a method threw. @throws Interruption, which the caller of the method handles */
 function describeFailure(error: unknown, method: Method, log: Logger): RpcOutcome {
   if (error instanceof Interruption) throw error
   if (error instanceof DeadlineExceeded && method.cost === 'evm')
@@ -275,10 +276,10 @@ function describeFailure(error: unknown, method: Method, log: Logger): RpcOutcom
   return { error: { code: INTERNAL_ERROR, message: 'internal error' } }
 }
 
-/** The error of a log query that ran past its time (API specification). */
+/** The error of a log query that exceeded its time limit (API specification). */
 export const QUERY_TIMEOUT_ERROR: RpcErrorBody = { code: LIMIT_EXCEEDED, message: QUERY_TIMEOUT }
 
-/** The error of a call that ran past its time, in geth's words unless the method has its own. */
+/** The error of a call that exceeded its time limit, in geth's words unless the method has its own. */
 export function callTimeoutError(limitMs: number, method?: Pick<Method, 'timeoutMessage'>): RpcErrorBody {
   const message = method?.timeoutMessage?.(limitMs) ?? `execution aborted (timeout = ${limitMs / 1000}s)`
   return { code: SERVER_ERROR, message }

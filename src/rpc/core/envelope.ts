@@ -15,7 +15,7 @@ export interface RpcCall {
   readonly idText: string | undefined
 }
 
-/** A batch item or body that is no request, and its error. */
+/** A batch item or body that is not a request, and its error. */
 export interface InvalidCall {
   readonly idText: string
   readonly error: RpcErrorBody
@@ -26,7 +26,7 @@ export type ParsedBody =
   | { readonly kind: 'single'; readonly item: RpcCall | InvalidCall; readonly values?: number }
   | { readonly kind: 'batch'; readonly items: readonly (RpcCall | InvalidCall)[]; readonly values?: number }
 
-/** The outcome of a call: the result's JSON as bytes, of which `rest` is still to come, or an error. */
+/** The outcome of a call: the result's JSON as bytes, with `rest` still to come, or an error. */
 export type RpcOutcome =
   | { readonly result: Uint8Array; readonly rest?: ResultStream }
   | { readonly error: RpcErrorBody }
@@ -75,7 +75,7 @@ function checkCall(value: unknown, rawId: () => string | undefined): RpcCall | I
 }
 
 /** The id as JSON text; `invalid` for an object or array. Numbers that JavaScript cannot represent, or would write
- *  differently, are taken from the body. */
+ *  differently, are copied from the body. */
 function formatId(id: unknown, rawId: () => string | undefined): string {
   if (typeof id === 'object' && id !== null) return 'invalid'
   if (typeof id === 'number' && (!Number.isSafeInteger(id) || Object.is(id, -0))) return rawId() ?? 'null'
@@ -93,7 +93,7 @@ export function encodeResponse(idText: string, outcome: RpcOutcome): Uint8Array[
   return [...encodeBeginning(idText, outcome.result), CLOSE]
 }
 
-/** The same up to the end of a result that is not whole. `CLOSE` follows the rest. */
+/** Returns the bytes up to the end of an incomplete result. `CLOSE` follows the rest. */
 export function encodeBeginning(idText: string, result: Uint8Array): Uint8Array[] {
   return [Buffer.from(`{"jsonrpc":"2.0","id":${idText},"result":`), result]
 }

@@ -24,12 +24,12 @@ import { L2BlockUnavailable, L2PartUnavailable } from '../../store/l2/unavailabl
 import { EmptyDatabase } from '../../store/rows/chainReader.js'
 import { decodeRevertReason } from '../revertReason.js'
 
-/** What goes into the `error` member of a response. */
+/** The `error` member of a response. */
 export interface RpcErrorBody {
   code: number
   message: string
   data?: unknown
-  /** The `data` member as finished JSON, instead of `data`: written by the thread that ran the call. */
+  /** The `data` member as finished JSON, instead of `data`; written by the thread that ran the call. */
   dataJson?: Uint8Array
 }
 
@@ -77,7 +77,7 @@ export class InvalidValue extends CairnError {}
 /** Message for a log query timeout (API specification). */
 export const QUERY_TIMEOUT = 'query timeout exceeded'
 
-/** Codes of simulations that cannot be (execution-apis, eth_simulateV1; geth where it is silent). */
+/** Codes of invalid simulations (execution-apis, eth_simulateV1; geth if it is silent). */
 const SIMULATION_CODES: { readonly [rule in SimulationRule]: number } = {
   'nonce too low': -38010,
   'nonce too high': -38011,
@@ -92,12 +92,12 @@ const SIMULATION_CODES: { readonly [rule in SimulationRule]: number } = {
   'block timestamp': -38021,
   'init code size': -38025,
   limit: -38026,
-  other: SERVER_ERROR, // -32603 in geth, which here means a fault of the server
+  other: SERVER_ERROR, // -32603 in geth, which here means a server fault
 }
 
 type Translation = (error: never, method: string) => RpcErrorBody
 
-/** Maps every error class of the lower floors to a code and a message. All mappings are here. */
+/** Maps every error class of the lower layers to a code and a message. All mappings are here. */
 const translations: [abstract new (...args: never[]) => Error, Translation][] = [
   [
     RpcError,

@@ -4,14 +4,14 @@ import { JsonBytes } from './method.js'
 /** A result that a handler writes piece by piece. */
 export interface JsonOutput {
   write(text: string): void
-  /** The result, or what of it was not sent yet. */
+  /** The result, or the part that was not sent yet. */
   end(): JsonBytes
 }
 
 /** Shorter results are returned whole. */
 const CHUNK_CHARACTERS = 262_144
 
-/** An output that passes chunks on to `sink`. Without a sink, it keeps everything. */
+/** Returns an output that passes chunks on to `sink`. Without a sink, it keeps everything. */
 export function createJsonOutput(sink: ResultSink | undefined): JsonOutput {
   let text = ''
   const chunks: Buffer[] = []

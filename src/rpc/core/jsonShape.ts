@@ -3,7 +3,7 @@ export const MAX_JSON_DEPTH = 256
 
 /** Maximum weight of a body: a value weighs 1, an array or object 3, a member 7. JSON.parse is slowest for members with
  *  distinct names and for small arrays: this weight takes at most 50 ms, 5 MB take up to 1 s. A batch of 1,000 calls
- *  weighs about 80,000, a filter as much as it has values. */
+ *  weighs about 80,000, a filter as much as its number of values. */
 export const MAX_JSON_WEIGHT = 250_000
 
 const QUOTE = 0x22
@@ -15,12 +15,12 @@ const OPEN_OBJECT = 0x7b
 const CLOSE_ARRAY = 0x5d
 const CLOSE_OBJECT = 0x7d
 
-/** Relevant characters outside strings. After a run of other characters they are searched with a regular expression, ten
- *  times as fast as character by character. */
+/** Relevant characters outside strings. After a run of other characters they are searched with a regular expression,
+ *  ten times as fast as character by character. */
 const STRUCTURAL = /["[\]{},:]/g
 const LONG_RUN = 64
 
-/** What is known of a JSON text before parsing. */
+/** Facts about a JSON text before parsing. */
 export interface JsonShape {
   /** Why it is refused; undefined if it is not. */
   readonly fault?: string

@@ -1,8 +1,8 @@
 import type { ResolvedBlocks, RpcContext } from './context.js'
 import type { RpcErrorBody } from './errors.js'
 
-/** Where a method runs: `point` on the main thread (microseconds to a few milliseconds), or in a reader thread where it reads
- *  much of a block; `scan` and `evm` in a reader thread under a deadline. */
+/** Where a method runs: `point` on the main thread (microseconds to a few milliseconds), or in a reader thread if it
+ *  reads much of a block; `scan` and `evm` in a reader thread under a deadline. */
 export type CostClass = 'point' | 'scan' | 'evm'
 
 /** A JSON schema, for the OpenRPC document and the reference page. */
@@ -20,13 +20,14 @@ export interface Param<T> {
   decode(value: unknown, path: string): T
 }
 
-/** An error that a method may return besides the general ones (-32600 to -32603), for documentation. `npm run record:rpc`
- *  records a call that fails with it: tools/rpcCases has one. */
+/** An error that a method may return besides the general ones (-32600 to -32603), for documentation.
+ *  `npm run record:rpc` records a call that fails with it: tools/rpcCases has one. */
 export interface ErrorDoc {
   readonly code: number
   /** `…`, `<words>`, single capital letters and numbers stand for parts that differ; more may follow after a colon. */
   readonly message: string
-  /** When it occurs, instead of a recorded call: only for what no call to a server of the bundled fixture can show. */
+  /** When it occurs, instead of a recorded call: only for errors that no call to a server of the bundled fixture can
+   *  show. */
   readonly when?: string
 }
 
@@ -41,7 +42,7 @@ export interface CallArguments<P extends readonly unknown[] = readonly unknown[]
 /** Which outcomes of a method may be cached. An outcome must depend on the parameters and the resolved blocks alone. */
 export interface Caching<P extends readonly unknown[] = readonly unknown[]> {
   /** Resolves the blocks that the call names, once, on the main thread. Undefined: the call is not cached, and its
-   *  handler resolves them. @throws what the handler would; that is then the response. */
+   *  handler resolves them. @throws the handler's errors; the error is then the response */
   resolveBlocks(context: RpcContext, call: CallArguments<P>): ResolvedBlocks | undefined
   /** Identifies the call among those of the method on the same blocks. Undefined: not cached. */
   key(call: CallArguments<P>): string | undefined
@@ -49,8 +50,8 @@ export interface Caching<P extends readonly unknown[] = readonly unknown[]> {
   keepsError?(error: RpcErrorBody, context: RpcContext): boolean
 }
 
-/** A JSON-RPC method: definition and handler. The result is plain JSON data, or `JsonBytes` if the handler wrote the JSON
- *  itself. */
+/** A JSON-RPC method: definition and handler. The result is plain JSON data, or `JsonBytes` if the handler wrote the
+ *  JSON itself. */
 export interface Method<P extends readonly unknown[] = readonly unknown[]> {
   readonly name: string
   readonly summary: string
@@ -62,19 +63,20 @@ export interface Method<P extends readonly unknown[] = readonly unknown[]> {
   readonly errors: readonly ErrorDoc[]
   /** For `scan` and `evm` methods only; without it, every call is run. */
   readonly caching?: Caching<P>
-  /** Groups calls of similar duration by their undecoded parameters. The main thread runs short ones of `evm` methods
-   *  inline; short ones of `scan` methods do not wait behind long ones. Undefined for a call that waits its turn for a
-   *  thread; without it, all do. Only for methods whose handler is synchronous if the EVM is. */
+  /** Groups calls of similar duration by their undecoded parameters. The main thread runs short `evm` calls inline;
+   *  short `scan` calls do not wait behind long ones. Undefined for a call that waits its turn for a thread; without
+   *  it, all do. Only for methods whose handler is synchronous if the EVM is. */
   costKey?(values: readonly unknown[]): string | undefined
   /** Whether `context.session` is needed: by the handler of a `point` method, or by `prepareArgs`. */
   readonly usesSession?: boolean
-  /** True for a `point` method with effects, whose handler must not be run again in a thread. */
+  /** True for a `point` method with effects, whose handler must not run again in a thread. */
   readonly runsOnce?: boolean
   /** Replaces the decoded parameters on the main thread, before the call is run or looked up in the cache. */
   prepareArgs?(context: RpcContext, ...params: P): readonly unknown[]
-  /** True for a method that executes blocks again: its time limit is that of traces, and it may send its result in parts. */
+  /** True for a method that re-executes blocks: its time limit is that of traces, and it may send its result in
+   *  parts. */
   readonly isTrace?: boolean
-  /** The message of a call that ran past its time, instead of geth's words. */
+  /** The message of a call that exceeded its time limit, instead of geth's words. */
   readonly timeoutMessage?: (limitMs: number) => string
   handler(context: RpcContext, ...params: P): unknown
 }

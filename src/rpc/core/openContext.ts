@@ -31,9 +31,9 @@ export interface OpenContext {
   close(): void
 }
 
-/** Opens the database of `datadir` read-only for one thread. The EVM, Cairn's own by default, is loaded on first use (200
- *  ms and more), so a thread without calls never loads it. @throws DatabaseMissing if there is none; DatabaseOutdated if
- *  it is of an older version. */
+/** Opens the database of `datadir` read-only for one thread. The EVM, Cairn's own by default, is loaded on first use
+ *  (200 ms and more), so a thread without calls never loads it. @throws DatabaseMissing if it is missing;
+ *  DatabaseOutdated if its version is older. */
 export function openContext(options: {
   datadir: string
   limits: RpcLimits
@@ -50,7 +50,7 @@ export function openContext(options: {
   forwardTransaction?: (transaction: Uint8Array) => Promise<string>
   /** For the main thread of a server that takes part in replication. */
   replication?: RpcContext['replication']
-  /** For the main thread of a server: its calls. */
+  /** For the main thread of a server: counts its calls. */
   calls?: RpcContext['calls']
   /** For the main thread of a server, whose requests may share checks of the database version. */
   mainThread?: boolean

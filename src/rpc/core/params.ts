@@ -63,8 +63,8 @@ export const quantity64: ValueType<bigint> = {
   },
 }
 
-/** Value of quantities from 2^53 on for blocks, indexes and counts: no such block exists, and comparisons with head and
- *  limits work. */
+/** Replaces block numbers, indexes and counts from 2^53 on: no such block exists, and comparisons with head and limits
+ *  work. */
 export const BEYOND_ALL = Number.POSITIVE_INFINITY
 
 /** QUANTITY of an index or a count; `BEYOND_ALL` from 2^53 on. */
@@ -137,7 +137,7 @@ export const text: ValueType<string> = {
   },
 }
 
-/** One of the given words. */
+/** One of the listed words. */
 export function oneOf<const T extends string>(words: readonly T[]): ValueType<T> {
   return {
     schema: { type: 'string', enum: words },
@@ -223,7 +223,7 @@ export function maybe<T>(type: ValueType<T>): ValueType<T | undefined> {
   return { schema: type.schema, optional: true, decode }
 }
 
-/** An object with the given members; others are ignored. Member paths are `path.name`. */
+/** An object with the listed members; others are ignored. Member paths are `path.name`. */
 export function objectOf<S extends { readonly [name: string]: ValueType<unknown> }>(
   fields: S,
 ): ValueType<{ [K in keyof S]: S[K] extends ValueType<infer T> ? T : never }> {
@@ -254,7 +254,7 @@ export function decodeMembers(value: unknown, path: string): { readonly [name: s
   return value as { readonly [name: string]: unknown }
 }
 
-/** True for a member that is not there or null. */
+/** True for an absent or null member. */
 export function isAbsent(value: unknown): value is undefined | null {
   return value === undefined || value === null
 }
@@ -331,7 +331,7 @@ function decodeData(value: unknown, path: string, expected: string): Uint8Array 
   }
 }
 
-// Arrays and objects are only named, because they may be too deep for a recursive formatter.
+// Names arrays and objects only by kind, because they may be too deep for a recursive formatter.
 function describe(value: unknown): string {
   if (typeof value === 'string') return `"${abbreviate(value)}"`
   if (Array.isArray(value)) return `an array of ${value.length}`

@@ -1,8 +1,8 @@
 import { endOfString } from './jsonShape.js'
 
-/** The texts of the request ids in a body that JSON.parse accepted: for each request the text of its own `id` member (the
- *  last one, as in JSON.parse); undefined if it has none. Numbers beyond 2^53 and forms such as 1.50 survive only as
- *  text. */
+/** The texts of the request ids in a body that JSON.parse accepted: for each request the text of its own `id` member
+ *  (the last one, as in JSON.parse); undefined if it has none. Numbers beyond 2^53 and forms such as 1.50 survive only
+ *  as text. */
 export function scanRawIds(body: string): (string | undefined)[] {
   const scanner = { body, at: 0 }
   skipSpace(scanner)

@@ -11,8 +11,8 @@ export const LAYER_2_ONLY: ErrorDoc = {
     "'cairn import --network NAME PATH...' or 'cairn import --genesis FILE PATH...'",
 }
 
-/** Wraps a method so that it fails with one error while the database has no Ethereum block: null would claim that it has
- *  looked. */
+/** Wraps a method so that it fails with one error while the database has no Ethereum block: null would mean that the
+ *  chain has no such object. */
 export function requiringChain(method: Method): Method {
   const { caching } = method
   return {

@@ -29,8 +29,8 @@ export interface ResponseCache {
   answer(call: CacheableCall): RpcOutcome | Promise<RpcOutcome>
 }
 
-/** A cache of outcomes, the least recently asked of which go when all take more than `maxBytes`. The bytes of an outcome
- *  are shared by all who ask for it: nobody may write to them. A call that waited for an equal one is a hit. */
+/** Caches outcomes up to `maxBytes` in total and evicts the least recently requested. All requesters share the bytes of
+ *  an outcome and must not write to them. A call that waited for an equal one is a hit. */
 export function createResponseCache({ maxBytes, metrics }: { maxBytes: number; metrics: Metrics }): ResponseCache {
   const kept = createByteLru<RpcOutcome>({
     maxBytes,
@@ -66,8 +66,8 @@ export function createResponseCache({ maxBytes, metrics }: { maxBytes: number; m
       if (underWay.get(call.key) === flight) underWay.delete(call.key)
     }
   }
-  /** Waits for an equal call. An outcome that is only valid for that one, such as a timeout or a result from another
-   *  chain, is not shared: the call then runs itself in the time it has left. */
+  /** Waits for an equal call. An outcome that is valid for that call only, such as a timeout or a result from another
+   *  chain, is not shared: the call then runs itself in its remaining time. */
   const join = async (call: CacheableCall, flight: Promise<Flight>): Promise<RpcOutcome> => {
     const sinceMs = performance.now()
     const { outcome, lasting } = await flight

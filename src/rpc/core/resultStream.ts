@@ -3,13 +3,14 @@ import type { RpcErrorBody } from './errors.js'
 
 /** The parts of a result after the first one, for one consumer. */
 export interface ResultStream {
-  /** The next part; undefined after the last one. Asking for it says that the one before was taken. @throws StreamBroken */
+  /** Returns the next part; undefined after the last one. Asking for it acknowledges the previous part. @throws
+   *  StreamBroken */
   next(): Promise<Uint8Array | undefined>
-  /** Nobody wants the rest. */
+  /** Discards the rest. */
   cancel(): void
 }
 
-/** A result ended with an error after parts of it were sent. */
+/** A result failed after parts of it were sent. */
 export class StreamBroken extends CairnError {
   readonly error: RpcErrorBody
   constructor(error: RpcErrorBody) {
@@ -18,7 +19,7 @@ export class StreamBroken extends CairnError {
   }
 }
 
-/** A stream and the side that fills it. */
+/** A stream and its producer side. */
 export interface ResultQueue {
   readonly stream: ResultStream
   push(part: Uint8Array): void
@@ -26,7 +27,8 @@ export interface ResultQueue {
   fail(error: RpcErrorBody): void
 }
 
-/** A queue that calls `onTaken` with the size of each part that was taken, and `onCancel` when the rest is not wanted. */
+/** Returns a queue that calls `onTaken` with the size of each consumed part, and `onCancel` when the rest is not
+ *  wanted. */
 export function createResultQueue(onTaken: (bytes: number) => void, onCancel: () => void): ResultQueue {
   const parts: Uint8Array[] = []
   let outcome: 'open' | 'ended' | RpcErrorBody = 'open'
@@ -73,7 +75,8 @@ export function createResultQueue(onTaken: (bytes: number) => void, onCancel: ()
   }
 }
 
-/** All of a result whose first part is `first`. Undefined, with the rest cancelled, if it has more than `limitBytes`.
+/** Collects the whole result whose first part is `first`. Undefined, with the rest cancelled, if it has more than
+ *  `limitBytes`.
  *  @throws StreamBroken */
 export async function collectResult(
   first: Uint8Array,

@@ -1,8 +1,8 @@
-/** What a client wants to be told of by a subscription: of the Ethereum chain, or of layer-2 heads from block `fromBlock` on (only
- *  new ones if undefined) and reorgs. */
+/** What a subscription notifies of: the Ethereum chain, or layer-2 heads from block `fromBlock` on (only new ones if
+ *  undefined) and reorgs. */
 export type SubscriptionTopic = Topic | { readonly kind: 'l2Heads'; readonly fromBlock: number | undefined }
 
-/** What a client wants to be told of the Ethereum chain. */
+/** What a client subscribes to on the Ethereum chain. */
 export type Topic =
   | { readonly kind: 'newHeads' }
   | { readonly kind: 'logs'; readonly criteria: LogCriteria }
@@ -18,7 +18,7 @@ export interface LogCriteria {
   readonly blockHash?: string
   /** Undefined: any. */
   readonly addresses?: ReadonlySet<string>
-  /** By position; undefined: any value, yet a topic must be there. */
+  /** By position; undefined: any value, but the topic must exist. */
   readonly topics: readonly (ReadonlySet<string> | undefined)[]
   /** Approximate memory use. */
   readonly sizeBytes: number
@@ -34,7 +34,7 @@ export interface ReceiptCriteria {
 
 /** The subscriptions of one WebSocket connection. */
 export interface Subscriber {
-  /** The id of a new subscription, which begins when the response that names it is sent.
+  /** Returns the id of a new subscription, which starts when the response with its id is sent.
    *  @throws RpcError -32005 beyond a limit */
   subscribe(topic: SubscriptionTopic): string
   /** False if the connection has no such subscription. */
@@ -43,9 +43,9 @@ export interface Subscriber {
 
 /** The filters of one client: an API key, or everyone on an open server, where ids are secrets. */
 export interface ClientFilters {
-  /** The id of a new filter. `request` is kept for `requestOf`. @throws RpcError -32005 beyond a limit */
+  /** Returns the id of a new filter. `request` is kept for `requestOf`. @throws RpcError -32005 beyond a limit */
   add(topic: Topic, request?: object): string
-  /** What is new since the last poll, as a JSON array. @throws RpcError -32000 if there is no such filter */
+  /** Returns the changes since the last poll, as a JSON array. @throws RpcError -32000 if there is no such filter */
   poll(id: string): Uint8Array
   /** The request of a log filter. @throws RpcError -32000 if there is no such filter */
   requestOf(id: string): object
@@ -53,7 +53,7 @@ export interface ClientFilters {
   remove(id: string): boolean
 }
 
-/** Whose call it is, for methods that keep something for the client. */
+/** The client's state that methods read and change. */
 export interface Session {
   readonly filters: ClientFilters
   /** Undefined over HTTP, where nothing can be pushed. */

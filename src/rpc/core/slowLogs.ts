@@ -7,8 +7,8 @@ import type { RpcContext } from './context.js'
 // Keeps a log line readable and below 10 KB: the index of a chain with 100 million logs has about 40 segments.
 const SEGMENTS_SHOWN = 20
 
-/** Runs a log query. If it takes at least `limits.slowLogsMs`, it is logged with its trace, even if it fails; 0 disables
- *  that, and the trace. */
+/** Runs a log query. If it takes at least `limits.slowLogsMs`, logs it with its trace, even if it fails; 0 disables
+ *  logging and tracing. */
 export function logWhenSlow<T>(
   context: Pick<RpcContext, 'limits' | 'waitedMs' | 'log'>,
   method: string,

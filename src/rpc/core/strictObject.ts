@@ -4,22 +4,22 @@ import { InvalidValue } from './errors.js'
 import type { JsonSchema } from './method.js'
 import { decodeMembers, isAbsent, type ValueType } from './params.js'
 
-// Longer names are cut before the nearest known one is searched.
+// Longer names are cut before the search for the nearest known one.
 const MAX_NAME = 80
 
 type Fields = { readonly [name: string]: ValueType<unknown> }
 type Values<S extends Fields> = { [K in keyof S]: S[K] extends ValueType<infer T> ? T : never }
 
-/** How a strict object is described, and the names that other clients have for its members. */
+/** The definition of a strict object, with other clients' names for its members. */
 export interface StrictOptions<S extends Fields> {
   readonly title?: string
   /** Member by alias. */
   readonly aliases?: { readonly [alias: string]: keyof S & string }
 }
 
-/** An object in which an ignored member would change the answer: filters, overrides, configurations. Names and aliases are
- *  matched without regard to letter case, as Go matches them; any other member is refused by name, with the nearest known
- *  one. Several spellings of a member must have equal values. Member paths are `path.spelling`. */
+/** An object in which an ignored member would change the answer: filters, overrides, configurations. Names and aliases
+ *  are matched without regard to letter case, as Go matches them; any other member is refused by name, with the nearest
+ *  known one. Several spellings of a member must have equal values. Member paths are `path.spelling`. */
 export function strictObject<S extends Fields>(
   fields: S,
   { title, aliases = {} }: StrictOptions<S> = {},

@@ -1,10 +1,11 @@
-/** Time of the main thread that all batches together may take in one turn of the event loop, before other requests are read
- *  and answered. Short, because libuv accepts one connection in a turn: with 5 ms, the 100th new client waited half a second. */
+/** Main-thread time that all batches together may use in one turn of the event loop, before other requests are read and
+ *  answered. Short, because libuv accepts one connection in a turn: with 5 ms, the 100th new client waited half a
+ *  second. */
 const TURN_MS = 1
 
 /** One batch's, or one long body's, share of the time. */
 export interface TimeSlice {
-  /** Call before each item: undefined if it may start now, else resolves when it may. */
+  /** Call before each item: undefined if it may start now, otherwise resolves when it may. */
   wait(): Promise<void> | undefined
   /** The batch is done, or waits for something else. */
   leave(): void

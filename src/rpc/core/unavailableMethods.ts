@@ -2,7 +2,7 @@ const CAIRO = 'it needs Cairo execution, which Cairn does not have'
 const STATE = 'layer-2 state is not kept, only blocks with their transactions, receipts and state updates'
 const WRITES = 'layer-2 transactions are not forwarded'
 
-/** Methods of known interfaces that are left out, and why. */
+/** Methods of known interfaces that Cairn omits, and why. */
 const REASONS: ReadonlyMap<string, string> = new Map([
   ...[
     'starknet_call',
@@ -26,7 +26,7 @@ const REASONS: ReadonlyMap<string, string> = new Map([
   ),
 ])
 
-/** Why Cairn does not have a method that its clients know from other nodes. */
+/** Why Cairn does not have a method that clients know from other nodes. */
 export function reasonOfAbsence(method: string): string | undefined {
   return REASONS.get(method)
 }

@@ -12,7 +12,7 @@ import { LIMIT_EXCEEDED, RpcError, SERVER_ERROR } from '../core/errors.js'
 import { defineMethod, type ErrorDoc } from '../core/method.js'
 import { address, type BlockId, hash32, indexOrDecimal, optional, required } from '../core/params.js'
 
-/** Changes of accounts and slots that are compared, each kept in memory meanwhile: some 200 MB. */
+/** Maximum changes of accounts and slots to compare, each kept in memory meanwhile: about 200 MB. */
 const MAX_CHANGES = 500_000
 
 const TOO_MANY = {

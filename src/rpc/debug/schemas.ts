@@ -1,4 +1,4 @@
 import type { JsonSchema } from '../core/method.js'
 
-/** What a tracer answers: an object, or a list for flatCallTracer. */
+/** The result of a tracer: an object, or a list for flatCallTracer. */
 export const TRACE_SCHEMA: JsonSchema = { oneOf: [{ type: 'object' }, { type: 'array', items: { type: 'object' } }] }

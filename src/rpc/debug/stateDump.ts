@@ -9,9 +9,9 @@ import { LIMIT_EXCEEDED, RpcError, SERVER_ERROR } from '../core/errors.js'
 import type { ErrorDoc } from '../core/method.js'
 import { BEYOND_ALL, type BlockId, hash32, text } from '../core/params.js'
 
-/** Most accounts of a dump: geth's limit. */
+/** Maximum accounts of a dump: geth's limit. */
 export const MAX_DUMPED_ACCOUNTS = 256
-/** Most slots of a dump: 8 MB of JSON. A page with more ends earlier. */
+/** Maximum slots of a dump: 8 MB of JSON. A page with more ends earlier. */
 const MAX_DUMPED_SLOTS = 50_000
 
 /** Error for an account whose storage alone exceeds the limit. */
@@ -43,7 +43,7 @@ export const DUMP_RESULT = {
   },
 } as const
 
-/** What is dumped of a state. */
+/** Selects what a dump includes. */
 export interface DumpTerms {
   readonly start: Uint8Array // 32
   readonly limit: number
@@ -51,7 +51,7 @@ export interface DumpTerms {
   readonly withStorage: boolean
 }
 
-/** The block with that id, whose state is stored. @throws RpcError */
+/** Returns the block with that id, whose state is stored. @throws RpcError */
 export function requireDumpBlock({ chain }: RpcContext, id: BlockId): StoredBlock {
   const block = findBlock(chain, id)
   if (block === undefined) throw new RpcError(SERVER_ERROR, DUMP_BLOCK_ERROR.message.replace('…', describeId(id)))

@@ -75,12 +75,12 @@ function requireParent({ chain }: RpcContext, { header }: StoredBlock): number {
   return requireStateBlock(chain, header.number - 1)
 }
 
-/** What the block changes in the storage of the contract before its transaction `index`. */
+/** The block's changes to the contract's storage before transaction `index`. */
 async function changesBefore(
   context: RpcContext,
   { block, index, contract }: { block: StoredBlock; index: number; contract: Uint8Array },
 ): Promise<SlotChanges | undefined> {
-  // geth: index 0 stands for the state of the parent where there are no transactions.
+  // geth: in a block without transactions, index 0 is the parent's state.
   if (index === 0 && block.txCount === 0) return undefined
   if (index >= block.txCount) {
     const name = index === BEYOND_ALL ? '2^53 or above' : index

@@ -33,7 +33,7 @@ export async function traceBlock(
   return writeBlockTraces(context, { block: requireTraceable(find()) }, config)
 }
 
-/** Traces of all transactions of a block; `transactions` are those of one that need not be stored. */
+/** Traces all transactions of a block, which need not be stored: `transactions` are its transactions. */
 export async function writeBlockTraces(
   context: RpcContext,
   { block, transactions }: { block: StoredBlock; transactions?: readonly Transaction[] },

@@ -14,7 +14,7 @@ import { CONFIG_FIELDS, DEFAULT_CONFIG, readConfig, type TraceConfig, traceDeadl
 import { TRACE_ERRORS } from './traceErrors.js'
 import { writeTrace } from './tracers/tracers.js'
 
-/** How a call is to be traced. */
+/** How to trace a call. */
 interface TraceCallConfig extends TraceConfig {
   readonly overrides?: CallOverrides
   /** On the state before this transaction of the block. */

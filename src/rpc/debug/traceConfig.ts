@@ -16,7 +16,7 @@ import {
 import { strictObject } from '../core/strictObject.js'
 import type { NativeTracer, TracerChoice } from './tracers/tracers.js'
 
-/** How a trace is to be made. */
+/** How to trace. */
 export interface TraceConfig {
   readonly tracer: TracerChoice
   /** Milliseconds; the server's limit if absent. */
@@ -55,10 +55,10 @@ const STRUCT_FIELDS = {
   disableStorage: maybe(boolean),
   enableReturnData: maybe(boolean),
   limit: maybe(whole),
-  // The opposites, which alloy, Erigon and older geth have.
+  // The opposites, which alloy, Erigon and older geth accept.
   disableMemory: maybe(boolean),
   disableReturnData: maybe(boolean),
-  debug: maybe(boolean), // no effect: geth printed the answer
+  debug: maybe(boolean), // no effect: geth printed the result
 }
 
 /** Options by name of the tracer. */

@@ -16,9 +16,9 @@ export const TRACE_ERRORS: readonly ErrorDoc[] = [
   STATE_UNAVAILABLE,
 ]
 
-/** Errors of traces of stored transactions besides. */
+/** Additional errors of traces of stored transactions. */
 export const GENESIS_ERROR: ErrorDoc = { code: SERVER_ERROR, message: 'genesis is not traceable' }
-/** For a hash that no stored transaction has. */
+/** For a hash of no stored transaction. */
 export const TRANSACTION_ERROR: ErrorDoc = { code: SERVER_ERROR, message: 'transaction not found' }
 
 /** The block, which has a parent. @throws RpcError for the genesis */
@@ -27,7 +27,7 @@ export function requireTraceable(block: StoredBlock): StoredBlock {
   return block
 }
 
-/** Where the transaction is. @throws RpcError if there is none with that hash */
+/** Location of the transaction. @throws RpcError if it does not exist */
 export function requireTransaction(
   { chain, transactions }: RpcContext,
   hash: Uint8Array,

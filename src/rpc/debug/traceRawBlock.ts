@@ -73,7 +73,7 @@ const HEADER_FIELDS: readonly [Fork, keyof Header][] = [
   ['amsterdam', 'slotNumber'],
 ]
 
-/** Refuses what the execution of stored blocks does not expect, because it was checked when they were stored. */
+/** Refuses what the executor does not expect, because stored blocks were checked on import. */
 function requireExecutable({ header, transactions }: Block, rules: Rules, chainId: bigint): void {
   for (const [fork, field] of HEADER_FIELDS) {
     if (rules.has(fork) && header[field] === undefined) throw refusal(`header: ${field} is missing in ${rules.fork}`)

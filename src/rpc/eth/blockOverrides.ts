@@ -41,7 +41,7 @@ const members = strictObject(
   },
   {
     title: 'block overrides',
-    // Of alloy (reth, anvil) and Erigon.
+    // Names in alloy (reth, anvil) and Erigon.
     aliases: {
       blockNumber: 'number',
       timestamp: 'time',
@@ -74,7 +74,7 @@ export const blockOverridesParam = optional(
     '`blobBaseFee`, `difficulty`',
 )
 
-/** @throws CallFailed for overrides that only simulated blocks have, in geth's words. */
+/** @throws CallFailed for overrides that only simulated blocks accept, in geth's words. */
 export function requireCallOverrides(overrides: BlockOverrides | undefined): BlockOverrides | undefined {
   if (overrides?.parentBeaconBlockRoot !== undefined) refuse('beaconRoot')
   if (overrides?.withdrawals !== undefined) refuse('withdrawals')

@@ -34,13 +34,13 @@ export const CALL_CACHING: Caching<
   },
 }
 
-// 32 KB of calldata: everything beside the execution then takes less than 0.1 ms.
+// 32 KB of calldata: everything besides the execution then takes less than 0.1 ms.
 const MAX_INLINE_TEXT = 65_536
 
 const SELECTOR_TEXT = 10 // 0x and four bytes
 
-/** A call's duration depends mostly on contract, function and calldata size. Creations, and calls with lists whose
- *  members may be reads or signatures, and overridden ones run in a thread. */
+/** A call's duration depends mostly on contract, function and calldata size. Creations, overridden calls, and calls
+ *  with lists whose members may be reads or signatures run in a thread. */
 export function callCostKey([call, , accounts, block]: readonly unknown[]): string | undefined {
   if (typeof call !== 'object' || call === null) return undefined
   if (!overridesNothing(accounts) || !overridesNothing(block)) return undefined

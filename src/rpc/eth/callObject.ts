@@ -75,7 +75,8 @@ export const callObject: ValueType<CallObject> = {
 /** The first parameter of `eth_call` and `eth_estimateGas`. */
 export const callParam = required('call', callObject, 'the message call; `data` and `input` are the same member')
 
-/** The request of a call object. @throws RpcError if it names another chain id; CallFailed if its members do not go together. */
+/** The request of a call object. @throws RpcError if it names another chain id; CallFailed if its members contradict
+ *  each other. */
 export function requestForChain(chain: ChainReader, call: CallObject): CallRequest {
   const served = chain.chainId()
   if (call.chainId !== undefined && call.chainId !== served) {
@@ -85,7 +86,7 @@ export function requestForChain(chain: ChainReader, call: CallObject): CallReque
   return call.request
 }
 
-/** The same with overrides. @throws RpcError; CallFailed for block overrides that calls do not have. */
+/** The same with overrides. @throws RpcError; CallFailed for block overrides that calls do not accept. */
 export function overriddenRequest(chain: ChainReader, call: CallObject, overrides: CallOverrides): CallRequest {
   const request = requestForChain(chain, call)
   requireBlobsForFee(request)
@@ -94,13 +95,13 @@ export function overriddenRequest(chain: ChainReader, call: CallObject, override
   return { ...request, overrides: { accounts, block: requireCallOverrides(block) } }
 }
 
-/** @throws CallFailed for a fee of blobs without blobs, in geth's words */
+/** @throws CallFailed for a blob fee without blobs, in geth's words */
 export function requireBlobsForFee({ maxFeePerBlobGas, blobVersionedHashes }: CallRequest): void {
   if (maxFeePerBlobGas !== undefined && !blobVersionedHashes?.length)
     throw new CallFailed(BLOB_FEE_WITHOUT_BLOBS.message)
 }
 
-/** Error of a call that cannot begin. */
+/** Error of a call that cannot start. */
 export const CALL_REFUSED: ErrorDoc = { code: SERVER_ERROR, message: 'err: … (supplied gas …)' }
 
 /** Errors of calls that need more than a limit of the server. */
@@ -127,7 +128,7 @@ export const BLOB_FEE_WITHOUT_BLOBS: ErrorDoc = {
   message: 'maxFeePerBlobGas specified without blobVersionedHashes',
 }
 
-/** Errors of a call besides the state errors. */
+/** Errors of a call, besides the state errors. */
 export const CALL_ERRORS: readonly ErrorDoc[] = [
   { code: 3, message: 'execution reverted' },
   { code: SERVER_ERROR, message: 'invalid opcode: …' },

@@ -49,7 +49,7 @@ export const config = defineMethod({
   },
 })
 
-/** Activation times, ascending. Genesis files say "never" with a time beyond all others. */
+/** Activation times, ascending. Genesis files write "never" as a time beyond all others. */
 function scheduledTimes({ activations }: ChainSpec): bigint[] {
   const times = activations.flatMap(({ timestamp }) => timestamp ?? [])
   return times.filter((time) => time <= Number.MAX_SAFE_INTEGER).sort(compareBigInts)
@@ -89,7 +89,7 @@ function nameSystemContracts({ depositContract = new Uint8Array(20) }: ChainSpec
       HISTORY_STORAGE_ADDRESS: formatData(HISTORY_STORAGE),
       WITHDRAWAL_REQUEST_PREDEPLOY_ADDRESS: formatData(WITHDRAWAL_REQUESTS),
     }),
-    // EIP-8282; geth names them at Bogota without Amsterdam too.
+    // EIP-8282; geth lists them at Bogota without Amsterdam too.
     ...((rules.has('amsterdam') || rules.has('bogota')) && {
       BUILDER_DEPOSIT_CONTRACT_ADDRESS: formatData(BUILDER_DEPOSIT_REQUESTS),
       BUILDER_EXIT_CONTRACT_ADDRESS: formatData(BUILDER_EXIT_REQUESTS),

@@ -34,7 +34,7 @@ const percentiles: ValueType<number[]> = {
   },
 }
 
-// `scan`: 1,024 full blocks take some hundred milliseconds.
+// `scan`: 1,024 full blocks take a few hundred milliseconds.
 export const feeHistory = defineMethod({
   name: 'eth_feeHistory',
   summary: 'Base fees, gas used ratios and paid priority fees of up to 1,024 blocks.',
@@ -125,7 +125,8 @@ function tipsAt(chain: ChainReader, block: StoredBlock, wanted: number[]): bigin
     .map(({ gasUsed, effectiveGasPrice }) => ({ gasUsed: Number(gasUsed), tip: effectiveGasPrice - baseFee }))
     .sort((a, b) => compareBigInts(a.tip, b.tip))
   if (fees.length === 0) return wanted.map(() => 0n)
-  // From Amsterdam on the header's gas used is not the sum of the receipts (EIP-7778, EIP-8037); geth takes the header's.
+  // From Amsterdam on the header's gas used is not the sum of the receipts (EIP-7778, EIP-8037); geth uses the
+  // header's.
   const total = Number(block.header.gasUsed)
   let i = 0
   let sum = fees[0].gasUsed

@@ -22,7 +22,7 @@ export const BOTH_FEE_KINDS: ErrorDoc = {
   message: 'both gasPrice and (maxFeePerGas or maxPriorityFeePerGas) specified',
 }
 
-/** Other fees that no transaction has. */
+/** Other invalid fees. */
 export const FEE_ERRORS: readonly ErrorDoc[] = [
   ...Object.values(ERRORS),
   'maxFeePerGas (…) < maxPriorityFeePerGas (…)',
@@ -42,8 +42,8 @@ export interface Fees {
   maxFeePerBlobGas?: bigint
 }
 
-/** The fees of a call as geth's `setFeeDefaults` fills them in at a block: double the base fees, and the suggested tip.
- *  @throws RpcError in its words for fees that no transaction has */
+/** Fills in the fees of a call at a block as geth's `setFeeDefaults` does: double the base fees, and the suggested tip.
+ *  @throws RpcError in geth's words for invalid fees */
 export function fillFees(context: RpcContext, request: CallRequest, block: StoredBlock): Fees {
   const { gasPrice, maxFeePerGas, maxPriorityFeePerGas, blobVersionedHashes, authorizationList } = request
   const { header } = block
@@ -66,7 +66,7 @@ export function fillFees(context: RpcContext, request: CallRequest, block: Store
   return { maxFeePerGas: fee, maxPriorityFeePerGas: tip, maxFeePerBlobGas }
 }
 
-/** Whether a call has any fee: one without pays none. */
+/** Whether a call has any fee: one without a fee pays none. */
 export function hasFees({ gasPrice, maxFeePerGas, maxPriorityFeePerGas, maxFeePerBlobGas }: CallRequest): boolean {
   return [gasPrice, maxFeePerGas, maxPriorityFeePerGas, maxFeePerBlobGas].some((fee) => fee !== undefined)
 }

@@ -26,7 +26,7 @@ const ERRORS = {
 
 const TYPE_NOT_SUPPORTED = 'transaction type not supported'
 
-/** Errors of `eth_estimateGas` without those that are listed by themselves, and those of members that transactions do not have. */
+/** Errors of `eth_estimateGas` that are not listed separately and do not concern members that transactions lack. */
 const ESTIMATE_ERRORS = [
   ...CALL_ERRORS.filter(
     ({ message }) =>
@@ -83,7 +83,7 @@ export const fillTransaction = defineMethod({
     const type = typeOf({ ...request, ...fees })
     if (!chain.rulesOf(head).has(TYPE_FORKS[type])) refuse(`${TYPE_NOT_SUPPORTED}: type ${type}`)
     const { nonce = context.state.nonce(request.from ?? ZERO_ADDRESS, head.header.number), gas, ...rest } = request
-    // As in geth, the estimate is of the fees that were sent, not of those that are filled in.
+    // As in geth, the estimate uses the fees that were sent, not those that are filled in.
     const estimated = gas ?? evm.estimateGas(rest, head.header.number, limits, deadline)
     return mapMaybePromise(estimated, (gasLimit) =>
       formatFilled({ ...rest, ...fees, nonce, gasLimit, chainId: chain.chainId() }),
@@ -91,7 +91,7 @@ export const fillTransaction = defineMethod({
   },
 })
 
-/** @throws RpcError for what no transaction has, in geth's words */
+/** @throws RpcError for combinations of members that no transaction has, in geth's words */
 function requireParts({ to, data: input, blobVersionedHashes, authorizationList }: CallRequest): void {
   if (blobVersionedHashes?.length === 0) refuse(ERRORS.blobs)
   if (to !== undefined) return

@@ -13,7 +13,7 @@ export const getFilterLogs = defineMethod({
   result: getLogs.result,
   errors: [FILTER_NOT_FOUND, TOO_MANY_RESULTS, QUERY_TIMED_OUT, RANGE_BEYOND_HEAD, UNKNOWN_BLOCK, LOGS_UNAVAILABLE],
   caching: getLogs.caching,
-  // The filter is known to the main thread only: the handler gets its request.
+  // Only the main thread knows the filter: the handler receives its request.
   prepareArgs: ({ session }, id) => [session!.filters.requestOf(id as string)],
   handler: (context, filter) => getLogs.handler(context, filter as never),
 })

@@ -32,8 +32,8 @@ export const getLogs = defineMethod({
   caching: {
     resolveBlocks: (context, call) => resolveFilterBlocks(context, call.arg(0)),
     key: (call) => logFilterCacheKey(call.arg(0)),
-    // Clients retry a refused query, because the code allows it. Timeouts are not cached: they may have other causes than
-    // the query.
+    // Clients retry a refused query, because the code allows it. Timeouts are not cached: the query may not be their
+    // cause.
     keepsError: ({ message }, { limits }) => message === tooManyLogsMessage(limits.maxLogs),
   },
   handler: (context, object) => {

@@ -11,7 +11,7 @@ import { logFilterParam } from './logFilter.js'
 import { resolveFilter } from './resolveFilter.js'
 import { LOG_SCHEMA } from './schemas.js'
 
-// A page ends after this long even if it is not full, well before the deadline of a log query.
+// A page ends after this time even if it is not full, well before the deadline of a log query.
 const SLICE_MS = 2_000
 const MAX_PAGE = 10_000
 

@@ -18,7 +18,7 @@ const NO_HASH = new Uint8Array(32)
 
 interface StorageKey {
   readonly slot: Uint8Array // 32
-  /** As the response repeats it: as data if 32 bytes were sent, else a quantity (geth). */
+  /** As the response repeats it: data if 32 bytes were sent, else a quantity (geth). */
   readonly text: string
 }
 
@@ -82,7 +82,7 @@ export const getProof = defineMethod({
     },
     ...STATE_ERRORS,
   ],
-  // Where a thread could not say by itself how far the block is behind.
+  // Used if the thread did not report how far the block is behind.
   timeoutMessage: (limitMs) =>
     `eth_getProof: the state trie of that block cannot be restored within ${limitMs / 1000}s: it is too far behind the head; ` +
     'ask for one of the last 128 blocks, or raise --call-timeout',

@@ -7,9 +7,9 @@ import { invalidParams, RpcError, SERVER_ERROR } from '../core/errors.js'
 import type { LogFilterObject } from './logFilter.js'
 
 /** Position of a paged log query. Encoded as base64url of: 8 bytes of the filter's hash; as 48-bit big-endian integers
- *  the next log's index in its block, the query's last block and the newest scanned block, which is that of the next log; the last
- *  4 bytes of the hashes of that block and of those before it; a MAC of 16 bytes. Nothing of it depends on the database: servers with
- *  one secret take each other's cursors. */
+ *  the next log's index in its block, the query's last block and the newest scanned block, which is that of the next
+ *  log; the last 4 bytes of the hashes of that block and of those before it; a MAC of 16 bytes. It does not depend on
+ *  the database: servers with one secret accept each other's cursors. */
 export interface LogCursor {
   nextIndex: number
   /** The query's last block; fixed by the first page. */
@@ -18,14 +18,14 @@ export interface LogCursor {
   seenBlock: number
 }
 
-/** What a cursor depends on besides its filter. */
+/** Inputs of a cursor besides its filter. */
 type CursorContext = Pick<RpcContext, 'chain' | 'cursorSecret'>
 
 const FILTER_BYTES = 8
 const INTEGER_BYTES = 6
 const HASHES_AT = FILTER_BYTES + 3 * INTEGER_BYTES
 const HASH_BYTES = 4
-// Within this depth a reorg is reported by its first block; deeper ones only as deeper.
+// Within this depth, a reorg is reported with its first block; a deeper one only as deeper.
 const HASHES_KEPT = 64
 const MAC_BYTES = 16
 // Part of the MAC: cursors of another layout are refused.
@@ -50,8 +50,8 @@ export function encodeCursor(cursor: LogCursor, filter: LogFilterObject, context
   return Buffer.concat([used, authenticate(used, filterHash, context)]).toString('base64url')
 }
 
-/** Decodes a cursor. @throws RpcError -32602 if it is malformed, altered, or of another secret or filter; -32000 if a
- *  scanned block was replaced, or the query's last block is beyond the head. */
+/** Decodes a cursor. @throws RpcError -32602 if it is malformed, altered, or issued for another secret or filter;
+ *  -32000 if a scanned block was replaced, or the query's last block is beyond the head. */
 export function decodeCursor(text: string, filter: LogFilterObject, context: CursorContext): LogCursor {
   const bytes = Buffer.from(text, 'base64url')
   if (bytes.length < HASHES_AT + HASH_BYTES + MAC_BYTES || bytes.toString('base64url') !== text) {
@@ -102,8 +102,8 @@ function refuseReorg(hashes: Uint8Array, seenBlock: number, chain: ChainReader):
   throw new RpcError(SERVER_ERROR, message, { forkBlock: formatQuantity(forkBlock) })
 }
 
-/** @throws RpcError when the query ends beyond the head, as on a replica that is behind the one that gave the cursor: its logs would be
- *  left out. */
+/** @throws RpcError when the query ends beyond the head, for example on a replica behind the one that issued the
+ *  cursor: the page would omit the logs of the missing blocks. */
 function requireAvailable({ toBlock }: LogCursor, chain: ChainReader): void {
   const head = chain.head() ?? -1
   if (toBlock <= head) return

@@ -1,9 +1,9 @@
 /** Longest part of a value in a key: that of a 32-byte topic. */
 const MAX_CHARACTERS = 66
 
-/** Groups undecoded filter objects whose queries take about as long: by the first and last value and the length of each
- *  list, and by the magnitude of the block range. Takes microseconds for lists of any length; different filters may share a
- *  key. At most about 1 kB. */
+/** Groups undecoded filter objects whose queries take about the same time: by the first and last value and the length
+ *  of each list, and by the magnitude of the block range. Takes microseconds for lists of any length; different filters
+ *  may share a key. At most about 1 kB. */
 export function logFilterCostKey(object: unknown): string {
   if (typeof object !== 'object' || object === null) return ''
   const { address, topics, fromBlock, toBlock, blockHash } = object as { [field: string]: unknown }

@@ -9,12 +9,12 @@ import type { RpcContext } from '../core/context.js'
 
 const MAX_TIMESTAMP = 2n ** 64n - 1n
 
-/** What the tag `pending` stands for. */
+/** What the tag `pending` resolves to. */
 export interface PendingView extends PendingBlock {
   readonly totalDifficulty: bigint
 }
 
-/** The pending block on top of `head`: the upstream's where this server has it, else an empty one. */
+/** The pending block on top of `head`: the upstream's if available, otherwise an empty one. */
 export function readPendingBlock({ chain, upstreamPending }: RpcContext, head: StoredBlock): PendingView {
   const pending = upstreamPending()
   const isNext =
@@ -24,8 +24,8 @@ export function readPendingBlock({ chain, upstreamPending }: RpcContext, head: S
   return { header, totalDifficulty, transactions: [], withdrawals: header.withdrawalsRoot ? [] : undefined }
 }
 
-/** An empty block on top of the head at time `nowMs`, or one second after the head if its clock is ahead; fees and fields
- *  follow the fork at that time. Nothing is executed, so the state root is the head's. */
+/** An empty block on top of the head at time `nowMs`, or one second after the head if its clock is ahead; fees and
+ *  fields follow the fork at that time. Nothing is executed, so the state root is the head's. */
 export function buildPendingBlock(
   spec: ChainSpec,
   head: StoredBlock,
@@ -34,7 +34,7 @@ export function buildPendingBlock(
   const parent = head.header
   const number = parent.number + 1
   const now = BigInt(Math.floor(nowMs / 1000))
-  // No block can follow the last 64-bit time; it then keeps that time.
+  // No block can follow the last 64-bit time: it then keeps that time.
   const next = parent.timestamp < MAX_TIMESTAMP ? parent.timestamp + 1n : MAX_TIMESTAMP
   const timestamp = next > now ? next : now
   const rules = rulesAt(spec, number, timestamp, head.totalDifficulty)

@@ -17,18 +17,18 @@ export function resolveFilter({ chain, limits, blocks }: FilterContext, object: 
   return filter
 }
 
-/** The blocks of a filter; undefined if the last one is not stored. @throws as `resolveFilter` */
+/** The blocks of a filter; undefined if the last one is not stored. @throws the errors of `resolveFilter` */
 export function resolveFilterBlocks(context: FilterContext, object: LogFilterObject): ResolvedBlocks | undefined {
   const { fromBlock, toBlock } = resolveFilter(context, object)
-  // The filter's own hash, because another block may have taken its number since.
+  // The filter's own hash, because another block may have the number by now.
   const hash = object.blockHash ?? canonicalHash(context.chain, toBlock)
   return hash && { fromBlock, toBlock, hash }
 }
 
 type FilterContext = Pick<RpcContext, 'chain' | 'limits' | 'blocks'>
 
-/** The bounds of a filter as block numbers, both inclusive; absent ones are the head. @throws RpcError for a block hash that is
- *  not known, for a reversed range and for one beyond the head */
+/** The bounds of a filter as block numbers, both inclusive; absent ones are the head. @throws RpcError for an unknown
+ *  block hash, a reversed range or a range beyond the head */
 export function resolveRange(
   chain: ChainReader,
   object: Pick<LogFilterObject, 'blockHash' | 'fromBlock' | 'toBlock'>,

@@ -9,13 +9,13 @@ const NOT_FORWARDED = {
     'it would with --upstream URL --forward-transactions',
 } as const
 
-/** Error if every upstream failed. One that did not answer in time may have taken the transaction. */
+/** Error if every upstream failed. One that timed out may have accepted the transaction. */
 export const NO_UPSTREAM_ANSWERED = {
   code: SERVER_ERROR,
   message: 'no upstream answered; the transaction may have been sent all the same',
 } as const
 
-// `point`, although the upstream takes its time: nothing of it is spent on the main thread.
+// `point`, although the upstream takes its time: none of it is spent on the main thread.
 export const sendRawTransaction = defineMethod({
   name: 'eth_sendRawTransaction',
   summary: 'Hash of a signed transaction that is forwarded to the upstream, where the server does that.',

@@ -14,7 +14,7 @@ const NOT_FORWARDED = {
     'it would with --upstream URL --forward-transactions',
 } as const
 
-/** Error of EIP-7966 if no block has the transaction in time; the hash is in `data`. */
+/** Error of EIP-7966 if no block contains the transaction in time; the hash is in `data`. */
 const NOT_INCLUDED = {
   code: 4,
   message: "The transaction was added to the transaction pool but wasn't processed in Ns",
@@ -23,20 +23,20 @@ const NOT_INCLUDED = {
 /** Error beyond `MAX_WAITING`. */
 const TOO_MANY_WAITING = { code: LIMIT_EXCEEDED, message: 'too many transactions are waited for' } as const
 
-// Those of geth.
+// geth's errors.
 const DEFAULT_TIMEOUT_MS = 20_000
 const MAX_TIMEOUT_MS = 60_000
 
-/** Calls that wait at a time: each looks once for every new block. */
+/** Concurrent waiting calls: each checks once per new block. */
 const MAX_WAITING = 256
 
-/** Time between two looks at the head, which takes microseconds. */
+/** Time between two checks of the head; a check takes microseconds. */
 const LOOK_MS = 10
 
 /** Number of waiting calls by chain reader: one server each. */
 const waitingCounts = new WeakMap<object, number>()
 
-// `point`, although it waits: nothing of it is spent on the main thread.
+// `point`, although it waits: none of the wait is spent on the main thread.
 export const sendRawTransactionSync = defineMethod({
   name: 'eth_sendRawTransactionSync',
   summary: 'Forwards a signed transaction to the upstream and returns its receipt once a block has it (EIP-7966).',
@@ -86,7 +86,7 @@ function timeoutMs() {
   }
 }
 
-/** Resolves with the receipt object once a block has the transaction. Looks for it after each change of the head.
+/** Resolves with the receipt object once a block contains the transaction. Checks after each change of the head.
  *  @throws RpcError 4 after `limitMs` */
 function waitForReceipt(context: RpcContext, hash: Uint8Array, limitMs: number): Promise<object> {
   const end = performance.now() + limitMs

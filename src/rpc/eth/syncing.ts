@@ -27,7 +27,7 @@ export const syncing = defineMethod({
   handler: ({ chain, syncProgress }) => {
     const progress = syncProgress()
     const currentBlock = chain.head() ?? 0
-    // The progress is a little older than the head.
+    // The progress is slightly older than the head.
     if (progress === undefined || currentBlock >= progress.highestBlock) return false
     const numbers = { ...progress, currentBlock }
     return Object.fromEntries(BLOCKS.map((name) => [name, formatQuantity(numbers[name])]))

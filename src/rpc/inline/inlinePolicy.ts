@@ -1,33 +1,33 @@
 import { createGenerationCache } from '../../lib/generationCache.js'
 
-/** Keys whose durations are remembered. */
+/** Number of keys whose durations are remembered. */
 const MAX_NAMES = 8192
 
-/** Main-thread time for handing a call to a thread and taking its result. */
+/** Main-thread time for assigning a call to a thread and receiving its result. */
 const HAND_OVER_MS = 0.06
 
-/** Calls up to this duration always run inline: handing them over would cost about as much. */
+/** Calls up to this duration always run inline: assigning them to a thread would cost about as much. */
 const SMALL_MS = 0.1
 
 /** Budget of calls with unknown or small duration: most take a tenth of it. */
 export const SMALL_BUDGET_MS = 0.5
 
-/** Budget of longer calls while nobody waits; bounds the wait of the next request. */
+/** Budget of longer calls while no other request waits; bounds the wait of the next request. */
 export const LARGE_BUDGET_MS = 2.5
 
 /** Inline calls share this per event-loop turn, on top of what the handover would have cost. */
 const TURN_MS = 2
 
-/** Share of time for aborted calls, and how much of it can be saved up. */
+/** Share of time for aborted calls, and the maximum that can be saved up. */
 const WASTE_SHARE = 0.05
 const MAX_WASTE_MS = 10
 
-/** Calls of a key that are not tried after a second abort in a row; doubles with each further one. First runs in a
- *  process are slow, and the system may interrupt any. */
+/** Calls of a key that skip the inline attempt after a second abort in a row; doubles with each further one. First runs
+ *  in a process are slow, and the system may interrupt any. */
 const FIRST_PAUSE = 1
 const MAX_PAUSE = 256
 
-/** Calls that a thread should have queued: its results wait for the main thread, and it should not idle meanwhile. */
+/** Queued calls per thread: its results wait for the main thread, and it should not idle meanwhile. */
 const MAX_JOBS = 4
 
 // Weight of the newest duration in the mean.
@@ -35,7 +35,7 @@ const NEWEST = 0.2
 
 /** Load of the threads. */
 export interface ThreadLoad {
-  /** Calls assigned to threads and not answered. */
+  /** Calls assigned to threads and not yet answered. */
   jobs(): number
   readonly threads: number
 }
@@ -55,7 +55,7 @@ interface Known {
   meanMs: number
   /** Aborts since the last finished call. */
   failures: number
-  /** Remaining calls that are not tried. */
+  /** Remaining calls that skip the inline attempt. */
   pause: number
 }
 

@@ -8,10 +8,10 @@ import { formatReceipt } from '../eth/format/receipt.js'
 import { formatTransaction } from '../eth/format/transaction.js'
 import { QUERY_TIMED_OUT } from '../eth/logErrors.js'
 
-/* The pages of an address, as Otterscan asks for them (otterscan/otterscan, SearchController; erigontech/erigon,
- * otterscan_search_v3.go). */
+/* The pages of an address, as Otterscan requests them (otterscan/otterscan, SearchController; erigontech/erigon,
+ *  otterscan_search_v3.go). */
 
-/** Otterscan asks for 25. Erigon's limit. */
+/** Otterscan requests 25. Erigon's limit. */
 const MAX_PAGE = 25
 
 /** Error of methods that need the address index. */
@@ -20,7 +20,7 @@ const ADDRESS_INDEX_MISSING: ErrorDoc = {
   message: "the database has no address index; 'cairn reindex' makes it, and --address-index on keeps it",
 }
 
-/** The same of methods that need it only without state. */
+/** The same error for methods that need the index only without state. */
 export const NEITHER_STATE_NOR_INDEX: ErrorDoc = {
   ...ADDRESS_INDEX_MISSING,
   when: 'the database has neither state (`--state none`) nor the index',
@@ -47,7 +47,7 @@ export const SEARCH_PARAMS = [
 /** Errors of both searches. */
 export const SEARCH_ERRORS: readonly ErrorDoc[] = [ADDRESS_INDEX_MISSING, SEARCH_TIMED_OUT]
 
-/** What a page holds, for the reference. */
+/** The content of a page, for the reference. */
 export const SEARCH_DESCRIPTION =
   'Transactions in which the address is the sender, the recipient or the created contract, is called, created or the beneficiary of ' +
   'a SELFDESTRUCT by a call of the transaction, or is a party of a token transfer in a log (ERC-20, ERC-721, ERC-1155, EIP-7708). ' +
@@ -72,8 +72,8 @@ export const SEARCH_RESULT = {
   },
 }
 
-/** The transactions of an address in a range of blocks, in the order of the search: whole blocks, until there are `pageSize` or
- *  more. @throws AddressIndexMissing, DeadlineExceeded */
+/** The transactions of an address in a range of blocks, in the order of the search: whole blocks, until it has
+ *  `pageSize` or more. @throws AddressIndexMissing, DeadlineExceeded */
 export function findTransactions(
   { appearances, chain, deadline }: RpcContext,
   address: Uint8Array,

@@ -10,7 +10,7 @@ export function formatOtsBlock(chain: ChainReader, block: StoredBlock): object {
   return { ...members, logsBloom: null, transactionCount: block.txCount }
 }
 
-/** A block with its reward and its fees, the burnt part included. */
+/** A block with its reward and its fees, including the burnt part. */
 export function formatBlockDetails(chain: ChainReader, block: StoredBlock): object {
   const fees = chain.transactionFees(block)
   const totalFees = fees.reduce((sum, { gasUsed, effectiveGasPrice }) => sum + gasUsed * effectiveGasPrice, 0n)
@@ -29,7 +29,7 @@ export function formatBlockDetails(chain: ChainReader, block: StoredBlock): obje
   }
 }
 
-/** Rewards of proof of work; none in the genesis. */
+/** Proof-of-work rewards; none in the genesis. */
 function rewardsIn(chain: ChainReader, block: StoredBlock): BlockReward[] {
   const { header } = block
   const rules = chain.rulesOf(block)

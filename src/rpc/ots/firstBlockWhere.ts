@@ -1,4 +1,5 @@
-/** The first block of [from, to] for which `holds` is true, given that it stays true once it is; undefined if it never is. */
+/** The first block of [from, to] for which `holds` is true, assuming that it stays true from there on; undefined if it
+ *  never is. */
 export function firstBlockWhere(from: number, to: number, holds: (blockNumber: number) => boolean): number | undefined {
   if (!holds(to)) return undefined
   let [low, high] = [from, to]

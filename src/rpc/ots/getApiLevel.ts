@@ -1,6 +1,6 @@
 import { defineMethod } from '../core/method.js'
 
-/** The version of its interface that Otterscan asks for (otterscan/otterscan, useProvider.ts). */
+/** The interface version that Otterscan requests (otterscan/otterscan, useProvider.ts). */
 const API_LEVEL = 8
 
 export const getApiLevel = defineMethod({

@@ -66,8 +66,8 @@ export const getBlockTransactions = defineMethod({
   },
 })
 
-/** The status of transactions whose receipts have none, those before Byzantium (EIP-658), by index: Otterscan shows no page of
- *  transactions without it. Empty where receipts have it, and where the state before the block is not stored. */
+/** The status, by index, of transactions whose receipts have none, those before Byzantium (EIP-658): Otterscan shows no
+ *  page of transactions without it. Empty if receipts have it, or if the state before the block is not stored. */
 async function statusesWithoutReceipt(
   context: RpcContext,
   block: StoredBlock,

@@ -71,7 +71,7 @@ function transactionsOf({ appearances, deadline }: RpcContext, address: Uint8Arr
   return { first: indexes[0], last: indexes.at(-1) }
 }
 
-/** A contract that a transaction itself created, from its receipt. @throws StateUnavailable if there is none: a call may have
+/** A contract created by a transaction itself, from its receipt. @throws StateUnavailable if absent: a call may have
  *  created it */
 function findDirectCreation({ chain, appearances, deadline }: RpcContext, address: Uint8Array): Creation {
   const range = { fromBlock: 0, toBlock: Number.MAX_SAFE_INTEGER, newestFirst: true, deadline }

@@ -32,7 +32,7 @@ export const getTransactionBySenderAndNonce = defineMethod({
   },
 })
 
-/** @throws StateUnavailable if none of the stored blocks has it and there may be one before them */
+/** @throws StateUnavailable if no stored block contains it and blocks before them may */
 function findInIndex({ chain, appearances, deadline }: RpcContext, address: Uint8Array, nonce: number): string | null {
   let found: string | null = null
   const range = { fromBlock: 0, toBlock: Number.MAX_SAFE_INTEGER, newestFirst: false, deadline }

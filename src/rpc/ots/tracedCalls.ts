@@ -5,7 +5,7 @@ import type { RpcContext } from '../core/context.js'
 import { requireTransaction } from '../debug/traceErrors.js'
 import { precompilesOf } from '../debug/tracers/tracers.js'
 
-/** A transaction that was executed again. */
+/** A re-executed transaction. */
 export interface TracedTransaction {
   readonly index: number
   readonly root: TracedCall
@@ -13,7 +13,7 @@ export interface TracedTransaction {
   isPrecompile(address: Uint8Array): boolean
 }
 
-/** The transactions `first` to `last` of a block with their calls, in order. @throws StateUnavailable, DeadlineExceeded,
+/** Transactions `first` to `last` of a block with their calls, in order. @throws StateUnavailable, DeadlineExceeded,
  *  CallMemoryExceeded */
 export async function traceBlockCalls(
   { loadTraces, deadline, limits }: RpcContext,
@@ -38,7 +38,7 @@ export async function traceTransactionCalls(context: RpcContext, hash: Uint8Arra
   return traced
 }
 
-/** The calls below and including one that took effect, in the order in which they began. */
+/** The calls that took effect, at and below the call, in order of their start. */
 export function* effectiveCalls(call: TracedCall): Generator<TracedCall> {
   if (call.failure !== undefined) return
   yield call

@@ -1,7 +1,8 @@
 import { defineMethod, JsonBytes, type Method } from '../core/method.js'
 import { exampleValues, type RecordedExample, readExamples } from '../examples.js'
 
-/** `rpc_discover` over the methods that `methods` returns when first called: the document, some 100 kB, never changes. */
+/** `rpc_discover` over the methods that `methods` returns when first called: the document, about 100 kB, never
+ *  changes. */
 export function createDiscover(methods: () => readonly Method[], version: string): Method {
   let document: JsonBytes | undefined
   return defineMethod({

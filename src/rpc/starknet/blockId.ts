@@ -13,14 +13,14 @@ const STARKNET_TAGS = ['latest', 'pre_confirmed', 'l1_accepted', 'pending'] as c
 /** A layer-2 block by its hash, its number or a tag. */
 export type L2BlockId = { hash: Felt } | { number: number } | (typeof STARKNET_TAGS)[number]
 
-/** The `block_id` of the API specification: a bare tag, or an object with exactly one of `block_hash`, `block_number` and
- *  `block_tag`. */
+/** The `block_id` of the API specification: a bare tag, or an object with exactly one of `block_hash`, `block_number`
+ *  and `block_tag`. */
 export const zkBlockId: ValueType<L2BlockId> = blockIdOf(ZK_TAGS, ['block_hash', 'block_number', 'block_tag'])
 
 /** BLOCK_ID of the Starknet specification: a bare tag, or an object with either `block_hash` or `block_number`. */
 export const starknetBlockId: ValueType<L2BlockId> = blockIdOf(STARKNET_TAGS, ['block_hash', 'block_number'])
 
-/** SUBSCRIPTION_BLOCK_ID of the Starknet specification; the unconfirmed block is decoded too, since it has an error of its own. */
+/** SUBSCRIPTION_BLOCK_ID of the Starknet specification; also decodes the unconfirmed block, which has its own error. */
 export const subscriptionBlockId = blockIdOf(['latest', 'pre_confirmed', 'pending'], ['block_hash', 'block_number'])
 
 type Selector = 'block_hash' | 'block_number' | 'block_tag'
@@ -76,7 +76,7 @@ export const blockIdParam = required(
   'A tag, or an object with one of block_hash and block_number.',
 )
 
-/** The block of an id for methods of the specification, which has no status for a rejected block. @throws RpcError */
+/** The block of an id for methods of the specification, which lacks a status for rejected blocks. @throws RpcError */
 export function requireL2Block(l2: L2Reader, id: L2BlockId): FoundL2Block {
   const found = findL2Block(l2, id)
   if (found === undefined) throw starknetError(BLOCK_NOT_FOUND, l2)
@@ -87,7 +87,7 @@ export function requireL2Block(l2: L2Reader, id: L2BlockId): FoundL2Block {
 /** A block by its id, confirmed or not. */
 export type FoundL2Block = { readonly confirmed: StoredL2Block } | { readonly pending: StoredL2Pending }
 
-/** The block of an id, confirmed or not; undefined if there is none. */
+/** The block of an id, confirmed or not; undefined if absent. */
 export function findL2Block(l2: L2Reader, id: L2BlockId): FoundL2Block | undefined {
   if (id === 'pending' || id === 'pre_confirmed') {
     const pending = l2.pending()

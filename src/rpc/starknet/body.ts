@@ -17,14 +17,14 @@ import { L2PartUnavailable } from '../../store/l2/unavailable.js'
 import type { ReceiptSource } from './receiptJson.js'
 import { formatTransaction, type TransactionJson } from './transactionJson.js'
 
-/** What the recording of a block holds besides its header. */
+/** The content of a block's recording besides its header. */
 export interface L2Body {
   readonly block: L2Block
-  /** State root before the block, if the recording says it. */
+  /** State root before the block, if recorded. */
   readonly oldRoot: Felt | undefined
-  /** In order. @throws L2PartUnavailable */
+  /** Transactions in order. @throws L2PartUnavailable */
   transactions(): readonly TransactionJson[]
-  /** In order. @throws L2PartUnavailable */
+  /** Receipts in order. @throws L2PartUnavailable */
   receipts(): readonly ReceiptSource[]
 }
 
@@ -34,13 +34,14 @@ export interface RecordedBlock {
   readonly hash?: Felt
 }
 
-// The last few blocks stay parsed: a client asks for the transactions of a block one after the other. A parsed block takes about
-// fifty times its deflated recording, 10 MB for the largest known ones.
+// The last few blocks stay parsed: clients request the transactions of a block one after the other. A parsed block
+// takes about fifty times its deflated recording, 10 MB for the largest known ones.
 const CACHED_RAW_BYTES = 1_000_000
 
 const caches = new WeakMap<L2Reader, ByteLru<{ raw: Uint8Array; body: L2Body }>>()
 
-/** The body of a stored block, or of the pending one. @throws L2PartUnavailable when its recording is not stored or cannot be read */
+/** The body of a stored block, or of the pending one. @throws L2PartUnavailable when its recording is not stored or
+ *  cannot be read */
 export function readL2Body(l2: L2Reader, block: RecordedBlock): L2Body {
   const raw = block.hash === undefined ? l2.pendingRecording() : l2.recording(block.hash)
   if (raw === undefined) throw new L2PartUnavailable(block.number, 'recording')
@@ -91,7 +92,7 @@ function parseBody(raw: Uint8Array, number: number | undefined): L2Body {
   }
 }
 
-/** Address of a deployed contract, of the transaction or of its receipt. */
+/** Address of a deployed contract, from the transaction or its receipt. */
 function readContract(entry: Field, transaction: Field): Felt | undefined {
   const own = optional(member(transaction, 'contract_address'), felt)
   const receipt = member(entry, 'receipt')
@@ -102,7 +103,7 @@ function listOf({ value, path }: Field): Field[] {
   return (value as unknown[]).map((entry, i) => ({ value: entry, path: `${path}[${i}]` }))
 }
 
-/** @throws L2PartUnavailable where the import did not check the part, and it cannot be read */
+/** @throws L2PartUnavailable if the import did not check the part and it cannot be read */
 function readable<T>(number: number | undefined, read: () => T): T {
   try {
     return read()

@@ -14,7 +14,7 @@ export const INVALID_CONTINUATION_TOKEN: ErrorDoc = {
 }
 export const TOO_MANY_KEYS: ErrorDoc = { code: 34, message: 'Too many keys provided in a filter' }
 
-/** Not of the specification: what was imported has only a part of the block. */
+/** Not in the specification: the database has only a part of the block. */
 export const PART_UNAVAILABLE: ErrorDoc = {
   code: SERVER_ERROR,
   message: 'layer-2 block N is stored without <transactions>; import a recording of …',
@@ -34,7 +34,7 @@ export const CALL_ON_PENDING: ErrorDoc = {
 
 const NO_LAYER_2 = "the database holds no layer-2 blocks; import some with 'cairn import PATH...'"
 
-/** An error to throw for one of the above; its `data` says so if there is no layer-2 block at all. */
+/** Returns one of the errors above to throw; its `data` reports a database without layer-2 blocks. */
 export function starknetError({ code, message }: ErrorDoc, l2: L2Reader): RpcError {
   const isEmpty = l2.head() === undefined && l2.pending() === undefined
   return new RpcError(code, message, isEmpty ? NO_LAYER_2 : undefined)

@@ -3,7 +3,7 @@ import { arrayOf, integerBetween, maybe, required, text, type ValueType } from '
 import { strictObject } from '../core/strictObject.js'
 import { feltParam, starknetBlockId } from './blockId.js'
 
-/** One address, or since specification 0.10.1 a list of them. */
+/** One address, or a list since specification 0.10.1. */
 const addresses: ValueType<Felt[]> = {
   schema: { oneOf: [feltParam.schema, { type: 'array', items: feltParam.schema }] },
   decode: (value, path) =>

@@ -2,7 +2,7 @@ import { type Felt, formatFelt, parseFelt } from '../../chain/starknet/felt.js'
 import type { L2Reader } from '../../store/l2/l2Reader.js'
 import { INVALID_CONTINUATION_TOKEN, starknetError } from './errors.js'
 
-/** Where the next page of events begins, and the newest confirmed block that the pages before it have seen. */
+/** Start of the next page of events, and the newest confirmed block that the previous pages have seen. */
 export interface EventPosition {
   readonly blockNumber: number
   /** Index of the first event among those of the block. */

@@ -32,7 +32,7 @@ export function formatZkPending(pending: StoredL2Pending): object {
   }
 }
 
-/** BLOCK_WITH_TX_HASHES (starknet-specs 0.9), with the commitments and counts of 0.10 as far as they are known. */
+/** BLOCK_WITH_TX_HASHES (starknet-specs 0.9), with the commitments and counts of 0.10 if known. */
 export function formatStarknetBlock(l2: L2Reader, block: StoredL2Block): object {
   return {
     status: block.status,
@@ -59,8 +59,8 @@ export function formatStarknetHeader(block: StoredL2Block): object {
   }
 }
 
-/** PRE_CONFIRMED_BLOCK_WITH_TX_HASHES (starknet-specs 0.9). The number is omitted if unknown: a pending block of an older
- *  gateway whose parent is not stored. */
+/** PRE_CONFIRMED_BLOCK_WITH_TX_HASHES (starknet-specs 0.9). The number is omitted if unknown: a pending block of an
+ *  older gateway whose parent is not stored. */
 export function formatStarknetPending(pending: StoredL2Pending): object {
   return { ...formatPendingHeader(pending), transactions: pending.transactionHashes.map(formatFelt) }
 }
@@ -69,7 +69,8 @@ function formatPendingHeader(pending: StoredL2Pending): object {
   return { block_number: pending.number, ...formatCommon(pending) }
 }
 
-/** A block with other members than hashes in `transactions`: BLOCK_WITH_TXS, BLOCK_WITH_RECEIPTS or their PRE_CONFIRMED forms. */
+/** A block with other content than hashes in `transactions`: BLOCK_WITH_TXS, BLOCK_WITH_RECEIPTS or their PRE_CONFIRMED
+ *  forms. */
 export function formatWithBody(found: FoundL2Block, transactions: readonly object[]): object {
   if ('pending' in found) return { ...formatPendingHeader(found.pending), transactions }
   return { status: found.confirmed.status, ...formatStarknetHeader(found.confirmed), transactions }
@@ -91,7 +92,7 @@ function formatPrice(fri: L2Prices['l1Fri'], wei: L2Prices['l1Wei']): { price_in
   return { price_in_fri: formatFelt(fri ?? 0n), price_in_wei: formatFelt(wei ?? 0n) }
 }
 
-// Undefined members are left out of the JSON.
+// JSON omits undefined members.
 function formatOptional(felt: Felt | undefined): string | undefined {
   return felt === undefined ? undefined : formatFelt(felt)
 }

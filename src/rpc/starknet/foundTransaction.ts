@@ -6,7 +6,7 @@ import { type L2Body, readL2Body } from './body.js'
 import { starknetError, TRANSACTION_NOT_FOUND } from './errors.js'
 import { formatReceipt } from './receiptJson.js'
 
-/** The parameter of methods that look a transaction up. */
+/** The parameter of methods that look up a transaction. */
 export const transactionHashParam = required('transaction_hash', feltParam, 'hash of the transaction')
 
 /** A transaction by its hash: its block and its index there. */
@@ -15,7 +15,7 @@ export interface FoundTransaction {
   readonly index: number
 }
 
-/** The transaction with that hash in a canonical block or in the pending one. @throws RpcError */
+/** Finds the transaction with that hash in a canonical block or in the pending one. @throws RpcError */
 export function requireTransaction(l2: L2Reader, hash: Felt): FoundTransaction {
   const stored = l2.findTransaction(hash)
   if (stored !== undefined) return { found: { confirmed: stored.block }, index: stored.index }

@@ -22,7 +22,7 @@ import { STARKNET_EVENTS_SCHEMA } from './schemas.js'
 
 const MAX_CHUNK = 1024
 const MAX_KEY_POSITIONS = 16
-// A page ends after this much JSON or time even if it is not full.
+// A page ends at this much JSON or time even if it is not full.
 const PAGE_BYTES = 4_000_000
 const SLICE_MS = 2_000
 
@@ -66,7 +66,8 @@ function patternOf({ address = [], keys = [] }: EventFilter, { maxFilterParams }
 
 const isUnconfirmed = (id: L2BlockId | undefined) => id === 'pending' || id === 'pre_confirmed'
 
-/** The number of a block, which need not be stored if it is given; that after the head for the unconfirmed one. @throws RpcError */
+/** The number of a block: an explicit number need not be stored; the unconfirmed block has the number after the head.
+ *  @throws RpcError */
 function resolve(l2: L2Reader, id: L2BlockId): number {
   if (typeof id === 'object' && 'number' in id) return id.number
   if (isUnconfirmed(id)) return (l2.head()?.number ?? -1) + 1
@@ -87,7 +88,8 @@ function createPage(l2: L2Reader, size: number, start: EventPosition | undefined
   let seen = start?.seen
 
   return {
-    /** Adds the events of a block, from the start of the page on. Without a hash it is the pending one. False if the page is full. */
+    /** Adds the events of a block, from the start of the page on. Without a hash it is the pending block. False if the
+     *  page is full. */
     add: (
       found: readonly StoredL2Event[],
       { number, hash, transactionHashes }: { number: number; hash?: Felt; transactionHashes?: readonly Felt[] },
@@ -99,7 +101,7 @@ function createPage(l2: L2Reader, size: number, start: EventPosition | undefined
       const left = found.filter(({ index }) => index >= first)
       const hashes = transactionHashes ?? (left.length === 0 ? [] : l2.transactionHashes({ hash: hash! }))
       for (const event of left) {
-        // Without any confirmed block no token could name one.
+        // Without a confirmed block, no token could name one.
         if (seen !== undefined && (events.length >= size || bytes >= PAGE_BYTES)) {
           next = { blockNumber: number, eventIndex: event.index, seen }
           return false
@@ -114,7 +116,7 @@ function createPage(l2: L2Reader, size: number, start: EventPosition | undefined
       }
       return true
     },
-    /** The time was over before that block. `fromBlock` is the first one of this page. */
+    /** Ends the page before a block because the time is up. `fromBlock` is the first block of this page. */
     endBefore: (number: number, fromBlock: number) => {
       const last = l2.blockByNumber(Math.max(number - 1, fromBlock))
       next ??= last && { blockNumber: number, eventIndex: 0, seen: seen ?? last }

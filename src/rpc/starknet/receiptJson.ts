@@ -12,9 +12,9 @@ import type { TransactionJson } from './transactionJson.js'
 export interface ReceiptSource {
   readonly receipt: L2Receipt
   readonly transaction: TransactionJson
-  /** As far as the recording says it; computed otherwise. */
+  /** As recorded, otherwise computed. */
   readonly contractAddress: Felt | undefined
-  /** True for a message from layer 1 of before messages had nonces. */
+  /** True for a message from layer 1 before messages had nonces. */
   readonly lacksNonce: boolean
 }
 

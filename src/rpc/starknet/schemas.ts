@@ -48,7 +48,7 @@ const STARKNET_HEADER = {
   starknet_version: TEXT,
 }
 
-/** BLOCK_WITH_… or PRE_CONFIRMED_BLOCK_WITH_… of the specification, with that in `transactions`. */
+/** BLOCK_WITH_… or PRE_CONFIRMED_BLOCK_WITH_… of the specification, with the schema in `transactions`. */
 function starknetBlock(contents: string, transactions: JsonSchema): JsonSchema {
   const common = { ...STARKNET_HEADER, transactions: { type: 'array', items: transactions } }
   return {

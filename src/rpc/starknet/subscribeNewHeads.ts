@@ -42,7 +42,7 @@ export const subscribeNewHeads = defineMethod({
   },
 })
 
-/** Number of the first block to be told; undefined for new blocks only. */
+/** Number of the first block to notify of; undefined for new blocks only. */
 function firstBlock(l2: L2Reader, id: L2BlockId): number | undefined {
   if (id === 'latest') return undefined
   if (id === 'pending' || id === 'pre_confirmed') throw new RpcError(CALL_ON_PENDING.code, CALL_ON_PENDING.message)

@@ -33,7 +33,7 @@ export const syncing = defineMethod({
   handler: ({ l2, l2SyncProgress }) => {
     const progress = l2SyncProgress()
     const current = l2.head()
-    // The progress is a little older than the head. Before the first block there is nothing to say.
+    // The progress is slightly older than the head. Before the first block there is no progress.
     if (progress === undefined || current === undefined || current.number >= progress.highestBlock) return false
     const starting = l2.atOrBelow(progress.startingBlock) ?? l2.first()!
     return {

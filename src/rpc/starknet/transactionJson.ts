@@ -18,7 +18,7 @@ export interface TransactionJson {
   readonly [member: string]: unknown
 }
 
-/** The transaction of a recording. @throws InvalidL2Recording when a member is missing or malformed */
+/** Formats the transaction of a recording. @throws InvalidL2Recording when a member is missing or malformed */
 export function formatTransaction(field: Field): TransactionJson {
   const version = formatFelt(optional(member(field, 'version'), felt) ?? 0n)
   const read = TYPES[typeOf(field)]
@@ -28,7 +28,7 @@ export function formatTransaction(field: Field): TransactionJson {
 function typeOf(field: Field): TransactionJson['type'] {
   const type = member(field, 'type').value
   if (type !== 'INVOKE_FUNCTION') return type as TransactionJson['type'] // checked on import
-  // Until Starknet 0.9 the gateway gave messages from layer 1 as invocations.
+  // Until Starknet 0.9 the gateway returned messages from layer 1 as invocations.
   return member(field, 'entry_point_type').value === 'L1_HANDLER' ? 'L1_HANDLER' : 'INVOKE'
 }
 
@@ -92,7 +92,7 @@ function deploymentOf(field: Field): object {
   }
 }
 
-/** Names in lower case are those of the RPC. L1 data gas has bounds since 0.13.4; zero before. */
+/** Lower-case names are those of the RPC. L1 data gas has bounds since 0.13.4; zero before. */
 function boundsOf(field: Field): object {
   const boundOf = (name: string) => {
     const own = member(field, name)
@@ -107,7 +107,7 @@ function modeOf({ value }: Field): 'L1' | 'L2' {
   return value === 1 || value === 'L2' ? 'L2' : 'L1'
 }
 
-/** The member is `contract_address` or `sender_address`, depending on the format and its time. */
+/** The member is `contract_address` or `sender_address`, depending on the format and its age. */
 function contractOrSender(field: Field): Field {
   const contract = member(field, 'contract_address')
   return contract.value === undefined ? member(field, 'sender_address') : contract
@@ -122,7 +122,7 @@ function one(field: Field, name: string): string {
   return formatFelt(feltOrDecimal(member(field, name)))
 }
 
-/** Felts; none where the member is absent, as the signature of early transactions. */
+/** Felts; empty if the member is absent, like the signature of early transactions. */
 function many(field: Field, name: string): string[] {
   const felts: Felt[] = optional(member(field, name), (values) => list(values, feltOrDecimal)) ?? []
   return felts.map(formatFelt)

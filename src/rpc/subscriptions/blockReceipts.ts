@@ -14,8 +14,8 @@ export class BlockReceipts {
     this.db = db
   }
 
-  /** Reads the receipts of a block one by one, and asks `wait` before each whether others have their turn first. Returns undefined
-   *  if the chain has the block no more. */
+  /** Reads the receipts of a block one by one, and calls `wait` before each to yield to other work. Returns undefined
+   *  if the block is no longer canonical. */
   async read(block: StoredBlock, wait: () => Promise<void> | undefined): Promise<ReceiptTexts | undefined> {
     const receipts: ReceiptText[] = []
     for (let index = 0; index < block.txCount; index++) {
@@ -48,7 +48,7 @@ interface ReceiptText {
 
 const COMMA = Buffer.from(',')
 
-/** The receipts of a block: the array of all is made once for all listeners. */
+/** The receipts of a block: the array of all is built once for all listeners. */
 class ReceiptTexts {
   private readonly receipts: readonly ReceiptText[]
   private all: Buffer | undefined
@@ -57,7 +57,7 @@ class ReceiptTexts {
     this.receipts = receipts
   }
 
-  /** The wanted receipts as a JSON array, in order; undefined if there are none. */
+  /** Selects the wanted receipts as a JSON array, in order; undefined if there are none. */
   select({ hashes }: ReceiptCriteria): Buffer | undefined {
     if (hashes === undefined) {
       if (this.receipts.length > 0) this.all ??= jsonArray(this.receipts)

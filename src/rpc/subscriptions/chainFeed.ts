@@ -7,14 +7,15 @@ import { NewHead, type SubscriptionRegistry } from './subscriptionRegistry.js'
 
 /** The feed of the Ethereum chain. */
 export interface ChainFeed extends Feed {
-  /** Marks the present chain for a new listener. To be called after `start`. */
+  /** Marks the current chain for a new listener. Call it after `start`. */
   mark(): ChainMark
-  /** Number of added and removed blocks told so far. */
+  /** Number of added and removed blocks notified so far. */
   changes(): number
 }
 
-/** A feed for an audience, over a connection that only reads. A change is matched once against all listeners. `onMissed`: the
- *  database does not keep some changes any more, or the rest of a block's logs cannot be read; the feed goes on after them. */
+/** A feed for a registry of listeners, over a read-only connection. Each change is matched once against all listeners.
+ *  `onMissed` reports changes that the database no longer keeps, or a block whose remaining logs cannot be read; the
+ *  feed continues after them. */
 export function createChainFeed(
   db: Database,
   audience: SubscriptionRegistry,
@@ -74,7 +75,7 @@ export function createChainFeed(
           })
         }
       } catch (error) {
-        // Listeners have some logs of the block and would never get the others.
+        // Listeners have some logs of the block and would never receive the others.
         onMissed(error as Error)
         if (!(error instanceof ChangesMissed)) throw error
       }

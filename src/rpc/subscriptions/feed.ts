@@ -1,11 +1,12 @@
-/** Tells listeners what happens to a chain. */
+/** Notifies listeners of changes of a chain. */
 export interface Feed {
   /** Number of listeners. */
   size(): number
-  /** Begins at the chain as it is: what was not told before is left out. */
+  /** Starts at the current chain: earlier changes are skipped. */
   start(): void
-  /** True when there may be something to tell. */
+  /** True when there may be a change to notify of. */
   isStale(): boolean
-  /** Tells the next change; `wait` gives a promise when the time of this turn is used up. False if there is none for now. */
+  /** Notifies of the next change; `wait` returns a promise when the time of this turn is used up. False if there is no
+   *  change for now. */
   notifyNext(wait: () => Promise<void> | undefined): Promise<boolean>
 }

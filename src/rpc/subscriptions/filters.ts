@@ -6,25 +6,25 @@ import { LISTENER_BYTES, type ListenerMemory } from './listenerMemory.js'
 import { randomId } from './randomId.js'
 import type { Listener, SubscriptionRegistry } from './subscriptionRegistry.js'
 
-/** Error for an id that no filter of the client has: it was never given, has expired, or was removed. */
+/** Error for an id that no filter of the client has: it was never issued, has expired, or was removed. */
 export const FILTER_NOT_FOUND = { code: SERVER_ERROR, message: 'filter not found' } as const
 /** Error beyond the limit of filters. */
 export const TOO_MANY_FILTERS = { code: LIMIT_EXCEEDED, message: 'too many filters' } as const
 
-/** Who owns filters and subscriptions. */
+/** Owner of filters and subscriptions. */
 export interface Client {
   /** Undefined on an open server. */
   readonly keyId: number | undefined
-  /** Whom they are counted for: the key, else the address. */
+  /** The quota they count against: the key's, else the address's. */
   readonly countedAs: number | string
 }
 
 /** Filters whose changes clients poll. */
 export interface Filters {
   of(client: Client): ClientFilters
-  /** Removes those that were not polled for too long. */
+  /** Removes filters that were not polled for too long. */
   sweep(): void
-  /** Removes all filters on the chain: some of what they should have taken is not known. */
+  /** Removes all filters on the chain: some of their changes are unknown. */
   clear(): void
   /** Filters of all clients. */
   count(): number
@@ -42,8 +42,8 @@ interface Filter extends Listener {
 /** Memory of an entry besides its text. */
 const ENTRY_BYTES = 50
 
-/** Filters that listen among `audience` and count against `memory`; `mark` marks the present chain. `now` returns
- *  milliseconds. */
+/** Filters that listen in the registry `audience` and count against `memory`; `mark` marks the current chain. `now`
+ *  returns milliseconds. */
 export function createFilters(
   audience: SubscriptionRegistry,
   {
@@ -85,7 +85,7 @@ export function createFilters(
   }
   const open = (client: Client, topic: Topic, request: object | undefined) => {
     const id = randomId()
-    /** A filter that nobody polls is removed before it fills the memory. */
+    /** Removes a filter without polls before it fills the memory. */
     const take = (entry: string) => {
       if (!filters.has(id)) return
       filter.entries.push(entry)

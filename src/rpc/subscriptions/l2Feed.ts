@@ -17,14 +17,14 @@ export interface L2Listener {
   hasRoom(): boolean
 }
 
-/** The feed of the layer-2 chain. A new listener goes along the chain by itself, from the newest block in the database or from
- *  further back, until it has reached the others. */
+/** The feed of the layer-2 chain. A new listener follows the chain by itself, from the newest block in the database or
+ *  from further back, until it has caught up with the others. */
 export interface L2Feed extends Feed {
-  /** Tells `listener` what is committed from now on, after the blocks from number `fromBlock` on if it is given. To be called
-   *  after `start`. */
+  /** Notifies `listener` of later commits, after the blocks from number `fromBlock` on if set. Call it after
+   *  `start`. */
   add(listener: L2Listener, fromBlock: number | undefined): void
   remove(listener: L2Listener): void
-  /** Number of added blocks and reorgs told so far, backlogs excluded. */
+  /** Number of added blocks and reorgs notified so far, backlogs excluded. */
   changes(): number
 }
 
@@ -33,15 +33,15 @@ interface Backlog {
   readonly startsMs: number
 }
 
-/** Blocks of a backlog from one look at new changes to the next. */
+/** Blocks of a backlog between two checks for new changes. */
 const PORTION = 16
 /** starknet.js loses notifications that it reads together with the response that names their subscription. */
 const BACKLOG_DELAY_MS = 20
 
-/** A feed over a connection that only reads. */
+/** A feed over a read-only connection. */
 export function createL2Feed(db: Database): L2Feed {
   const follower = createL2ChainFollower(db)
-  /** Those that were told the chain up to `place`. */
+  /** Listeners that were notified of the chain up to `place`. */
   const listeners = new Set<L2Listener>()
   const backlogs = new Map<L2Listener, Backlog>()
   let place: L2Place | undefined
@@ -49,7 +49,7 @@ export function createL2Feed(db: Database): L2Feed {
   let seenVersion: number | undefined
 
   const notifyChange = async (wait: () => Promise<void> | undefined): Promise<boolean> => {
-    const version = follower.version() // before the look: what is committed meanwhile makes it stale again
+    const version = follower.version() // read first: a later commit makes the feed stale again
     if (version === seenVersion) return false
     const step = follower.next(place)
     if (step === undefined) {
@@ -66,7 +66,7 @@ export function createL2Feed(db: Database): L2Feed {
     }
     return true
   }
-  /** The next backlog in turn that can go on. */
+  /** The next backlog in turn that can continue. */
   const nextBacklog = (): [L2Listener, Backlog] | undefined => {
     const now = performance.now()
     for (let left = backlogs.size; left > 0; left--) {
@@ -90,7 +90,7 @@ export function createL2Feed(db: Database): L2Feed {
         return true
       }
       const step = follower.next(backlog.place)
-      if (step === undefined) return told > 0 // it is ahead of the others: there are changes that they were not told
+      if (step === undefined) return told > 0 // it is ahead of the others, which were not notified of some changes
       backlog.place = step.place
       listener.take(describe(step.change))
     }

@@ -1,8 +1,8 @@
-/** What clients may take of subscriptions and filters. */
+/** Limits on the subscriptions and filters of clients. */
 export interface SubscriptionLimits {
   /** Subscriptions of a connection. */
   readonly connectionSubscriptions: number
-  /** Subscriptions of a key, of a remote address where no keys are asked for. */
+  /** Subscriptions of a key, or of a remote address if keys are not required. */
   readonly clientSubscriptions: number
   /** Filters of a key or address. */
   readonly filters: number
@@ -10,7 +10,7 @@ export interface SubscriptionLimits {
   readonly filterBytes: number
   /** The same for all clients together. */
   readonly totalFilterBytes: number
-  /** A filter that is not polled for so long is removed. */
+  /** A filter that is not polled for this long is removed. */
   readonly filterTimeoutMs: number
 }
 

@@ -3,11 +3,11 @@ import type { SubscriptionLimits } from './limits.js'
 /** Memory of a subscription or filter, besides its criteria. */
 export const LISTENER_BYTES = 1_000
 
-/** Who an amount is counted for: a key, else an address. */
+/** The owner that an amount counts for: a key, else an address. */
 type Owner = number | string
 
-/** Memory of the filters and subscriptions of all clients, in bytes: a bound in number alone would let each have criteria of
- *  1.5 MB. */
+/** Memory of the filters and subscriptions of all clients, in bytes: a bound in number alone would allow each criteria
+ *  of 1.5 MB. */
 export class ListenerMemory {
   private readonly limits: Pick<SubscriptionLimits, 'filterBytes' | 'totalFilterBytes'>
   private readonly bytesByOwner = new Map<Owner, number>()
@@ -17,8 +17,8 @@ export class ListenerMemory {
     this.limits = limits
   }
 
-  /** Counts `change` more bytes, or fewer if it is negative. Returns false when the owner, or all together, exceed the limit;
-   *  the caller then releases what it has added. */
+  /** Adds `change` bytes, which may be negative. Returns false when the owner, or all together, exceed the limit; the
+   *  caller then releases what it has added. */
   resize(owner: Owner, change: number): boolean {
     const bytes = (this.bytesByOwner.get(owner) ?? 0) + change
     if (bytes === 0) this.bytesByOwner.delete(owner)
@@ -27,7 +27,7 @@ export class ListenerMemory {
     return bytes <= this.limits.filterBytes && this.totalBytes <= this.limits.totalFilterBytes
   }
 
-  /** Of all clients. */
+  /** Memory of all clients. */
   sizeBytes(): number {
     return this.totalBytes
   }

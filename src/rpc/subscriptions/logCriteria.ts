@@ -11,11 +11,11 @@ const hexOf = (bytes: Uint8Array) => Buffer.from(bytes.buffer, bytes.byteOffset,
 const setOf = (values: readonly Uint8Array[] | null | undefined) =>
   values?.length ? new Set(values.map(hexOf)) : undefined
 
-/** Memory of a value in its set and in an index, and of what is kept besides. */
+/** Memory of a value in its set and in an index, with overhead. */
 const VALUE_BYTES = 300
 const FIXED_BYTES = 1_000
 
-/** The criteria of a filter object, by geth's rules for bounds: `latest`, which `pending` stands for too, is no bound.
+/** The criteria of a filter object, by geth's rules for bounds: `latest`, like its synonym `pending`, is no bound.
  *  @throws TooManyFilterParams; RpcError for reversed bounds */
 export function logCriteria({ limits }: Pick<RpcContext, 'limits'>, filter: LogFilterObject): LogCriteria {
   const { addresses, topics, blockHash } = filter
@@ -44,13 +44,13 @@ function boundOf(bound: BlockNumberOrTag = 'latest'): number | undefined {
   throw invalidParams('invalid block range params')
 }
 
-/** True when logs of the block can be wanted. */
+/** True when logs of the block may be wanted. */
 export function wantsBlock(criteria: LogCriteria, { number, hash }: { number: number; hash: Uint8Array }): boolean {
   if (number < criteria.fromBlock || number > criteria.toBlock) return false
   return criteria.blockHash === undefined || criteria.blockHash === hexOf(hash)
 }
 
-/** True when a log of such a block is wanted. */
+/** True when such a log is wanted. */
 export function wantsLog({ addresses, topics }: LogCriteria, log: Pick<LogText, 'address' | 'topics'>): boolean {
   if (topics.length > log.topics.length) return false
   if (addresses !== undefined && !addresses.has(log.address)) return false

@@ -2,17 +2,18 @@ import type { LogText } from '../../store/rows/blockLogs.js'
 import type { LogCriteria } from '../core/session.js'
 import { wantsLog } from './logCriteria.js'
 
-/** Who wants logs. */
+/** A listener with criteria for logs. */
 interface WithCriteria {
   readonly topic: { readonly criteria: LogCriteria }
 }
 
-/** Finds the listeners of a log among thousands. Each is indexed under the values of one clause of its criteria, the one whose
- *  values fewest others are indexed under: a log is compared with those listeners that its address and topics lead to. */
+/** Finds the listeners of a log among thousands. Each is indexed under the values of one clause of its criteria, the
+ *  one whose values index the fewest others: a log is compared only with the listeners found by its address and
+ *  topics. */
 export interface LogMatcher<L extends WithCriteria> {
   add(listener: L): void
   remove(listener: L): void
-  /** Calls `take` once for each listener whose criteria want the log. The block is not looked at. */
+  /** Calls `take` once for each listener whose criteria match the log. Ignores the block. */
   match(log: LogText, take: (listener: L) => void): void
   size(): number
 }
@@ -20,7 +21,7 @@ export interface LogMatcher<L extends WithCriteria> {
 /** The column of an address; topics follow by position. */
 const ADDRESS = 0
 const COLUMNS = 5
-/** The most selective ones first, for the choice among equals: a topic after the first tends to be an account. */
+/** The most selective ones first, to break ties: a topic after the first tends to be an account. */
 const PREFERENCE = [2, 3, 4, ADDRESS, 1]
 
 /** An empty matcher. */

@@ -13,7 +13,7 @@ export const TOO_MANY_SUBSCRIPTIONS = { code: LIMIT_EXCEEDED, message: 'too many
 
 /** The connection of a subscriber. */
 export interface Link {
-  /** Sends notifications, each a message of its own, or cuts the client off if it does not read what was sent before. */
+  /** Sends notifications, each as its own message, or disconnects a client that has not read the previous ones. */
   send(messages: readonly Buffer[]): void
   /** Closes the connection, with a reason of at most 123 bytes. */
   cutOff(reason: string): void
@@ -23,7 +23,7 @@ export interface Link {
 
 /** The subscriptions of a connection, for the server. */
 export interface ConnectedSubscriber extends Subscriber {
-  /** Begins the subscriptions that were made since the last call: their responses are sent. */
+  /** Starts the subscriptions created since the last call: their responses are sent. */
   begin(): void
   /** Ends all subscriptions. */
   close(): void
@@ -31,7 +31,7 @@ export interface ConnectedSubscriber extends Subscriber {
   isActive(): boolean
 }
 
-/** A connection that has something to send. */
+/** A connection with notifications to send. */
 export interface Outgoing {
   flush(): void
   cutOff(reason: string): void
@@ -40,9 +40,9 @@ export interface Outgoing {
 /** All connections with subscriptions. */
 export interface Subscribers {
   connect(client: Client, link: Link): ConnectedSubscriber
-  /** Those that have taken something since the last call. */
+  /** Connections with notifications queued since the last call. */
   takeOutgoing(): Outgoing[]
-  /** Cuts off all connections that listen to the Ethereum chain. */
+  /** Disconnects all connections that listen to the Ethereum chain. */
   cutOff(reason: string): void
   count(): number
 }
@@ -54,19 +54,19 @@ interface Subscription {
   end(): void
 }
 
-/** The feeds, each begun before a listener is added. */
+/** The feeds, each started before a listener is added. */
 export interface Feeds {
   readonly audience: SubscriptionRegistry
-  /** Begins to listen to the Ethereum chain. @returns a mark of the present chain */
+  /** Starts listening to the Ethereum chain. @returns a mark of the current chain */
   mark(): ChainMark
-  /** The layer-2 feed, begun. */
+  /** The layer-2 feed, started. */
   l2(): L2Feed
 }
 
 const SUFFIX = Buffer.from('}}')
 const FALSE = Buffer.from('false')
 
-/** What waits for a connection is sent once it is so long, and at the end of each block. */
+/** Notifications of a connection are sent at this size, and at the end of each block. */
 const FLUSHED_BYTES = 16_384
 
 /** Subscribers of the feeds, whose subscriptions count against `memory`. */
@@ -87,7 +87,7 @@ export function createSubscribers(
   }
   const connect = (client: Client, link: Link): ConnectedSubscriber => {
     const own = new Map<string, Subscription>()
-    /** Their responses are not sent yet. */
+    /** Subscriptions whose responses are not sent yet. */
     let made: Subscription[] = []
     let messages: Buffer[] = []
     let bytes = 0
@@ -130,7 +130,7 @@ export function createSubscribers(
           listener.mark = mark()
           audience.add(listener)
           listening.add(sender)
-          // geth tells a new subscriber that the synchronisation is done, too.
+          // geth also notifies a new subscriber that the synchronisation is done.
           if (topic.kind === 'syncing') send(id, prefix, FALSE)
         },
         end: () => audience.remove(listener),
@@ -201,7 +201,7 @@ export function createSubscribers(
   }
 }
 
-/** What stands before the result of a notification. */
+/** The part of a notification before its result. */
 function prefixOf(method: string, idName: string, id: string): Buffer {
   return Buffer.from(`{"jsonrpc":"2.0","method":"${method}","params":{"${idName}":"${id}","result":`)
 }

@@ -30,11 +30,11 @@ export class NewHead {
 /** A subscription or a filter. */
 export interface Listener {
   readonly topic: Topic
-  /** It takes the changes that are committed from here on. */
+  /** The listener receives the changes committed from here on. */
   mark: ChainMark
   takeHead(head: NewHead): void
   takeLog(log: LogText): void
-  /** Takes receipts of a new block as a JSON array. */
+  /** Receives the receipts of a new block as a JSON array. */
   takeReceipts?(json: Buffer): void
 }
 
@@ -48,7 +48,7 @@ export interface LogListener extends Listener {
   readonly topic: { readonly kind: 'logs'; readonly criteria: LogCriteria }
 }
 
-/** All listeners, by what they listen to. */
+/** All listeners, by topic. */
 export interface SubscriptionRegistry {
   readonly heads: ReadonlySet<Listener>
   readonly logs: LogMatcher<LogListener>
@@ -58,7 +58,7 @@ export interface SubscriptionRegistry {
   size(): number
 }
 
-/** An empty audience. */
+/** An empty registry. */
 export function createSubscriptionRegistry(): SubscriptionRegistry {
   const heads = new Set<Listener>()
   const logs = createLogMatcher<LogListener>()

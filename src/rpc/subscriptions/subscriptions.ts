@@ -14,22 +14,22 @@ import { ListenerMemory } from './listenerMemory.js'
 import { type ConnectedSubscriber, createSubscribers, type Link } from './subscribers.js'
 import { createSubscriptionRegistry } from './subscriptionRegistry.js'
 
-/** Tells clients what happens to the chain. */
+/** Notifies clients of changes of the chain. */
 export interface Subscriptions {
   filtersOf(client: Client): ClientFilters
   connect(client: Client, link: Link): ConnectedSubscriber
   close(): void
 }
 
-/** How often the database is asked for commits of others while there is anybody to be told: 3 µs each. */
+/** How often the database is polled for commits of other processes while there are listeners: 3 µs each. */
 const LOOK_MS = 3
 const SWEEP_MS = 1_000
 
-/** Reason for cutting subscribers off. */
+/** Reason for disconnecting subscribers. */
 const MISSED = 'some changes of the chain were missed; subscribe again'
 
-/** Subscriptions and filters over the connection of the main thread. Changes are told in the time that `slices` share, one
- *  after another. */
+/** Subscriptions and filters over the connection of the main thread. Notifies of changes one after another, within the
+ *  time that `slices` share. */
 export function createSubscriptions(options: {
   db: Database
   slices: TimeSlices
@@ -66,7 +66,7 @@ export function createSubscriptions(options: {
   const sweeping = setInterval(() => filters.sweep(), SWEEP_MS).unref()
   registerMetrics(metrics, { filters, subscribers, memory, chain, l2 })
 
-  /** Begins to look for changes of a feed, unless that is done already. */
+  /** Starts polling for changes of a feed, unless started already. */
   const begin = (feed: Feed) => {
     looking ??= setInterval(look, LOOK_MS).unref()
     if (!wanted.get(feed)) start(feed)

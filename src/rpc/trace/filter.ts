@@ -28,7 +28,7 @@ export const MAX_FILTER_BLOCKS = 1000
 const MAX_ADDRESSES = 1000
 const count = integerBetween(0, Number.MAX_SAFE_INTEGER)
 
-/** How the two address lists are combined (Erigon, reth). */
+/** How to combine the two address lists (Erigon, reth). */
 const MODES = ['intersection', 'union'] as const
 
 const members = strictObject(

@@ -13,12 +13,12 @@ import { parityFlatOptions } from '../debug/tracers/tracers.js'
 export interface LocalTrace {
   readonly json: object
   readonly traceAddress: readonly number[]
-  /** Addresses in lower-case hex; undefined where there is none. */
+  /** Addresses in lower-case hex; undefined if absent. */
   readonly from?: string
   readonly to?: string
 }
 
-/** Hands the traces of all transactions of a block to `visit`, in order, then those of its rewards.
+/** Passes the traces of all transactions of a block to `visit`, in order, then those of its rewards.
  *  @throws DeadlineExceeded, CallMemoryExceeded */
 export function visitTraces(
   context: RpcContext,
@@ -34,7 +34,7 @@ export function visitTraces(
   for (const each of traceRewards(context, block)) visit(each)
 }
 
-/** The traces of a transaction, which this runs. */
+/** Runs a transaction and returns its traces. */
 function traceTransaction(execution: BlockExecution): LocalTrace[] {
   const meter: MemoryMeter = execution.journal.meter
   const { hooks, root } = recordCalls(meter)
@@ -53,7 +53,7 @@ function traceTransaction(execution: BlockExecution): LocalTrace[] {
   }))
 }
 
-/** The traces of a stored transaction. @throws RpcError if there is none with that hash; DeadlineExceeded,
+/** The traces of a stored transaction. @throws RpcError if no stored transaction has that hash; DeadlineExceeded,
  *  CallMemoryExceeded */
 export async function tracesOfTransaction(context: RpcContext, hash: Uint8Array): Promise<LocalTrace[]> {
   const traces = await context.loadTraces()
@@ -65,7 +65,7 @@ export async function tracesOfTransaction(context: RpcContext, hash: Uint8Array)
   return out
 }
 
-/** A trace without its place, with OpenEthereum's null for no result. */
+/** A trace without its location, with OpenEthereum's null for no result. */
 export function unplaced({ action, error, result, subtraces, traceAddress, type }: FlatCall): object {
   return { action, error, result: result ?? null, subtraces, traceAddress, type }
 }
@@ -76,7 +76,7 @@ function endsOf({ action, result }: FlatCall): Pick<LocalTrace, 'from' | 'to'> {
   return { from: from ?? address, to: to ?? refundAddress ?? created }
 }
 
-/** The rewards of a block of proof of work; none under proof of stake. */
+/** The proof-of-work rewards of a block; none under proof of stake. */
 function traceRewards({ chain }: RpcContext, block: StoredBlock): LocalTrace[] {
   const { header, hash } = block
   const rules = chain.rulesOf(block)

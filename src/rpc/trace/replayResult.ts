@@ -17,11 +17,11 @@ const KINDS = ['trace', 'stateDiff', 'vmTrace'] as const
 /** A kind of trace of a replay. */
 export type Kind = (typeof KINDS)[number]
 
-/** Kinds of traces that are wanted. */
+/** The requested kinds of traces. */
 export const traceKinds: ValueType<Kind[]> = arrayOf(oneOf(KINDS))
 export const traceKindsParam = required('traceTypes', traceKinds, 'any of `trace`, `stateDiff`, `vmTrace`')
 
-/** Runs the execution and answers what is wanted of it, in OpenEthereum's shape. @throws DeadlineExceeded,
+/** Runs the execution and returns the requested traces, in OpenEthereum's shape. @throws DeadlineExceeded,
  *  CallMemoryExceeded */
 export function replayResult(execution: Execution, kinds: readonly Kind[]): object {
   const { journal } = execution

@@ -19,7 +19,7 @@ export const FLAT_TRACE_SCHEMA: JsonSchema = {
 /** The traces of a list. */
 export const FLAT_TRACES_SCHEMA: JsonSchema = { type: 'array', items: FLAT_TRACE_SCHEMA }
 
-/** What a replay answers. */
+/** The result of a replay. */
 export const REPLAY_SCHEMA: JsonSchema = {
   title: 'replay',
   type: 'object',

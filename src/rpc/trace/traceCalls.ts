@@ -10,7 +10,7 @@ import { type Kind, replayResult } from './replayResult.js'
 /** Errors of traces of calls. */
 export const TRACED_CALL_ERRORS = [...TRACE_ERRORS, CALL_REFUSED]
 
-/** The results of the calls on the state after a block, with overrides, each on the state that those before it have left. */
+/** The results of the calls on the state after a block, with overrides, each on the state left by the previous ones. */
 export async function traceCalls(
   { chain, limits, deadline, loadTraces }: RpcContext,
   { id, overrides }: { id: BlockId; overrides?: CallOverrides },

@@ -1,6 +1,6 @@
 import type { JsonSchema } from '../core/method.js'
 
-/** The answer of a node whose pool is empty: Cairn keeps none. */
+/** The response of a node with an empty pool: Cairn has none. */
 export const EMPTY_POOL = { pending: {}, queued: {} }
 
 /** Schema of `EMPTY_POOL`, for documentation. */

@@ -15,7 +15,7 @@ import { createRateLimiter, type RateRefusal } from './rateLimit.js'
 export interface Caller {
   readonly keyId: number | undefined
   readonly name?: string
-  /** Limits of the key, as `refuse` found them last; undefined where it has none. */
+  /** Limits of the key, as last found by `refuse`; undefined if it has none. */
   limits?: KeyLimits
 }
 
@@ -51,22 +51,22 @@ export function retryHeaders({ retryAfterSeconds }: Refusal): string[] {
 
 /** Authentication and rate limits. */
 export interface Access {
-  /** The caller named by the API key in the path, else in the headers, or the refusal. Undefined for a path that takes no
-   *  calls. `prefix` is `/v3` or `/ws/v3`. */
+  /** The caller named by the API key in the path, else in the headers, or the refusal. Undefined for a path that
+   *  accepts no calls. `prefix` is `/v3` or `/ws/v3`. */
   identify(credentials: Credentials, prefix: string): Caller | Refusal | undefined
-  /** The response to a refused request: the refusal of `identify`, or 429 when this client has sent too many wrong keys.
-   *  Counts the refusal, so call it once per request. A valid key is accepted whatever came before it. */
+  /** The response to a refused request: the refusal of `identify`, or 429 when this client has sent too many wrong
+   *  keys. Counts the refusal, so call it once per request. A valid key is accepted whatever came before it. */
   countRefusal(refusal: Refusal, remoteAddress: string | undefined): Refusal
   /** Refuses calls of a caller whose key was revoked or that exceeds the rate limit; undefined when they may run. */
   refuse(caller: Caller, calls: number): Refusal | undefined
   /** False once the caller's key is revoked. */
   isLive(caller: Caller): boolean
-  /** The error of a method, with these parameters, that the limits of the caller's key exclude; undefined for one that it may
-   *  call. */
+  /** The error of a method, with these parameters, that the limits of the caller's key exclude; undefined for an
+   *  allowed one. */
   exclude(caller: Caller, method: string, params?: unknown): RpcErrorBody | undefined
   /** Returns a check that runs before each call of a body and returns the error of a call that the key may not make: of
-   *  every call of a batch once the key is revoked, and of methods that its limits exclude. Undefined where nothing has to be
-   *  checked. Call it after `refuse`. */
+   *  every call of a batch once the key is revoked, and of methods that its limits exclude. Undefined if there is
+   *  nothing to check. Call it after `refuse`. */
   guardCalls(caller: Caller, isBatch: boolean): ((call: RpcCall) => RpcErrorBody | undefined) | undefined
 }
 
@@ -98,8 +98,8 @@ export function isRefusal(answer: Caller | Refusal): answer is Refusal {
   return 'error' in answer
 }
 
-/** Access by API key, or for everyone when `open`. `rateLimitRps` is per key; 0 disables it. While the database cannot be
- *  read, which is reported to `failures`, new callers with a key are refused and known callers stay. */
+/** Access by API key, or for everyone when `open`. `rateLimitRps` is per key; 0 disables it. While the database cannot
+ *  be read, which is reported to `failures`, new callers with a key are refused and known callers stay. */
 export function createAccess(options: {
   keys: ApiKeyReader
   open: boolean
@@ -194,13 +194,14 @@ export function maskKey(credentials: Credentials, prefix: string): string | unde
   return key === '' ? undefined : `${key.slice(0, 4)}…`
 }
 
-/** The key of `Authorization: Bearer KEY` (RFC 6750, section 2.1) or `X-API-Key: KEY`; empty when neither is present. */
+/** The key of `Authorization: Bearer KEY` (RFC 6750, section 2.1) or `X-API-Key: KEY`; empty when neither is
+ *  present. */
 function keyInHeaders({ authorization, apiKey }: Credentials): string {
   const bearer = authorization && /^bearer +([^ ]+) *$/i.exec(authorization)?.[1]
   return bearer || apiKey || ''
 }
 
-/** As for a method that does not exist, with the reason. */
+/** The error of a method that does not exist, with the reason. */
 function methodExcluded(method: string): RpcErrorBody {
   const message = `the method ${abbreviate(method)} does not exist/is not available: this API key may not call it`
   return { code: METHOD_NOT_FOUND, message }

@@ -4,8 +4,8 @@ export type CorsPolicy = '*' | 'loopback' | readonly string[]
 /** A response header. */
 export type Header = [name: string, value: string]
 
-/** The policy of `--cors`: a comma-separated list of origins, or `*` for all. Default: an open server on loopback allows
- *  pages from localhost and loopback addresses, for developers; any other server allows none. */
+/** The policy of `--cors`: a comma-separated list of origins, or `*` for all. Default: an open server on loopback
+ *  allows pages from localhost and loopback addresses, for developers; any other server allows none. */
 export function corsPolicy(origins: string | undefined, server: { host: string; open: boolean }): CorsPolicy {
   if (origins === undefined) return server.open && isLoopback(server.host) ? 'loopback' : []
   const list = origins

@@ -4,8 +4,8 @@ import { isLoopback } from './cors.js'
 export type HostPolicy = '*' | readonly string[]
 
 /** The policy of `--allowed-hosts`: a comma-separated list of names, or `*` for all. Default: loopback names only when
- *  the server listens on loopback, else all. A page whose name resolves to 127.0.0.1 (DNS rebinding) is same-origin with
- *  the server; only the Host header tells it apart. */
+ *  the server listens on loopback, else all. A page whose name resolves to 127.0.0.1 (DNS rebinding) is same-origin
+ *  with the server; only the Host header distinguishes it. */
 export function hostPolicy(names: string | undefined, boundHost: string): HostPolicy {
   if (names === undefined) return isLoopback(boundHost) ? [] : '*'
   const list = names

@@ -2,7 +2,7 @@
 const MAX_GUESSES = 20
 const WINDOW_MS = 60_000
 
-/** Clients remembered, about 1 MB. Beyond that, the client with the oldest window is forgotten. */
+/** Clients remembered, about 1 MB. Beyond that, the client with the oldest window is dropped. */
 const MAX_CLIENTS = 10_000
 
 /** Counts wrong API keys per client. */

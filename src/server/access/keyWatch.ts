@@ -1,8 +1,8 @@
 import type { FailureLog } from '../../lib/failureLog.js'
 import type { ApiKeyReader } from '../../store/keys/apiKeys.js'
 
-/** How often the database is asked for commits of other processes: 3 µs each. What a revoked key has under way ends within a
- *  second. */
+/** How often the database is polled for commits of other processes: 3 µs each. Running work of a revoked key ends
+ *  within a second. */
 const POLL_MS = 400
 
 /** Notifies of changes of keys, for work and connections that outlive the check of a request. */

@@ -1,7 +1,8 @@
 import { CLASS_NAMES, classByParams, classesOf, METHOD_CLASSES, METHOD_NAMES } from '../../rpc/methodClasses.js'
 
-/** True if a method may be called: if a pattern names it or a class of it, or no pattern allows anything, and none with `!` names it or
- *  a class of it. `*` stands for any text. With `params`, `!logs` excludes subscriptions to logs, too. */
+/** True if a method may be called: a pattern names it or a class of it, or no pattern allows anything, and no `!`
+ *  pattern names it or a class of it. `*` matches any text. With `params`, `!logs` also excludes subscriptions to
+ *  logs. */
 export function allowsMethod(patterns: readonly string[], method: string, params?: unknown): boolean {
   const classes: readonly string[] = classesOf(method)
   let isAllowed = true
@@ -22,8 +23,8 @@ function names(pattern: string, method: string, classes: readonly string[]): boo
   return classes.includes(pattern) || matches(pattern, method)
 }
 
-/** The text of a pattern between its stars must follow one another, the first one at the start, the last one at the end.
- *  Unlike a regular expression, it takes linear time for any pattern. */
+/** Matches the texts between a pattern's stars in order, the first one at the start, the last one at the end. Unlike a
+ *  regular expression, it takes linear time for any pattern. */
 function matches(pattern: string, method: string): boolean {
   const [first, ...rest] = pattern.split('*')
   const last = rest.pop()
@@ -38,8 +39,8 @@ function matches(pattern: string, method: string): boolean {
   return method.length - at >= last.length && method.endsWith(last)
 }
 
-/** Patterns of methods from a list with commas: `eth_*`, `net_version`, `!debug_*`, `logs`; at least one. Undefined if one is
- *  malformed. */
+/** Parses a comma-separated list of method patterns: `eth_*`, `net_version`, `!debug_*`, `logs`; at least one.
+ *  Undefined if one is malformed. */
 export function parseMethodPatterns(text: string): string[] | undefined {
   const patterns = text.split(',').map((pattern) => pattern.trim())
   return patterns.every((pattern) => /^!?[\w*]{1,100}$/.test(pattern)) ? patterns : undefined
@@ -53,18 +54,18 @@ export function unknownPatterns(patterns: readonly string[]): string[] {
     .filter((pattern) => !known.some((name) => matches(pattern, name)))
 }
 
-// Who limits what reads the chain, or asks about the node, names methods because these are meant.
+// Omits `blocks` and `node`: whoever names their methods means exactly these.
 const GUARDED = ['logs', 'calls', 'traces', 'state', 'stream', 'send'] as const
 
-/** A class of which patterns with `!` exclude some methods by name, and leave others. */
+/** A class whose methods are partly excluded, by name, by patterns with `!`. */
 export interface PartlyExcluded {
   readonly name: (typeof GUARDED)[number]
   /** The methods of the class that may still be called. */
   readonly left: readonly string[]
 }
 
-/** The classes of which a pattern with `!` names methods, and no others, while methods of them are left: who excludes a method by
- *  name seldom wants its siblings to be open. */
+/** The classes that keep some methods although a `!` pattern names methods of that class only: whoever excludes a
+ *  method by name seldom wants its siblings to be open. */
 export function partlyExcluded(patterns: readonly string[]): PartlyExcluded[] {
   const excluding = patterns.filter((pattern) => pattern.startsWith('!')).map((pattern) => pattern.slice(1))
   const excluded = excluding.map((pattern) => METHOD_NAMES.filter((method) => matches(pattern, method)))

@@ -19,8 +19,8 @@ interface Bucket {
   secondMs: number
 }
 
-/** Token buckets with a capacity of one second, filled at the rate allowed for the key. A batch larger than the bucket needs a full
- *  bucket and leaves it in debt, so it runs but is paid for. `nowMs` is a monotonic clock. */
+/** Token buckets with a capacity of one second, filled at the rate allowed for the key. A batch larger than the bucket
+ *  needs a full bucket and leaves it in debt: it runs but is paid for. `nowMs` is a monotonic clock. */
 export function createRateLimiter(nowMs: () => number = () => performance.now()): RateLimiter {
   const buckets = new Map<number, Bucket>()
   return {

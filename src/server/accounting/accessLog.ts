@@ -6,13 +6,13 @@ import type { Metrics } from '../../lib/metrics.js'
 /** One line for each request. */
 export interface AccessLog {
   write(fields: object): void
-  /** Opens the file by its name again, after it was renamed. A file that cannot be opened leaves the old one in use. */
+  /** Reopens the file by its name, after it was renamed. Keeps the old file if the new one cannot be opened. */
   reopen(): void
-  /** Writes what waits, for two seconds at most. */
+  /** Writes the waiting lines, for at most two seconds. */
   close(): Promise<void>
 }
 
-/** Lines that wait for the disk. Beyond that, new ones are dropped and counted. */
+/** Bytes of lines that wait for the disk. Beyond that, new lines are dropped and counted. */
 const MAX_WAITING_BYTES = 4_000_000
 
 const CLOSE_MS = 2000

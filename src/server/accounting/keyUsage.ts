@@ -2,15 +2,15 @@ import { messageOf } from '../../lib/errors.js'
 import type { Logger } from '../../lib/logger.js'
 import { type KeyUsage, openUsage, type UsageFigures, type UsageTable } from '../../store/keys/usageTable.js'
 
-/** Counts what the calls of API keys take. */
+/** Counts the resources used by the calls of API keys. */
 export interface KeyUsageCounter {
   /** Adds to the figures of a key and method. */
   add(keyId: number, method: string, figures: UsageFigures): void
-  /** Writes the rest. */
+  /** Writes the remaining figures. */
   close(): void
 }
 
-/** Names of what no method of the table is, and of methods beyond the limit of entries. No method has these names. */
+/** Names of unknown methods, and of methods beyond the limit of entries. No method has these names. */
 const UNKNOWN = 'unknown'
 const OTHER = 'other'
 
@@ -20,8 +20,8 @@ const MAX_ENTRIES = 20_000
 const FLUSH_MS = 60_000
 const DAY_MS = 86_400_000
 
-/** Counts in memory and adds to the usage database of `datadir` every minute and on `close`. Figures are kept for `days` days.
- *  A flush that fails is logged and tried again. The clock is that of the day to which figures belong. */
+/** Counts in memory and adds to the usage database of `datadir` every minute and on `close`. Keeps figures for `days`
+ *  days. A failed flush is logged and retried. Figures belong to the day of the clock `nowMs`. */
 export function createKeyUsage(options: {
   datadir: string
   days: number

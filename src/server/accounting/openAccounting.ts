@@ -8,15 +8,16 @@ import type { Accounting } from './requestRecord.js'
 /** Where requests are recorded. */
 export interface AccountingSettings {
   readonly datadir: string
-  /** Serve without keys, whose usage is then not counted. */
+  /** Serve without keys; key usage is then not counted. */
   readonly open: boolean
   /** A file, or `-` for standard output; undefined: no access log. */
   readonly accessLog?: string
-  /** Days for which the usage of keys is kept; 0: it is not counted. */
+  /** Days to keep the usage of keys; 0: usage is not counted. */
   readonly usageDays: number
 }
 
-/** What requests are recorded for; undefined when for nothing. SIGUSR2 opens the access log again. @throws UsageError */
+/** Opens the destinations of request records; undefined if there are none. SIGUSR2 reopens the access log. @throws
+ *  UsageError */
 export function openAccounting(
   { accessLog: path, usageDays: days, datadir, open }: AccountingSettings,
   { methods, metrics, log }: { methods: MethodTable; metrics: Metrics; log: Logger },

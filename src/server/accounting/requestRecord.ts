@@ -5,34 +5,35 @@ import type { Caller } from '../access/access.js'
 import type { AccessLog } from './accessLog.js'
 import type { KeyUsageCounter } from './keyUsage.js'
 
-/** What requests are recorded for; absent: not. */
+/** Destinations of request records; absent: not recorded. */
 export interface Accounting {
   readonly accessLog?: AccessLog
   readonly usage?: KeyUsageCounter
 }
 
-/** Method names of one line. Each name is cut. */
+/** Method names in one line. Each name is cut. */
 const MAX_METHODS = 10
 const MAX_METHOD_CHARACTERS = 64
 
-/** A request, or a message on a WebSocket, until it is answered. */
+/** A request, or a message on a WebSocket, until its response. */
 export interface RequestRecord {
-  /** The parsed body. Its calls are told to the function that is returned. */
+  /** Records the parsed body. Returns a function that records its calls. */
   receive(caller: Caller, body: ParsedBody, sizeBytes: number): ObserveCall
   /** The error with which the whole request was refused. */
   refuse(error: RpcErrorBody): void
-  /** The response was handed to the connection, or never will be: 499 for a client that left. Only the first call counts. */
+  /** The response was handed to the connection, or never will be: 499 for a client that left. Only the first call
+   *  counts. */
   end(status: number, sizeBytes: number): void
 }
 
-/** Where a request came from. `key` is the masked key, or the name of the caller. */
+/** Origin of a request. `key` is the masked key, or the name of the caller. */
 export interface RequestOrigin {
   readonly transport: 'http' | 'ws'
   readonly remoteAddress: string | undefined
   readonly key: string | undefined
 }
 
-/** A record of a request that begins now. */
+/** Opens a record of a request that begins now. */
 export function openRecord({ accessLog, usage }: Accounting, origin: RequestOrigin): RequestRecord {
   const begunMs = performance.now()
   let parsed: ParsedBody | undefined

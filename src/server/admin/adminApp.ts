@@ -13,7 +13,7 @@ export interface HealthSource {
   lag(): string | undefined
 }
 
-/** What a port serves besides calls. */
+/** Endpoints of a port besides calls. */
 export interface AdminOptions {
   readonly health: HealthSource
   /** Undefined when `/metrics` is not served. */
@@ -22,8 +22,9 @@ export interface AdminOptions {
   readonly notFound: string
 }
 
-/** The HTTP endpoints that need no key: `/health` (200 with the report, 503 with the problem while the database cannot be
- *  read; `status` is `stuck` while the chain does not grow), `/ready` (200 or 503, with the same problem), `/metrics` if enabled, and a JSON 404 for all other paths. */
+/** The HTTP endpoints that need no key: `/health` (200 with the report, 503 with the problem while the database cannot
+ *  be read; `status` is `stuck` while the chain does not grow), `/ready` (200 or 503, with the same problem),
+ *  `/metrics` if enabled, and a JSON 404 for all other paths. */
 export function createAdminApp({ health, metricsPage, notFound }: AdminOptions): Express {
   const app = express()
   app.disable('x-powered-by')

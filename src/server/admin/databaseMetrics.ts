@@ -10,8 +10,8 @@ import { packageVersion } from '../../rpc/core/openContext.js'
 import type { Database } from '../../store/database.js'
 import { createGrowthForecast } from '../../store/growthForecast.js'
 
-/** Registers metrics of the chain, the files and the indexes of an open database. Values are read at scrape time, about 1
- *  ms in total. */
+/** Registers metrics of the chain, the files and the indexes of an open database. Values are read at scrape time, about
+ *  1 ms in total. */
 export function registerDatabaseMetrics(
   metrics: Metrics,
   { context, db }: { context: RpcContext; db: Database },

@@ -3,7 +3,7 @@ import type { FollowState, FollowStatus } from '../../sync/follow/status.js'
 
 const STATES: readonly FollowState[] = ['starting', 'syncing', 'following', 'stuck', 'alarm', 'failed']
 
-/** Registers how a server follows its upstreams. Labels are the redacted names of upstreams; names of metrics begin with
+/** Registers metrics of a server's upstreams. Labels are the redacted names of upstreams; metric names begin with
  *  `prefix`. */
 export function registerFollowMetrics(
   metrics: Metrics,

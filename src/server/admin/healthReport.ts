@@ -17,32 +17,34 @@ import { findProblem, type Problem } from './problem.js'
 export interface HealthReport {
   /** False once the server is stopping. */
   readonly serving: boolean
-  /** Why the chain does not grow, of the first of the parts below that has a problem; null while there is none. */
+  /** Why the chain does not grow, from the first of the parts below with a problem; null if none has one. */
   readonly problem: Problem | null
-  /** True when all threads have warmed up, so that calls and log queries run at full speed, and the chain is not too far behind. */
+  /** True when all threads have warmed up, so that calls and log queries run at full speed, and the chain is not too
+   *  far behind. */
   readonly ready: boolean
   readonly version: string
   readonly schemaVersion: number
   readonly chainId: string | null
   readonly head: { number: number; hash: string } | null
-  /** Blocks first to head are held with transactions, receipts and logs, states from `stateFirst` on. `gap`: the blocks after
-   *  the head that are still to be fetched; null when there are none. */
+  /** Blocks first to head are available with transactions, receipts and logs, states from `stateFirst` on. `gap`: the
+   *  blocks after the head that are still to be fetched; null if there are none. */
   readonly coverage: { first: number; head: number; stateFirst: number | null; gap: Gap | null } | null
-  /** False for a recording without verified state, and for a development chain with wrong state roots; null before the first import. */
+  /** False for a recording without verified state, and for a development chain with wrong state roots; null before the
+   *  first import. */
   readonly verified: boolean | null
-  /** The first block of a development chain from which on state roots are not compared; null when all are compared. */
+  /** The block of a development chain from which on state roots are not compared; null when all are compared. */
   readonly unverifiedFrom: number | null
   readonly l2Head: { number: number; hash: string } | null
-  /** How the database grows, and when its disk is full; null with less than two blocks. */
+  /** Growth of the database, and when its disk is full; null with fewer than two blocks. */
   readonly growth: GrowthForecast | null
-  /** How the chain is followed; null where the server has no upstreams. */
+  /** Status of following the chain; null without upstreams. */
   readonly following: FollowStatus | null
-  /** How the layer-2 chain is followed; null where the server has no upstreams of it. */
+  /** Status of following the layer-2 chain; null without layer-2 upstreams. */
   readonly l2Following: L2FollowStatus | null
-  /** Its part in replication; null where it takes none. */
+  /** Its part in replication; null if it has none. */
   readonly replication: ReplicationStatus | null
-  /** Living reader threads including the spare; the warmed-up ones among them; and threads that were terminated or exited
-   *  since the start. */
+  /** Living reader threads including the spare; the warmed-up ones among them; and threads that were terminated or
+   *  exited since the start. */
   readonly threads: { living: number; warm: number; lost: number }
   /** Since the start; null without a cache. */
   readonly responseCache: { maxBytes: number; bytes: number; entries: number; hits: number; misses: number } | null

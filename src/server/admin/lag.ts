@@ -1,31 +1,30 @@
 import type { FollowStatus } from '../../sync/follow/status.js'
 import type { ReplicationStatus } from '../../sync/replicationStatus.js'
 
-/** Most blocks that a replica may be behind unless the operator says otherwise. */
+/** Maximum blocks that a replica may be behind, by default. */
 export const REPLICA_MAX_LAG = 16
 
-/** Most seconds that a replica may be behind, or without contact with its source, unless the operator says otherwise. */
+/** Maximum seconds that a replica may be behind, or without contact with its source, by default. */
 export const REPLICA_MAX_LAG_SECONDS = 60
 
-/** Most seconds that a follower may be stopped where its blocks are limited: while no upstream answers, nobody knows how far it is
- *  behind. */
+/** Maximum seconds that a follower with a block limit may be stopped: while no upstream answers, its lag is unknown. */
 export const FOLLOWER_MAX_STOP_SECONDS = 60
 
-/** Where a server's chain comes from. */
+/** Sources of a server's chain. */
 export interface LagSources {
   replication(): ReplicationStatus | undefined
-  /** Of layer 1; null without upstreams. */
+  /** Status of layer 1; null without upstreams. */
   following(): FollowStatus | null
-  /** Most blocks behind; 0: any number. Undefined: `REPLICA_MAX_LAG` for a replica, any number for other servers. */
+  /** Maximum blocks behind; 0: any number. Undefined: `REPLICA_MAX_LAG` for a replica, any number for other servers. */
   readonly maxLag: number | undefined
-  /** Most seconds that a replica may be behind, as `ReplicationStatus` has them, or a follower may be stopped; 0: any number.
-   *  Undefined: `REPLICA_MAX_LAG_SECONDS` and `FOLLOWER_MAX_STOP_SECONDS`, any number where `maxLag` is 0, and for a follower
-   *  without `maxLag`. */
+  /** Maximum seconds that a replica may be behind, as in `ReplicationStatus`, or a follower may be stopped; 0: any
+   *  number. Undefined: `REPLICA_MAX_LAG_SECONDS` and `FOLLOWER_MAX_STOP_SECONDS`, any number if `maxLag` is 0, and for
+   *  a follower without `maxLag`. */
   readonly maxLagSeconds: number | undefined
 }
 
-/** Creates a check of how far a server is behind the chain: why it is not to be asked, undefined if it may be. A replica that
- *  stopped, or has not caught up once since its start, is not to be asked either, unless `maxLag` is 0. */
+/** Creates a check of a server's lag: returns why it is not ready, undefined if it is ready. A replica that stopped, or
+ *  has not caught up once since its start, is not ready either, unless `maxLag` is 0. */
 export function createLagCheck({
   replication,
   following,

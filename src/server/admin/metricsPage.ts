@@ -4,8 +4,8 @@ import type { HistogramFamily, MetricFamily, Metrics, NumberFamily } from '../..
 /** Renders the metrics of the process as text. */
 export interface MetricsPage {
   readonly contentType: string
-  /** The page in the Prometheus text format 0.0.4. A family that cannot be read (the database is gone) has no samples and
-   *  is counted in `cairn_metrics_read_failures_total`. */
+  /** The page in the Prometheus text format 0.0.4. A family that cannot be read (the database is gone) has no samples
+   *  and is counted in `cairn_metrics_read_failures_total`. */
   render(): Promise<string>
 }
 
@@ -13,8 +13,8 @@ export interface MetricsPage {
  *  twentieth of the main thread. */
 const REUSE_FACTOR = 20
 
-/** A page with the metrics of the registry and the Node.js metrics of prom-client: event-loop delay, garbage collection,
- *  memory, CPU time. */
+/** A page with the metrics of the registry and the Node.js metrics of prom-client: event-loop delay, garbage
+ *  collection, memory, CPU time. */
 export function createMetricsPage(metrics: Metrics): MetricsPage {
   const registry = new Registry()
   collectDefaultMetrics({ register: registry })

@@ -2,9 +2,9 @@ import type { L2FollowStatus } from '../../sync/follow/l2/status.js'
 import type { FollowStatus } from '../../sync/follow/status.js'
 import type { ReplicationStatus } from '../../sync/replicationStatus.js'
 
-/** What a server or `cairn sync` does in the background. */
+/** Background work of a server or `cairn sync`. */
 export interface BackgroundStatus {
-  /** Following of layer 1; null where none is followed. */
+  /** Following of layer 1; null without upstreams. */
   readonly l1: FollowStatus | null
   readonly l2: L2FollowStatus | null
   readonly replication?: ReplicationStatus
@@ -14,14 +14,14 @@ export interface BackgroundStatus {
 export interface Problem {
   readonly source: 'layer 1' | 'layer 2' | 'replication'
   readonly state: string
-  /** The block that cannot be stored; null where it is not known. */
+  /** The block that cannot be stored; null if unknown. */
   readonly block: number | null
   /** Short name of what failed, such as `state root`, `disk space` or `connection`. */
   readonly check: string
   readonly reason: string
 }
 
-/** The first problem of the background work; null while there is none. */
+/** The first problem of the background work; null if there is none. */
 export function findProblem({ l1, l2, replication }: BackgroundStatus): Problem | null {
   if (l1?.stopped) return describe('layer 1', l1.state, l1.stopped)
   if (l2?.stopped) return describe('layer 2', l2.state, l2.stopped)

@@ -4,7 +4,7 @@ import type { ReplicationRole, ReplicationState, ReplicationStatus } from '../..
 const ROLES: readonly ReplicationRole[] = ['writer', 'replica', 'standby', 'none']
 const STATES: readonly ReplicationState[] = ['following', 'catching up', 'alarm', 'failed']
 
-/** Registers the part of a server in replication; `status` is undefined for a server that takes none. */
+/** Registers metrics of a server's part in replication; `status` is undefined for a server without one. */
 export function registerReplicationMetrics(metrics: Metrics, status: () => ReplicationStatus | undefined): void {
   metrics.gauge('cairn_replication_role', '1 for the present role in replication, 0 for the others.', () => {
     const now = status()?.role ?? 'none'

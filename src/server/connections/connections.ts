@@ -14,10 +14,10 @@ import { bodyHeaders, formatPlainAnswer } from './responseParts.js'
 
 /** All connections of a server: plain, HTTP and WebSocket. */
 export interface Connections {
-  /** Registers a new connection. At the limit, the connection that has been idle longest is closed: first those without a
-   *  complete request so far, then keep-alive connections, then WebSockets. When there is none, the newest WebSocket with
-   *  subscriptions is closed, so that the others keep theirs and new clients are answered. Returns undefined when all have
-   *  requests; the new connection is refused. */
+  /** Registers a new connection. At the limit, the connection that has been idle longest is closed: first those without
+   *  a complete request so far, then keep-alive connections, then WebSockets. If no connection is idle, the newest
+   *  WebSocket with subscriptions is closed, so that the others keep theirs and new clients are answered. Returns
+   *  undefined when all have requests; the new connection is refused. */
   admit(socket: Socket): Activity | undefined
   /** The socket must be open. */
   activityOf(socket: Socket): Activity
@@ -47,7 +47,8 @@ const NO_ACTIVITY: Activity = { kind: 'http', begin() {}, end() {}, receive() {}
 
 const SWEEP_MS = 1000
 
-/** While others wait for memory, a client with a large unread response is cut off when it reads slower than 16 kB/s. */
+/** While others wait for memory, a client with a large unread response is disconnected when it reads slower than 16
+ *  kB/s. */
 const CONTENDED_RULE = { stallMs: 5000, leastBytes: 80_000 }
 const MUCH_BYTES = 1_000_000
 
@@ -73,7 +74,7 @@ export interface WatchOptions {
   readonly metrics: Metrics
 }
 
-/** Enforces the connection limit and cuts off clients that do not read their responses. */
+/** Enforces the connection limit and disconnects clients that do not read their responses. */
 export function watchConnections(server: Server, { limits, output, reads, metrics }: WatchOptions): Connections {
   const open = new Map<Socket, Connection>()
   const queues = createQueues()

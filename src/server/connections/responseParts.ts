@@ -1,14 +1,14 @@
 import { STATUS_CODES } from 'node:http'
 import { sizeOf } from '../../rpc/core/envelope.js'
 
-/** Up to this size the parts of a response are joined into one write. Larger responses are written part by part without a
- *  copy. */
+/** Up to this size the parts of a response are joined into one write. Larger responses are written part by part without
+ *  a copy. */
 export const JOIN_BYTES = 65_536
 
 /** Up to this size it is cheaper to build a string than to write twice. */
 const TEXT_BYTES = 4096
 
-/** A body in as few chunks as is cheap: latin1 strings or bytes. */
+/** Returns a body in as few chunks as is cheap: latin1 strings or bytes. */
 export function joinParts(parts: readonly Uint8Array[]): readonly (string | Uint8Array)[] {
   const size = sizeOf(parts)
   if (size <= TEXT_BYTES) return [latin1Text(parts)]

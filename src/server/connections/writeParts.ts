@@ -13,7 +13,7 @@ export async function writeParts(
   }
 }
 
-/** Resolves when the stream takes more, or never will. */
+/** Resolves when the stream accepts more, or never will. */
 async function drained(writable: Writable): Promise<void> {
   const done = new AbortController()
   const { signal } = done

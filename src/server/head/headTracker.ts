@@ -3,21 +3,22 @@ import type { ChainReader } from '../../store/rows/types.js'
 
 /** The newest block that a server answers from, and the requests that wait for a later one. */
 export interface HeadTracker {
-  /** Number of the newest block, at least that of the start of this event-loop turn; undefined while there is none, or the
-   *  database cannot be read. Reads that begin later, in any thread, see this block unless a reorg removes it. */
+  /** Number of the newest block, at least that of the start of this event-loop turn; undefined if the chain is empty or
+   *  the database cannot be read. Reads that begin later, in any thread, see this block unless a reorg removes it. */
   number(): number | undefined
-  /** The same in decimal, as `Cairn-Head` has it. */
+  /** The same in decimal, for the `Cairn-Head` header. */
   text(): string | undefined
-  /** Calls `done` once: at once or as soon as the head has reached `number`, with true; after the longest wait, with false. */
+  /** Calls `done` once: with true, at once or as soon as the head has reached `number`; with false after the longest
+   *  wait. */
   whenReached(number: number, done: (isReached: boolean) => void): void
-  /** Drops the requests that wait. */
+  /** Drops the waiting requests. */
   close(): void
 }
 
-/** How often the database is asked for commits while requests wait: 1.3 µs each, however many wait. */
+/** How often the database is polled for commits while requests wait: 1.3 µs each, however many wait. */
 const LOOK_MS = 3
 
-/** Requests that are woken in one event-loop turn: about 1 ms of small requests. */
+/** Requests woken in one event-loop turn: about 1 ms of small requests. */
 const MAX_WOKEN = 32
 
 interface Waiter {
@@ -43,7 +44,7 @@ export function createHeadTracker(
       headText = head === undefined ? undefined : String(head)
       seen = version
     } catch {
-      // `/health` says why the database cannot be read.
+      // `/health` reports why the database cannot be read.
       head = undefined
       headText = undefined
       seen = undefined
@@ -51,7 +52,7 @@ export function createHeadTracker(
   }
   const hasReached = (number: number) => head !== undefined && head >= number
 
-  /** By the end of their wait, which is equally long for all. */
+  /** Ordered by the end of their wait, which is equally long for all. */
   let waiting: Waiter[] = []
   let timer: NodeJS.Timeout | undefined
   let woken: number | undefined
@@ -60,7 +61,7 @@ export function createHeadTracker(
     look()
     const nowMs = performance.now()
     const isDue = ({ number, untilMs }: Waiter) => untilMs <= nowMs || hasReached(number)
-    // Most looks find the same head and nobody due.
+    // Most checks find the same head and no due request.
     if (head !== woken || isDue(waiting[0])) {
       const due = waiting.filter(isDue).slice(0, MAX_WOKEN)
       if (due.length < MAX_WOKEN) woken = head

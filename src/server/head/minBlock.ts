@@ -5,7 +5,8 @@ import type { Refusal } from '../access/access.js'
 /** Response header with the number of the newest block, in decimal, when the server began to answer. */
 export const HEAD_HEADER = 'Cairn-Head'
 
-/** The least block of the request header `Cairn-Min-Block`, or the error for a value that is no number. */
+/** Parses the minimum block of the request header `Cairn-Min-Block`; returns the error for a value that is not a
+ *  number. */
 export function parseMinBlock(value: string): number | RpcErrorBody {
   if (/^\d{1,15}$/.test(value)) return Number(value)
   const got = JSON.stringify(abbreviate(value))

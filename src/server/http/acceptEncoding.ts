@@ -4,7 +4,7 @@ const CODINGS = ['br', 'gzip'] as const
 export type Coding = (typeof CODINGS)[number]
 
 /** The coding chosen by `Accept-Encoding` (RFC 9110, 12.5.3). Undefined when the header names no supported coding,
- *  excludes them with `q=0`, or gives an explicit `identity` a higher weight. Malformed members are ignored. */
+ *  excludes them with `q=0`, or assigns an explicit `identity` a higher weight. Malformed members are ignored. */
 export function chooseCoding(header: string | undefined): Coding | undefined {
   if (header === undefined) return undefined
   const weights = parseWeights(header)

@@ -18,7 +18,7 @@ export interface BodyTaker {
 
 /** Reads the bodies of requests that Node has parsed. */
 export interface BodyReader {
-  /** Reads a body of at most `maxBytes`. A body with a larger Content-Length is not started. */
+  /** Reads a body of at most `maxBytes`. A body with a larger Content-Length is not read. */
   read(request: IncomingMessage, maxBytes: number, taker: BodyTaker): void
 }
 

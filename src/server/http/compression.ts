@@ -35,8 +35,8 @@ export interface Compressor {
 /** Output chunk size. Each chunk takes a turn of the main thread. */
 const CHUNK_BYTES = 262_144
 
-/** Measured on 10,000 logs, 6.3 MB: gzip level 1 1.12 MB in 29 ms, level 6 1.05 MB in 58 ms; brotli quality 1 0.83 MB in
- *  13 ms, quality 4 0.57 MB in 38 ms. */
+/** Measured on 10,000 logs, 6.3 MB: gzip level 1 1.12 MB in 29 ms, level 6 1.05 MB in 58 ms; brotli quality 1 0.83 MB
+ *  in 13 ms, quality 4 0.57 MB in 38 ms. */
 const LEVEL = 1
 
 const brotli = promisify(brotliCompress)
@@ -51,8 +51,8 @@ const encoders: Record<Coding, (bytes: Buffer) => Promise<Buffer>> = {
   gzip: (bytes) => zip(bytes, { chunkSize: CHUNK_BYTES, level: LEVEL }),
 }
 
-/** A compressor that leaves one core to the main thread: at most `cores - 1` jobs run at a time. The others wait and are
- *  not copied before they start, so many large responses do not fill the memory. */
+/** A compressor that leaves one core to the main thread: at most `cores - 1` jobs run at a time. The others wait and
+ *  are not copied before they start, so that large responses do not fill the memory. */
 export function createCompressor({ mode, aboveBytes }: CompressionPolicy): Compressor {
   const slots: Semaphore = createSemaphore(Math.max(1, Math.min(4, availableParallelism() - 1)))
   const varies = (sizeBytes: number) => mode !== 'off' && sizeBytes > aboveBytes

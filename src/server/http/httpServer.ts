@@ -48,7 +48,7 @@ export const MAX_BODY_BYTES = 5_000_000
 /** How long a refused body is still read, so that the response reaches a client that is sending. */
 const LINGER_MS = 1000
 
-/** A request with a wrong key is read up to this size, so that the refusal can carry its id. Room for a batch of 1,000
+/** A request with a wrong key is read up to this size, so that the refusal can carry its id. Fits a batch of 1,000
  *  small calls. Refusals of larger requests have the id null. */
 const MAX_REFUSED_BYTES = 65_536
 
@@ -65,7 +65,7 @@ const CHECK_MS = 2000
 const IDLE_MS = 75_000
 const REQUEST_MS = 60_000
 
-/** Requests whose `Upgrade` header Node obeys; it answers all others, their bodies included (Node 22.21 and 24.9). */
+/** Requests whose `Upgrade` header Node obeys; it answers all others, including their bodies (Node 22.21 and 24.9). */
 const UPGRADES = { shouldUpgradeCallback: offersWebSocket }
 
 /** A server, not listening yet, and the methods that end its connections. */
@@ -230,8 +230,8 @@ function createTurns(bodies: ByteBudget, connections: Connections) {
   }
 }
 
-/** Stops Node's parser from reading a connection, unless bytes that were received before it took over are not parsed yet:
- *  later bytes, read past the stream, would overtake them. */
+/** Stops Node's parser from reading a connection, unless bytes that were received before it took over are not parsed
+ *  yet: later bytes, read past the stream, would overtake them. */
 function stopReading(socket: Socket): void {
   if (socket.readableLength === 0) socket.pause()
 }
@@ -292,7 +292,7 @@ interface Shared {
   readonly connections: Connections
   readonly bodies: BodyReader
   readonly reads: ReadBudget
-  /** True once the server takes no new connections. */
+  /** True once the server accepts no new connections. */
   isClosing(): boolean
 }
 

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http'
 
-/** Ends a response with the body `{"error": message}`. `headers` are further names and values in turn. */
+/** Ends a response with the body `{"error": message}`. `headers` alternates further names and values. */
 export function sendJsonError(
   response: ServerResponse,
   { status, message, headers = [] }: { status: number; message: string; headers?: readonly string[] },

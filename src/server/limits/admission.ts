@@ -9,7 +9,7 @@ import { type ByteBudget, createByteBudget } from './byteBudget.js'
 import type { ServerLimits } from './limits.js'
 import { createOutputBudget, type Lane, type OutputBudget, type Room, SMALL_ANSWER_BYTES } from './outputBudget.js'
 
-/** Whom a request counts for. */
+/** The owner of a request. */
 export interface Visitor {
   readonly caller: Caller
   readonly lane: Lane
@@ -22,7 +22,7 @@ export interface Applicant extends Visitor {
   readonly body: ParsedBody
   /** True when the client no longer waits for the response. */
   isGone(): boolean
-  /** Work may start. `room` must be settled and released. */
+  /** Work may start. Call `settle` and `release` on `room`. */
   begin(room: Room): void
   refuse(refusal: Refusal): void
 }
@@ -38,10 +38,10 @@ export interface Admission {
   /** Starts the work now or later, or refuses it: 429 when the key or address has too many requests in flight, 503 when
    *  there is no memory. */
   enter(applicant: Applicant): void
-  /** Counts a request that waits before it enters, with `bytes` of its body. @returns a function that ends the wait, or the
-   *  refusal, as for `enter` */
+  /** Counts a request that waits before it enters, with `bytes` of its body. @returns a function that ends the wait, or
+   *  the refusal, as for `enter` */
   hold(visitor: Visitor, bytes: number): (() => void) | Refusal
-  /** The same for a request that is one call of its key, such as a query in SQL. */
+  /** The same for a request that is one call of its key, such as an SQL query. */
   holdCall(visitor: Visitor, bytes: number): (() => void) | Refusal
 }
 
@@ -148,8 +148,8 @@ function registerBudgetMetrics(
   ])
 }
 
-/** The calls of a body that may run at once under the limit of its key; undefined without one, 0 if none may. A batch takes
- *  what is left, and goes on with that. */
+/** The calls of a body that may run at once under the limit of its key; undefined without a limit, 0 if none may. A
+ *  batch takes the remaining ones and continues with those. */
 function callsToAdmit(
   { keyId, limits }: Caller,
   body: ParsedBody,
@@ -166,7 +166,7 @@ function add<K>(counts: Map<K, number>, key: K, difference: number): void {
   else counts.set(key, count)
 }
 
-/** A room with a limit for the calls of a batch, that also calls `end` on its first release. */
+/** A room with a limit for the calls of a batch; its first release also calls `end`. */
 function withEnd(room: Room, { end, maxConcurrent }: { end: () => void; maxConcurrent: number | undefined }): Room {
   let isReleased = false
   return {

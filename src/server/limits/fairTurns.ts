@@ -4,12 +4,13 @@ import type { TimeSlices } from '../../rpc/core/timeSlices.js'
 /** Shares the main thread between clients with many short requests. Without it, 6,000 requests that one client sends at
  *  once on as many connections delay all other clients by 0.3 s. */
 export interface FairTurns {
-  /** Runs `work` at once, or in one of the next event-loop turns when the client has used its share of this one. The work
-   *  of one client keeps its order; clients take turns. `work` must not throw. @returns true when it ran */
+  /** Runs `work` at once, or in one of the next event-loop turns when the client has used its share of this one. The
+   *  work of one client keeps its order; clients take turns. `work` must not throw. @returns true when it ran */
   run(client: ClientId | string, work: () => void): boolean
 }
 
-/** Requests that start at once per event-loop turn, first in total and then per client: about 1 ms of small requests. */
+/** Requests that start at once per event-loop turn, first in total and then per client: about 1 ms of small
+ *  requests. */
 const MAX_IMMEDIATE = 32
 
 /** Fair turns that run deferred requests within the time of `slices`, as one more batch. */

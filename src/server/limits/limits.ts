@@ -4,7 +4,7 @@ export interface ServerLimits {
   readonly maxConnections: number
   /** Requests in flight per key; per remote address on an open server. */
   readonly maxInFlight: number
-  /** Longest wait for the least block that a request asks for. */
+  /** Longest wait for the minimum block of a request. */
   readonly minBlockWaitMs: number
   /** Bytes of request bodies that are received, queued or processed. */
   readonly bodyBytes: number
@@ -12,11 +12,11 @@ export interface ServerLimits {
   readonly outputBytes: number
   /** The same per connection. Above it, the next request of the connection waits. */
   readonly connectionOutputBytes: number
-  /** Bytes of notifications that a WebSocket client may leave unread; beyond it is cut off. */
+  /** Bytes of notifications that a WebSocket client may leave unread; beyond that, it is disconnected. */
   readonly notificationBytes: number
-  /** A client that reads nothing of its response for this long is cut off. */
+  /** A client that reads nothing of its response for this long is disconnected. */
   readonly writeStallMs: number
-  /** An incomplete body must grow by `bodyLeastBytes` per interval, else the request ends with 408. */
+  /** An incomplete body must grow by `bodyLeastBytes` per interval, otherwise the request ends with 408. */
   readonly bodyStallMs: number
   readonly bodyLeastBytes: number
   /** How often WebSocket clients are pinged. One that sends nothing until the next ping, not even a pong, is gone. */

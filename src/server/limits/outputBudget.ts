@@ -51,8 +51,8 @@ export const SMALL_ANSWER_BYTES = 65_536
 const MAX_WAIT_MS = 10_000
 
 /** A level at which bytes are counted. Above `softBytes` no request starts, and batches in progress pause until clients
- *  have read the finished responses; when there are none, the oldest batch continues, so there is always progress. Above
- *  `hardBytes` responses are dropped. */
+ *  have read the finished responses; without finished responses, the oldest batch continues, so there is always
+ *  progress. Above `hardBytes` responses are dropped. */
 interface Level {
   used: number
   /** The part of `used` that belongs to finished responses. */
@@ -107,7 +107,7 @@ export function createOutputBudget(options: { totalBytes: number; connectionByte
       reservedBytes = bytes
       ready = readyBytes
     }
-    /** Only batches ask whether to continue: from their first response on. */
+    /** Only batches, from their first response on, ask whether to continue. */
     let isBatch = false
     const endWork = () => {
       if (isBatch) for (const level of levels) level.working.delete(room)
@@ -130,7 +130,7 @@ export function createOutputBudget(options: { totalBytes: number; connectionByte
       settle(bytes) {
         const more = bytes - reservedBytes
         if (more > 0 && total.used + more > total.hardBytes) return false
-        // A connection may always hold one response of any length.
+        // A connection may always have one response of any length.
         if (more > 0 && lane.used > reservedBytes && lane.used + more > lane.hardBytes) return false
         resize(bytes, bytes)
         endWork()

@@ -18,8 +18,8 @@ export interface ReadSource {
 
 /** Accounts for the bytes read from one source. */
 export interface ReadTurns {
-  /** Counts received bytes. Pauses the source when the turn's budget is used up or others wait; resumes it in one of the
-   *  next turns. */
+  /** Counts received bytes. Pauses the source when the turn's budget is used up or others wait; resumes it in one of
+   *  the next turns. */
   count(bytes: number): void
   /** True between `pause` and `resume`. */
   isWaiting(): boolean

@@ -3,9 +3,9 @@ import { packagePath } from '../../store/open.js'
 import { chooseCoding } from '../http/acceptEncoding.js'
 import { type PageFile, readPageFiles } from './pageFiles.js'
 
-/** The page for browsers. */
+/** The web explorer. */
 export interface Page {
-  /** Answers a GET or HEAD of one of the page's files. False for any other request, which is left alone. */
+  /** Answers a GET or HEAD of one of the page's files. Returns false for any other request and leaves it alone. */
   answer(request: IncomingMessage, response: ServerResponse): boolean
 }
 
@@ -30,7 +30,7 @@ const SECURITY_HEADERS = [
   ...['Cross-Origin-Resource-Policy', 'same-origin'],
 ]
 
-/** The page that the build left in `folder`. Its files, about 300 kB, are read when one is first asked for. */
+/** Loads the page that the build wrote to `folder`. Its files, about 300 kB, are read on first request. */
 export function createPage(folder: string = packagePath('dist/web')): Page {
   let files: ReadonlyMap<string, PageFile> | undefined
   return {

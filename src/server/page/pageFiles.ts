@@ -8,7 +8,7 @@ export interface PageFile {
   readonly type: string
   readonly etag: string
   readonly cacheControl: string
-  /** Contents as they are, and as the build compressed them. */
+  /** Contents uncompressed, and as compressed by the build. */
   readonly contents: { readonly identity: Buffer } & { readonly [coding in Coding]?: Buffer }
 }
 
@@ -20,8 +20,8 @@ const TYPES: { readonly [extension: string]: string } = {
 }
 const SUFFIXES = { br: '.br', gzip: '.gz' } as const
 
-/** Reads the built page by URL path; undefined when `folder` holds none. Files below `/assets/` have the hash of their
- *  content in their names, so that browsers need not ask for them again. */
+/** Reads the built page by URL path; undefined when `folder` has none. Files below `/assets/` have the hash of their
+ *  content in their names, so that browsers need not request them again. */
 export function readPageFiles(folder: string): ReadonlyMap<string, PageFile> | undefined {
   if (!existsSync(join(folder, 'index.html'))) return undefined
   const files = new Map<string, PageFile>()

@@ -17,12 +17,12 @@ import type { RefusalCounter } from '../limits/refusals.js'
 import { type PlainHead, parsePlainHead } from './plainHead.js'
 
 /* Reads plain call requests from sockets and answers them without Node's HTTP parser: Node's path from a socket to a
- * handler and back takes as long as a small call. A connection is handed to Node for good at the first request that is
- * not plain. */
+ *  handler and back takes as long as a small call. At the first request that is not plain, a connection is handed to
+ *  Node for good. */
 
 /** Answers plain requests. */
 export interface PlainHandler<Admitted> {
-  /** Undefined when Node should take the request. */
+  /** Undefined when Node must handle the request. */
   admit(head: PlainHead, remoteAddress: string | undefined): Admitted | undefined
   /** The client of an admitted request. */
   clientOf(admitted: Admitted, socket: Socket): ClientId
@@ -78,7 +78,7 @@ interface ConnectionContext<Admitted> extends PlainOptions<Admitted> {
   leave(socket: Socket): void
   /** Called when the connection is no longer handled here. */
   forget(connection: PlainConnection): void
-  /** True once the server takes no new connections. */
+  /** True once the server accepts no new connections. */
   isClosing(): boolean
 }
 
@@ -287,8 +287,8 @@ function openPlainConnection<Admitted>(
     endAnswer()
   }
   const leave = (bytes: Buffer) => {
-    // A socket whose end was read cannot be handed over: the client pipelined requests of several kinds and then closed its
-    // side.
+    // A socket whose end was read cannot be handed over: the client pipelined requests of several kinds and then closed
+    // its side.
     if (hasEnded) return void socket.destroySoon()
     isBusy = true
     turns.close()

@@ -35,13 +35,13 @@ const KNOWN = [
 /** Headers that need more than a plain response to a plain body. */
 const SPECIAL = ['transfer-encoding', 'content-encoding', 'expect', 'te', 'trailer']
 
-/** Connection options of an offer to upgrade. No POST can become a WebSocket, so every offer is ignored (RFC 9110, section
- *  7.8): Java's HttpClient makes one with its first request. */
+/** Connection options of an offer to upgrade. No POST can become a WebSocket, so every offer is ignored (RFC 9110,
+ *  section 7.8): Java's HttpClient sends one with its first request. */
 const IGNORED_OPTIONS = ['upgrade', 'http2-settings']
 
 /** Parses the head of a plain request: HTTP/1.1 POST with a Content-Length, and no connection options but keep-alive,
- *  close and those of an offer to upgrade. `text` is the head without its final empty line, one character per byte. @returns undefined for any other
- *  request, valid or not; Node's parser decides about it */
+ *  close and those of an offer to upgrade. `text` is the head without its final empty line, one character per byte.
+ *  @returns undefined for any other request, valid or not; Node's parser decides about it */
 export function parsePlainHead(text: string): PlainHead | undefined {
   const [requestLine, ...lines] = text.split('\r\n')
   const path = REQUEST_LINE.exec(requestLine)?.[1]

@@ -22,7 +22,7 @@ export interface SqlExchange {
   readonly lane: Lane
   /** Headers of every response, alternating names and values. */
   readonly headers: readonly string[]
-  /** Reads the body, or answers why it cannot be read. */
+  /** Reads the body, or responds why it cannot be read. */
   readBody(take: (body: Buffer) => void, fail: (status: number, message: string) => void): void
 }
 
@@ -34,7 +34,7 @@ export interface SqlEndpoint {
   close(): void
 }
 
-/** The name of queries among the methods of a key. */
+/** The name of queries in the limits of a key. */
 const LIMITED_AS = 'sql'
 
 const CONTENT_TYPES: { readonly [F in RowFormat]: string } = {
@@ -42,17 +42,18 @@ const CONTENT_TYPES: { readonly [F in RowFormat]: string } = {
   csv: 'text/csv; charset=utf-8',
 }
 
-/** A query and the format of its rows. With `hasEnd` the last line is the end: `{"end":{}}`, or why there are no more rows. */
+/** A query and the format of its rows. With `hasEnd` the last line is the end: `{"end":{}}`, or why there are no more
+ *  rows. */
 interface SqlBody {
   readonly sql: string
   readonly format: RowFormat
   readonly hasEnd: boolean
 }
 
-/** A query that has a process. */
+/** A query that is running in a process. */
 interface RunningQuery {
   readonly caller: Caller
-  /** Whom it counts for: a key, else an address. */
+  /** Owner of the query: a key, else an address. */
   readonly owner: number | string
   end(): void
 }
@@ -66,7 +67,7 @@ class BadRequest extends Error {
   }
 }
 
-/** The endpoint, whose processes are started at once. */
+/** Creates the endpoint and starts its processes. */
 export function createSqlEndpoint(options: {
   datadir: string
   limits: SqlLimits
@@ -79,7 +80,7 @@ export function createSqlEndpoint(options: {
   const { memoryBytes, maxRows, timeoutMs } = limits
   const runners = Array.from({ length: limits.processes }, () => createQueryRunner({ datadir, memoryBytes }))
   const free: QueryRunner[] = [...runners]
-  /** One key, or one address without keys, leaves a process to others. */
+  /** One key, or one address without keys, leaves one process to others. */
   const share = Math.max(1, limits.processes - 1)
   const running = new Set<RunningQuery>()
 
@@ -150,7 +151,7 @@ export function createSqlEndpoint(options: {
   }
 }
 
-/** False for pages of other origins: a browser sends them plain text without asking first. */
+/** False for pages of other origins: a browser sends them plain text without a preflight. */
 function mayAsk({ headers: { origin, host } }: IncomingMessage, cors: CorsPolicy): boolean {
   if (origin === undefined || isAllowedOrigin(cors, origin)) return true
   return origin.replace(/^https?:\/\//, '') === host
@@ -180,8 +181,8 @@ function parseBody({ headers }: IncomingMessage, body: Buffer): SqlBody {
   return { sql: query, format: known, hasEnd }
 }
 
-/** Sends the rows as they are read. An error before the first row is the response; later it is the end, where one was asked for, else
- *  it ends the connection in the middle, after a line that says why. */
+/** Sends the rows as they are read. An error before the first row is the response. A later error is the end line if
+ *  requested, otherwise it ends the connection in the middle, after a line with the reason. */
 async function sendRows(
   exchange: SqlExchange,
   { format, hasEnd }: SqlBody,

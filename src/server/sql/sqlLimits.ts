@@ -1,11 +1,11 @@
 /** Limits of `POST /sql`. */
 export interface SqlLimits {
-  /** Of a query with the reading of its rows. */
+  /** Time limit of a query, including reading its rows. */
   readonly timeoutMs: number
   readonly maxRows: number
-  /** Of the process of a query. */
+  /** Memory of the process of a query. */
   readonly memoryBytes: number
-  /** Queries at a time, each in a process. */
+  /** Concurrent queries, each in its own process. */
   readonly processes: number
 }
 

@@ -1,15 +1,15 @@
-/** Measures the message that a WebSocket peer is sending, from the bytes on the wire: `ws` tells of a message only when it is
- *  whole. */
+/** Measures the message that a WebSocket peer is sending, from the bytes on the wire: `ws` reports a message only when
+ *  it is complete. */
 export interface FrameMeter {
-  /** Takes the next bytes. */
+  /** Receives the next bytes. */
   feed(chunk: Uint8Array): void
-  /** About the memory that the message takes that is not whole yet; 0 when there is none. */
+  /** Approximate memory of the incomplete message; 0 if there is none. */
   unfinishedBytes(): number
-  /** Messages that became whole so far. */
+  /** Messages completed so far. */
   finished(): number
 }
 
-/** What `ws` and V8 need for a piece of a message, beside its bytes. */
+/** Overhead of `ws` and V8 for a piece of a message. */
 const PIECE_BYTES = 256
 
 const FIN = 0x80
@@ -17,7 +17,7 @@ const MASKED = 0x80
 /** Opcodes from here on are control frames, which may come between the frames of a message (RFC 6455, section 5.4). */
 const FIRST_CONTROL = 0x8
 
-/** A meter of frames as RFC 6455, section 5.2, has them. What is malformed is for `ws` to say: it ends the connection. */
+/** A meter of frames as RFC 6455, section 5.2, defines them. `ws` detects malformed frames: it ends the connection. */
 export function createFrameMeter(): FrameMeter {
   const header = new Uint8Array(14)
   const view = new DataView(header.buffer)

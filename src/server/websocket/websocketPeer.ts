@@ -18,17 +18,17 @@ import { createProgress, type Progress } from '../limits/progress.js'
 import type { ReadBudget, ReadTurns } from '../limits/readBudget.js'
 import { createFrameMeter, type FrameMeter } from './frameMeter.js'
 
-/** Messages of one socket under way; above that it is not read from. */
+/** Concurrent messages of one socket; above that, it is not read from. */
 const MAX_RUNNING = 256
 
-/** A client with more unread does not get the next part of a backlog. */
+/** A client with more unread bytes does not receive the next part of a backlog. */
 const BACKLOG_BYTES = 65_536
 
-/** Policy violation (RFC 6455, 7.4.1): the key was revoked, or the message comes too slowly. */
+/** Policy violation (RFC 6455, 7.4.1): the key was revoked, or the message arrives too slowly. */
 export const CLOSE_POLICY = 1008
 /** Going away (RFC 6455, 7.4.1). */
 const CLOSE_GOING_AWAY = 1001
-/** Try again later (registered with IANA by RFC 6455's rules): there is no memory for what the peer sends. */
+/** Try again later (registered with IANA by RFC 6455's rules): there is no memory for the peer's data. */
 const CLOSE_TRY_AGAIN = 1013
 
 const NOTHING = { calls: 0, errors: 0, bytesIn: 0, bytesOut: 0, ms: 0 }
@@ -38,27 +38,28 @@ export interface Peer {
   readonly socket: WebSocket
   readonly stream: Socket
   readonly caller: Caller
-  /** What the key could call when the oldest of the subscriptions was made, or at the newest message while there is none. */
+  /** The methods of the key when the oldest of the subscriptions was made, or at the newest message without
+   *  subscriptions. */
   methods: string | undefined
-  /** Messages under way. */
+  /** Messages in progress. */
   running: number
-  /** False from a ping until it sends something: its pong at the latest. */
+  /** False from a ping until the peer sends data: its pong at the latest. */
   isAlive: boolean
   readonly lane: Lane
   readonly activity: Activity
   readonly remoteAddress: string | undefined
   readonly abandonment: Abandonment
-  /** Of what is received or waits. */
+  /** Budget share of received and waiting messages. */
   readonly holding: Holding
   readonly meter: FrameMeter
-  /** Of messages that are not whole. */
+  /** Read turns of incomplete messages. */
   readonly turns: ReadTurns
-  /** Messages that wait for their turn, and their bytes. */
+  /** Messages that wait for their turn. */
   readonly waiting: Buffer[]
-  /** Whether it waits for its turn with the first of them. */
+  /** Whether the first of them waits for its turn. */
   isInLine: boolean
   waitingBytes: number
-  /** Of a message that is not whole. */
+  /** Progress of an incomplete message. */
   coming: Progress | undefined
   readonly subscriber: ConnectedSubscriber
 }
@@ -68,18 +69,18 @@ export function methodsOf({ limits }: Caller): string | undefined {
   return limits?.methods?.join()
 }
 
-/** Takes the messages of all sockets and sends the answers. */
+/** Receives the messages of all sockets and sends the responses. */
 export interface Messages {
-  /** A peer on a connection that was just opened. */
+  /** Adds a peer on a connection that was just opened. */
   addPeer(parts: { socket: WebSocket; stream: Socket; lane: Lane; activity: Activity; caller: Caller }): Peer
-  /** Ends sockets on which a message does not go on. */
+  /** Ends sockets with a stalled message. */
   sweep(nowMs: number): void
-  /** Takes no more messages; each socket is closed once its running ones are answered. */
+  /** Accepts no more messages; closes each socket once its running messages are answered. */
   stop(): void
 }
 
-/** Takes messages of `peers`, each as soon as its socket has room for answers: by turns among the sockets that have sent more
- *  than can be answered at once. */
+/** Answers messages of `peers`, each as soon as its socket has room for responses: in turns among the sockets that have
+ *  sent more than can be answered at once. */
 export function createMessages(
   options: ServerOptions,
   { peers, reads, fairTurns }: { peers: Set<Peer>; reads: ReadBudget; fairTurns: FairTurns },
@@ -109,7 +110,7 @@ export function createMessages(
     begin(peer, message)
     goOn(peer)
   }
-  /** Puts a peer in line if it has something to do, and reads from it while it has not. */
+  /** Queues a peer with waiting messages, and reads from it while it has none. */
   const goOn = (peer: Peer) => {
     const { socket } = peer
     if (peer.waiting.length > 0 && mayBegin(peer) && !peer.isInLine) {
@@ -213,14 +214,14 @@ export function createMessages(
     const size = sizeOf(parts)
     const held = room?.settle(size) ? room : admission.output.hold(peer.lane, size)
     if (room !== held) room?.release()
-    // What waits in a socket that does not take its small answers is little: nothing more is begun for it.
+    // Small responses that a socket does not read take little memory: no more messages are started for it.
     if (held === undefined && size > SMALL_ANSWER_BYTES) {
       refusals.count('memory')
       return send(peer, refuseBody(body, SERVER_BUSY))
     }
     send(peer, parts, () => held?.release())
   }
-  /** Sends notifications in one write. A client that does not read them is cut off. */
+  /** Sends notifications in one write. A client that does not read them is disconnected. */
   const notify = (peer: Peer, messages: readonly Buffer[]) => {
     const { socket, stream, lane } = peer
     if (socket.readyState !== socket.OPEN) return
@@ -237,7 +238,8 @@ export function createMessages(
     }
     stream.uncork()
   }
-  /** Room for notifications, when there was none, at the expense of the client that has most of its notifications unread. */
+  /** Frees room for notifications by disconnecting the client with the most unread bytes among those with
+   *  subscriptions. */
   const makeRoom = (peer: Peer, size: number) => {
     let most: Peer | undefined
     for (const each of peers) {
@@ -263,14 +265,14 @@ export function createMessages(
       goOn(peer)
     })
   }
-  /** A message is answered. */
+  /** Ends an answered message. */
   const end = (peer: Peer, messages = 1) => {
     peer.running -= messages
     if (isStopping && peer.running === 0) peer.socket.close(CLOSE_GOING_AWAY, 'server is stopping')
     goOn(peer)
   }
 
-  /** Counts what the peer has sent; it is cut off when there is no memory for that. */
+  /** Counts the bytes that the peer has sent; disconnects it when there is no memory for them. */
   const count = (peer: Peer) => {
     if (peer.holding.resize(peer.meter.unfinishedBytes() + peer.waitingBytes)) return
     refusals.count('memory')
@@ -354,12 +356,12 @@ function originOf({ caller, remoteAddress }: Peer): RequestOrigin {
   return { transport: 'ws', remoteAddress, key: caller.name }
 }
 
-/** True for a peer with messages under way or waiting. */
+/** True for a peer with messages in progress or waiting. */
 function isBusy(peer: Peer): boolean {
   return peer.running > 0 || peer.waiting.length > 0
 }
 
-/** True for a peer whose next message may begin. */
+/** True for a peer whose next message may start. */
 function mayBegin(peer: Peer): boolean {
   return peer.running < MAX_RUNNING && peer.lane.hasRoom()
 }

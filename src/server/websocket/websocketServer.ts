@@ -16,29 +16,29 @@ import type { RefusalReason } from '../limits/refusals.js'
 import { isOwnOrigin } from '../page/page.js'
 import { CLOSE_POLICY, createMessages, methodsOf, type Peer } from './websocketPeer.js'
 
-/** Frames of one message, and pieces in which a frame may come: 5 MB in 1,400-byte segments are 3,600. */
+/** Frames of one message, and pieces in which a frame may arrive: 5 MB in 1,400-byte segments are 3,600. */
 const MAX_PIECES = 16_384
 
-/** A refused handshake's connection lives on for so long, so that the answer reaches the client. */
+/** A refused handshake's connection stays open for this long, so that the response reaches the client. */
 const LINGER_MS = 1000
 
 /** The WebSocket side of a server. */
 export interface WebSocketSide {
-  /** Takes no more messages, and closes every socket when its running requests are answered. */
+  /** Accepts no more messages, and closes every socket when its running requests are answered. */
   close(): void
   /** Ends sockets that are still open. */
   terminate(): void
 }
 
-/** Answers upgrades of `/ws/v3/<API_KEY>` on the server. Each message is a body as in a POST; answers come in the order
- *  of their completion. */
+/** Answers upgrades of `/ws/v3/<API_KEY>` on the server. Each message is a body as in a POST; responses come in the
+ *  order of their completion. */
 export function attachWebSocket(
   { server, connections, reads, fairTurns }: HttpServer,
   options: ServerOptions & { keyWatch: KeyWatch },
 ): WebSocketSide {
   const { access, keyWatch, log } = options
-  // permessage-deflate (RFC 7692) stays off: it keeps a window of its own for every socket, and compresses every message in
-  // turn, the small ones of which most are too. Who wants large answers compressed asks by POST.
+  // permessage-deflate (RFC 7692) stays off: it keeps a window for every socket, and compresses every message in turn,
+  // even the small ones, which are most. Clients that want large responses compressed use POST.
   const sockets = new WebSocketServer({
     noServer: true,
     maxPayload: MAX_BODY_BYTES,
@@ -64,7 +64,7 @@ export function attachWebSocket(
     request.headers.upgrade = 'websocket'
     const { host, origin } = request.headers
     if (!isServedHost(host)) return reject(stream, 'bad_host', '403 Forbidden', envelope(HOST_REFUSED))
-    // Pages may open sockets to anywhere and read what comes: only the server can refuse (RFC 6455, section 10.2).
+    // Pages may open sockets to any host and read the response: only the server can refuse (RFC 6455, section 10.2).
     const isOwnPage = options.page !== undefined && origin !== undefined && isOwnOrigin(origin, host)
     if (origin !== undefined && !isOwnPage && !isAllowedOrigin(options.cors, origin)) {
       return reject(stream, 'bad_origin', '403 Forbidden', envelope(ORIGIN_REFUSED))
@@ -81,7 +81,7 @@ export function attachWebSocket(
       return reject(stream, refusal.reason, status, envelope(refusal.error), retryHeaders(refusal))
     }
     sockets.handleUpgrade(request, stream, head, (socket) => {
-      // What the server hands over as a stream is the socket of the connection.
+      // The stream that the server passes on is the socket of the connection.
       const connection = stream as Socket
       const [lane, activity] = [connections.laneOf(connection), connections.activityOf(connection)]
       messages.addPeer({ socket, stream: connection, lane, activity, caller })
@@ -104,7 +104,7 @@ export function attachWebSocket(
     for (const peer of peers) {
       // Its pong would not be read.
       if (peer.socket.isPaused) continue
-      // The ping would wait behind what is unread; `writeStallMs` is for such a peer.
+      // The ping would wait behind unread bytes; `writeStallMs` handles such a peer.
       if (peer.stream.writableLength > 0) peer.isAlive = true
       else if (!peer.isAlive) peer.socket.terminate()
       else if (peer.socket.readyState === peer.socket.OPEN) {
@@ -151,8 +151,8 @@ function envelope(error: RpcErrorBody): object {
 
 type RejectAnswer = [status: string, body: object, headers?: readonly string[]]
 
-/** Answers a handshake with an error. `headers` are names and values by turns. A client that does not end its side is cut off
- *  a second later. */
+/** Responds to a handshake with an error. `headers` alternates names and values. A client that does not end its side is
+ *  disconnected a second later. */
 function rejectUpgrade(stream: Duplex, ...[status, body, headers = []]: RejectAnswer): void {
   const text = JSON.stringify(body)
   let head = `HTTP/1.1 ${status}\r\nConnection: close\r\nContent-Type: application/json\r\n`

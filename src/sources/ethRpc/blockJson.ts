@@ -6,8 +6,8 @@ import { formatData } from '../../lib/hex.js'
 import { type Fields, readFields } from './fields.js'
 import { decodeTransactionJson } from './transactionJson.js'
 
-/** A header from a block object, and its hash, which is recomputed.
- *  @throws DecodeError for a member that cannot be read, and at `hash` when it is another one. */
+/** Decodes a header from a block object and recomputes its hash.
+ *  @throws DecodeError for a member that cannot be read, and at `hash` when it differs. */
 export function decodeHeaderJson(
   value: unknown,
   path = 'block',
@@ -19,15 +19,15 @@ export function decodeHeaderJson(
   return { hash, header, totalDifficulty: fields.optional('totalDifficulty', fields.quantity) }
 }
 
-/** Hashes of the uncles that a block object lists, 32 bytes each. @throws DecodeError. */
+/** Decodes the hashes of the uncles that a block object lists, 32 bytes each. @throws DecodeError. */
 export function decodeUncleHashes(value: unknown): Uint8Array[] {
   const fields = readFields(value, 'block')
   return fields.optional('uncles', fields.hashes) ?? []
 }
 
-/** A block from a block object with whole transactions, and its uncles, which are objects of their own. Hashes and senders are
- *  recomputed. The parts are not compared with the header: see `verifyBodyRoots` in chain/eth/verifyRoots.
- *  @throws DecodeError for a member that cannot be read, or a hash or sender that is another one. */
+/** Decodes a block from a block object with whole transactions, and its uncles, which are separate objects. Recomputes
+ *  hashes and senders. Does not compare the parts with the header: see `verifyBodyRoots` in chain/eth/verifyRoots.
+ *  @throws DecodeError for a member that cannot be read, or a hash or sender that differs. */
 export function decodeBlockJson(value: unknown, uncles: readonly unknown[]): Block {
   const fields = readFields(value, 'block')
   const { hash, header } = decodeHeaderJson(value)
@@ -47,9 +47,9 @@ export function decodeBlockJson(value: unknown, uncles: readonly unknown[]): Blo
   return { ...block, hash, sizeBytes: encodeBlock(block).length }
 }
 
-/** What a node would put into the next block, from its object, in which `hash`, `nonce`, `miner` and `logsBloom` may be null or
- *  absent: they are zero then. Hashes and senders of the transactions are recomputed. The parts are not compared with the
- *  header. @throws DecodeError for a member that cannot be read, or a hash or sender that is another one */
+/** Decodes a node's pending block from its object, in which `hash`, `nonce`, `miner` and `logsBloom` may be null or
+ *  absent: they are then zero. Recomputes hashes and senders of the transactions. Does not compare the parts with the
+ *  header. @throws DecodeError for a member that cannot be read, or a hash or sender that differs */
 export function decodePendingJson(value: unknown): PendingBlock {
   const given = readFields(value, 'block')
   const zero = (name: string, length: number) => (given.has(name) ? {} : { [name]: formatData(new Uint8Array(length)) })

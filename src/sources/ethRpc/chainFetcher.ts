@@ -13,7 +13,7 @@ export function createChainFetcher({ withReceipts }: { withReceipts: boolean }):
   }
 }
 
-/** Encoded size of a block and its receipts, about. */
+/** Returns the approximate encoded size of a block and its receipts. */
 function sizeOf({ block, receipts = [] }: RawBlock): number {
   let bytes = block.sizeBytes
   for (const { logs } of receipts) {

@@ -3,7 +3,8 @@ import { DecodeError } from '../../chain/eth/rlp.js'
 import { UpstreamInvalidResponse } from '../upstreams/errors.js'
 import type { Upstream } from '../upstreams/upstream.js'
 
-/** What `decode` gives. @throws UpstreamInvalidResponse, which names the check and the upstream, when that does not decode or verify. */
+/** Returns what `decode` returns. @throws UpstreamInvalidResponse, which names the check and the upstream, when
+ *  decoding or verifying fails. */
 export function checked<T>(upstream: Upstream, blockNumber: number | undefined, decode: () => T): T {
   try {
     return decode()
@@ -23,6 +24,6 @@ function describe(error: unknown): { check: string; problem: string } | undefine
   if (error instanceof InvalidBlock) {
     return { check: error.check, problem: `expected ${error.expected}, the block has ${error.actual}` }
   }
-  // Encoders throw it for values that have no encoding, such as a header with a gap among the later fields.
+  // Encoders throw it for values without an encoding, such as a header with a gap among the later fields.
   return error instanceof RangeError ? { check: 'encoding', problem: error.message } : undefined
 }

@@ -28,7 +28,7 @@ import { parseData, readFields } from './fields.js'
 import type { UpstreamHeader } from './types.js'
 
 interface DevelopmentOptions {
-  /** Genesis file whose accounts the node was started with. */
+  /** The genesis file that the node was started with, for its accounts. */
   readonly file?: unknown
   /** False: only block 0 and the rules matter. */
   readonly withState: boolean
@@ -36,13 +36,14 @@ interface DevelopmentOptions {
   readonly signal?: AbortSignal
 }
 
-// A node that is started together with Cairn needs a moment.
+// A node that is started together with Cairn needs time to listen.
 const ATTEMPTS = 60
 const RETRY_MS = 500
 
-/** The genesis, in geth's format, of the first upstream: a development node such as anvil or `geth --dev`. Its accounts are
- *  those of the file, the node's own, and the contracts that such nodes bring; their root must be that of block 0.
- *  @throws UsageError when block 0 cannot be made of what the node says; UpstreamError when it cannot be reached for half a
+/** Fetches the genesis, in geth's format, of the first upstream: a development node such as anvil or `geth --dev`. Its
+ *  accounts are those of the file, the node's own, and the contracts that such nodes predeploy; their root must match
+ *  block 0.
+ *  @throws UsageError when the node's answers do not make block 0; UpstreamError when it cannot be reached for half a
  *  minute; the reason of `signal` */
 export async function fetchDevelopmentGenesis(
   [address]: readonly UpstreamAddress[],
@@ -64,7 +65,7 @@ export async function fetchDevelopmentGenesis(
   }
 }
 
-/** True for failures of the connection, which another attempt may not have. */
+/** True for failures of the connection, which a retry may not have. */
 export function isTransient(error: unknown): boolean {
   return (
     error instanceof UpstreamError && !(error instanceof UpstreamRpcError || error instanceof UpstreamInvalidResponse)
@@ -84,8 +85,8 @@ async function fetchGenesis(upstream: Upstream, { file, withState, signal }: Dev
   return genesis
 }
 
-/** The rules of a development node's chain, as `config` of a genesis. Forks are active from block 0 on. @throws UsageError when the
- *  node has a fork that Cairn does not know */
+/** Returns the rules of a development node's chain, as `config` of a genesis. Forks are active from block 0 on. @throws
+ *  UsageError when the node has a fork that Cairn does not know */
 export async function fetchDevelopmentConfig(
   upstream: Upstream,
   header: Header,
@@ -113,8 +114,8 @@ export async function fetchDevelopmentConfig(
   }
 }
 
-/** `config` of the genesis that the node says; undefined where it does not. @throws UsageError when it has a fork that Cairn does
- *  not know */
+/** Returns `config` of the genesis as the node reports it; undefined where it does not. @throws UsageError when it has
+ *  a fork that Cairn does not know */
 export async function fetchNodeConfig(
   upstream: Upstream,
   signal: AbortSignal | undefined,
@@ -140,7 +141,7 @@ function forkNamed(name: unknown): Fork | undefined {
   return fork && FORKS.indexOf(fork) >= FORKS.indexOf('paris') ? fork : undefined
 }
 
-/** The fork of block 0, as its header shows. */
+/** Returns the fork of block 0, as its header shows. */
 function forkOf(header: Header, { precompiles }: { precompiles?: unknown }): Fork {
   if (header.blockAccessListHash) return 'amsterdam'
   if (header.requestsHash) return isObject(precompiles) && 'P256VERIFY' in precompiles ? 'osaka' : 'prague'
@@ -150,13 +151,13 @@ function forkOf(header: Header, { precompiles }: { precompiles?: unknown }): For
 
 const SLOTNUM = '0x4b'
 
-/** True if the node executes SLOTNUM (EIP-7843). Where its headers are not those of Amsterdam, it is geth in its dev mode since
- *  1.17.5, whose chain has Bogota without Amsterdam, which only its admin methods say. */
+/** True if the node executes SLOTNUM (EIP-7843). Where its headers are not those of Amsterdam, it is geth in its dev
+ *  mode since 1.17.5, whose chain has Bogota without Amsterdam. Only its admin methods report that. */
 async function knowsSlotNumber(upstream: Upstream, signal: AbortSignal | undefined): Promise<boolean> {
   return (await callOptional(upstream, 'eth_call', [{ data: SLOTNUM, gas: '0x30d40' }, 'latest'], signal)) !== undefined
 }
 
-/** The members of a genesis in geth's format that make the header of block 0. */
+/** Returns the members of a genesis in geth's format that make the header of block 0. */
 export function genesisMembers(header: Header): object {
   const optional = (value: bigint | undefined) => (value === undefined ? undefined : formatQuantity(value))
   return {
@@ -179,9 +180,9 @@ export function genesisMembers(header: Header): object {
 }
 
 const CREATE2_DEPLOYER = '0x4e59b44847b379578588920ca78fbf26c0b4956c' // anvil deploys it
-const PRECOMPILES = 17 // geth --dev gives each 1 wei, and so the one at 0x100
+const PRECOMPILES = 17 // geth --dev funds each with 1 wei, also the one at 0x100
 
-/** Accounts that development nodes have by themselves. */
+/** Accounts that development nodes have by default. */
 function usualAddresses(): string[] {
   const precompiles = Array.from({ length: PRECOMPILES }, (_, i) => i + 1)
   return [
@@ -194,8 +195,8 @@ function usualAddresses(): string[] {
 
 const ACCOUNT_METHODS = ['eth_getBalance', 'eth_getTransactionCount', 'eth_getCode'] as const
 
-/** `alloc` of a genesis with the accounts of block `blockNumber` as the node has them: those of `given`, with its storage, the
- *  node's own, and those that such nodes bring. */
+/** Returns `alloc` of a genesis with the accounts of block `blockNumber` as the node has them: those of `given`, with
+ *  its storage, the node's own, and those that such nodes predeploy. */
 export async function fetchKnownAccounts(
   upstream: Upstream,
   given: { readonly [address: string]: unknown },
@@ -221,7 +222,7 @@ export async function fetchKnownAccounts(
   return Object.fromEntries(entries.filter(([, { balance, nonce, code }]) => !isEmpty(balance, nonce, code)))
 }
 
-/** The same of block 0. @throws UsageError when the node has its state no longer */
+/** The same for block 0. @throws UsageError when the node no longer has its state */
 async function fetchFirstAccounts(
   upstream: Upstream,
   given: { readonly [address: string]: unknown },
@@ -251,7 +252,7 @@ function isEmpty(balance: unknown, nonce: unknown, code: unknown): boolean {
   return balance === '0x0' && nonce === '0x0' && code === '0x'
 }
 
-/** @throws UsageError when block 0 of the genesis has another hash than the node's */
+/** @throws UsageError when the hash of the genesis' block 0 differs from the node's */
 function requireBlock({ name }: Upstream, genesis: unknown, { hash }: UpstreamHeader): void {
   const computed = hashHeader(parseGenesis(genesis).header)
   if (equalBytes(computed, hash)) return
@@ -277,7 +278,7 @@ async function requireState(
   )
 }
 
-/** The root of a state of these accounts: 32 bytes. */
+/** Returns the root of a state of these accounts: 32 bytes. */
 export function hashGenesis(accounts: readonly GenesisAccount[]): Uint8Array {
   return hashAccounts(
     accounts.map(({ address, nonce, balance, code, storage }) => ({
@@ -287,8 +288,8 @@ export function hashGenesis(accounts: readonly GenesisAccount[]): Uint8Array {
   )
 }
 
-/** The root of block 0's state. Anvil's header has that of no accounts; a proof begins with the right one. Undefined where it
- *  has no proofs. */
+/** Returns the state root of block 0. Anvil's header has the empty root; a proof begins with the right one. Undefined
+ *  where the node has no proofs. */
 async function fetchStateRoot(
   upstream: Upstream,
   { stateRoot }: Header,
@@ -301,7 +302,7 @@ async function fetchStateRoot(
   return node && keccak256(node)
 }
 
-/** The result of a call; undefined when the upstream answers with an error. */
+/** Returns the result of a call; undefined when the upstream answers with an error. */
 export async function callOptional(
   upstream: Upstream,
   method: string,

@@ -23,7 +23,7 @@ import type { EthRpc, EthRpcOptions, UpstreamBlockId, UpstreamHeader } from './t
 /** Kind of the source in messages and reports. */
 export const ETH_RPC = 'upstream'
 
-/** Upstream nodes of one chain, not connected yet. @throws UsageError for an address that cannot be used. */
+/** Opens upstream nodes of one chain, without connecting yet. @throws UsageError for an address that cannot be used. */
 export function openEthRpc(options: EthRpcOptions): EthRpc {
   const { log, clock = systemClock, random = Math.random, withReceipts = false } = options
   const limits = { ...DEFAULT_UPSTREAM_LIMITS, ...options.limits }
@@ -96,7 +96,7 @@ const HEADS: HeadFeed<UpstreamHeader> = {
   timeOf: ({ header }) => header,
 }
 
-/** @throws WrongChain when chain id or genesis hash are not those of the chain; UpstreamError. */
+/** @throws WrongChain when chain id or genesis hash differ from those of the chain; UpstreamError. */
 async function requireChain(
   upstream: Upstream,
   { chainId, genesisHash }: Pick<EthRpcOptions, 'chainId' | 'genesisHash'>,
@@ -111,7 +111,7 @@ async function requireChain(
   }
 }
 
-/** Of the chain up to and with the block, where an upstream says it; of block 0 its difficulty. */
+/** Returns the total difficulty including the block, where an upstream reports it; of block 0 its difficulty. */
 async function readTotalDifficulty(pool: Pool, { block }: RawBlock, signal?: AbortSignal): Promise<bigint | undefined> {
   if (block.header.number === 0) return block.header.difficulty
   const header = await pool.run((upstream) => fetchHeader(upstream, block.hash, signal), signal)

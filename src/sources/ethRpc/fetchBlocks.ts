@@ -16,8 +16,8 @@ import { fetchReceipts } from './fetchReceipts.js'
 import { parseData } from './fields.js'
 import type { UpstreamBlockId, UpstreamHeader } from './types.js'
 
-/** The blocks of an upstream, in the order of the ids, verified as `EthRpc.getBlock` says; undefined for those that it does not
- *  have. @throws UpstreamInvalidResponse for one that fails a check; UpstreamError. */
+/** Returns the blocks of an upstream, in the order of the ids, verified as `EthRpc.getBlock` says; undefined for those
+ *  that it does not have. @throws UpstreamInvalidResponse for one that fails a check; UpstreamError. */
 export async function fetchBlocks(
   upstream: Upstream,
   ids: readonly UpstreamBlockId[],
@@ -31,8 +31,8 @@ export async function fetchBlocks(
   return blocks.map((block) => block && { block, hasVerifiedRoots: true, receipts: byBlock.get(block) })
 }
 
-/** The header of an upstream; undefined where it does not have it, or does not know the tag.
- *  @throws UpstreamInvalidResponse when its hash is another one; UpstreamError. */
+/** Returns a header of an upstream; undefined where it does not have it, or does not know the tag.
+ *  @throws UpstreamInvalidResponse when its hash differs; UpstreamError. */
 export async function fetchHeader(
   upstream: Upstream,
   id: UpstreamBlockId,
@@ -52,7 +52,7 @@ export async function fetchHeader(
   return { ...decoded, upstream: upstream.name }
 }
 
-/** The newest header of an upstream. @throws UpstreamError, also when it has none. */
+/** Returns the newest header of an upstream. @throws UpstreamError, also when it has none. */
 export async function fetchHead(upstream: Upstream, signal?: AbortSignal): Promise<UpstreamHeader> {
   const head = await fetchHeader(upstream, 'latest', signal)
   if (head) return head
@@ -96,7 +96,7 @@ async function fetchJson(
   return verifyEach(upstream, ids, (i) => (values[i] === null ? undefined : decodeBlockJson(values[i], uncles[i])))
 }
 
-/** The uncles' objects of each block object. */
+/** Returns the uncles' objects of each block object. */
 async function fetchUncles(
   upstream: Upstream,
   ids: readonly UpstreamBlockId[],
@@ -106,7 +106,7 @@ async function fetchUncles(
   const wanted = values.flatMap((value, i) => {
     if (value === null) return []
     const { count, hash } = checked(upstream, numberOf(ids[i]), () => {
-      // The header is checked first: the number of uncles must not be one that somebody made up.
+      // The header is checked first: the number of uncles must not be invented.
       return { count: decodeUncleHashes(value).length, hash: decodeHeaderJson(value).hash }
     })
     return Array.from({ length: count }, (_, index) => ({
@@ -129,7 +129,7 @@ async function fetchUncles(
   return uncles
 }
 
-/** Decodes and verifies block by block, with a turn of the event loop now and then. */
+/** Decodes and verifies block by block, yielding to the event loop now and then. */
 async function verifyEach(
   upstream: Upstream,
   ids: readonly UpstreamBlockId[],
@@ -150,7 +150,7 @@ async function verifyEach(
   return blocks
 }
 
-/** @throws UpstreamInvalidResponse when it is not the block that was asked for. */
+/** @throws UpstreamInvalidResponse when it is not the requested block. */
 function requireAsked(upstream: Upstream, id: UpstreamBlockId, blockNumber: number, hash: Uint8Array): void {
   const isOther = typeof id === 'number' ? blockNumber !== id : id instanceof Uint8Array && !equalBytes(hash, id)
   if (!isOther) return
@@ -172,7 +172,7 @@ function numberOf(id: UpstreamBlockId): number | undefined {
   return typeof id === 'number' ? id : undefined
 }
 
-/** An id in messages. */
+/** Formats an id for messages. */
 export function describeId(id: UpstreamBlockId): string {
   return `block ${id instanceof Uint8Array ? formatData(id) : id}`
 }

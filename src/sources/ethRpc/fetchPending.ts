@@ -7,8 +7,8 @@ import { UpstreamRpcError } from '../upstreams/errors.js'
 import type { Upstream } from '../upstreams/upstream.js'
 import { decodePendingJson } from './blockJson.js'
 
-/** The pending block of an upstream, as `EthRpc.pendingBlock` says. One that cannot be read is no reason to put the upstream
- *  aside: nodes differ in what they leave out of it. @throws UpstreamError */
+/** Returns the pending block of an upstream, as `EthRpc.pendingBlock` says. One that cannot be read does not quarantine
+ *  the upstream: nodes differ in what they leave out of it. @throws UpstreamError */
 export async function fetchPending(
   upstream: Upstream,
   log: Logger,

@@ -10,7 +10,7 @@ import { checked } from './checked.js'
 import { parseData } from './fields.js'
 import { decodeReceiptJson } from './receiptJson.js'
 
-/** The receipts of each block, asked by its hash, with receipts root, bloom and gas used recomputed.
+/** Fetches the receipts of each block by its hash and recomputes receipts root, bloom and gas used.
  *  @throws UpstreamInvalidResponse for receipts that fail a check; UnavailableUpstream; UpstreamError. */
 export async function fetchReceipts(
   upstream: Upstream,

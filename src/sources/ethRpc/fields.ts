@@ -4,8 +4,8 @@ import { equalBytes } from '../../lib/bytes.js'
 import { abbreviate, formatData, parseHex } from '../../lib/hex.js'
 import { isObject } from '../upstreams/jsonRpc.js'
 
-/** Readers of the members of a JSON object. `undefined` and `null` both mean that a member is absent. All throw DecodeError
- *  with the name of the member. */
+/** Readers of the members of a JSON object. `undefined` and `null` both mean that a member is absent. All throw
+ *  DecodeError with the name of the member. */
 export interface Fields {
   readonly path: string
   has(name: string): boolean
@@ -13,7 +13,7 @@ export interface Fields {
   data(name: string): Uint8Array
   /** DATA of exactly `length` bytes. */
   fixed(name: string, length: number): Uint8Array
-  /** QUANTITY. Leading zeros are let through: hashes are recomputed from the value. */
+  /** QUANTITY. Leading zeros are accepted: hashes are recomputed from the value. */
   quantity(name: string): bigint
   /** QUANTITY below 2^53. */
   integer(name: string): number
@@ -21,13 +21,13 @@ export interface Fields {
   array(name: string): unknown[]
   /** An array of DATA of 32 bytes each. */
   hashes(name: string): Uint8Array[]
-  /** DATA that is known: another value throws. */
+  /** Requires DATA to be `expected`: another value throws. */
   requireSame(name: string, expected: Uint8Array): void
 }
 
 const QUANTITY = /^0x[0-9a-f]{1,64}$/i
 
-/** Readers of `value`. @throws DecodeError at `path` when it is no object. */
+/** Creates readers of `value`. @throws DecodeError at `path` when it is not an object. */
 export function readFields(value: unknown, path: string): Fields {
   if (!isObject(value)) throw new DecodeError(path, `expected an object, got ${show(value)}`)
   const fail = (name: string, expected: string): never => {
@@ -66,7 +66,7 @@ export function readFields(value: unknown, path: string): Fields {
   return fields
 }
 
-/** The bytes of hex data; undefined for anything else. */
+/** Returns the bytes of hex data; undefined for anything else. */
 export function parseData(value: unknown): Uint8Array | undefined {
   if (typeof value !== 'string' || !value.startsWith('0x')) return undefined
   try {
@@ -76,7 +76,7 @@ export function parseData(value: unknown): Uint8Array | undefined {
   }
 }
 
-/** The type of a transaction or receipt; 0 where it is absent, as at nodes without EIP-2718.
+/** Returns the type of a transaction or receipt; 0 where it is absent, as at nodes without EIP-2718.
  *  @throws DecodeError for a type beyond 4. */
 export function readTransactionType(fields: Fields): TransactionType {
   const type = fields.optional('type', fields.integer) ?? 0

@@ -5,10 +5,10 @@ import type { Upstream } from '../upstreams/upstream.js'
 import { fetchHead, fetchHeader } from './fetchBlocks.js'
 import type { FollowedHead, UpstreamHeader } from './types.js'
 
-// So long may the upstream that is followed fail before the fork of another one is followed.
+// The followed upstream may fail for this time before another one's fork is followed.
 const GRACE_MS = 10_000
 
-/** `EthRpc.findUpstreamOnFork`. */
+/** Implements `EthRpc.findUpstreamOnFork`. */
 export async function findUpstreamOnFork(
   pool: Pool,
   own: FollowedHead,
@@ -26,8 +26,8 @@ export async function findUpstreamOnFork(
   return answers[others.findIndex(({ name }) => name === own.upstream)]
 }
 
-/** The head of an upstream on whose chain the block is, and that is not behind `target`; `unknown` when it gave no answer, and
- *  has failed only briefly. */
+/** Returns the head of an upstream whose chain has the block and is not behind `target`; `unknown` when it did not
+ *  answer, and has failed only briefly. */
 async function askKeeper(
   pool: Pool,
   upstream: Upstream,
@@ -42,7 +42,7 @@ async function askKeeper(
     return head.header.number >= target.header.number ? { head } : {}
   })
   if (answer) return answer.head
-  // Looked at now: it may be well again when slower upstreams have answered.
+  // Read only now: it may have recovered by the time slower upstreams have answered.
   const { state, failingForMs } = upstream.health
   return state === 'failing' && failingForMs < GRACE_MS ? 'unknown' : undefined
 }

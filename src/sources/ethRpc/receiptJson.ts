@@ -2,8 +2,8 @@ import { DecodeError } from '../../chain/eth/rlp.js'
 import type { Block, ConsensusReceipt, Log } from '../../chain/eth/types.js'
 import { readFields, readTransactionType } from './fields.js'
 
-/** The consensus part of the receipt of transaction `index` of the block from its object. What the receipts root does not
- *  cover and the caller derives, such as gas used and price, is not read.
+/** Decodes the consensus part of the receipt of transaction `index` of the block from its object. Does not read what
+ *  the receipts root does not cover and the caller derives, such as gas used and price.
  *  @throws DecodeError for a member that cannot be read, and for a receipt of another transaction. */
 export function decodeReceiptJson(value: unknown, block: Block, index: number): ConsensusReceipt {
   const fields = readFields(value, `receipts[${index}]`)

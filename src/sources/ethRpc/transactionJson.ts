@@ -3,8 +3,8 @@ import { recoverSender, type SignedTransaction, transactionHash } from '../../ch
 import type { AccessListEntry, Authorization, Transaction, TransactionType } from '../../chain/eth/types.js'
 import { type Fields, readFields, readTransactionType } from './fields.js'
 
-/** A transaction of type 0 to 4 from its object. Hash and sender are recomputed.
- *  @throws DecodeError for a member that cannot be read, a type beyond 4, and a hash or sender that is another one. */
+/** Decodes a transaction of type 0 to 4 from its object. Recomputes hash and sender.
+ *  @throws DecodeError for a member that cannot be read, a type beyond 4, and a hash or sender that differs. */
 export function decodeTransactionJson(fields: Fields): Transaction {
   const unhashed = readTransaction(fields)
   const transaction = { ...unhashed, hash: transactionHash(unhashed) } as Transaction
@@ -50,7 +50,7 @@ function readV(fields: Fields, type: TransactionType): bigint {
   throw new DecodeError(`${fields.path}.yParity`, `expected 0 or 1, got ${parity}`)
 }
 
-/** A legacy transaction says its chain id in `v` (EIP-155). */
+/** A legacy transaction has its chain id in `v` (EIP-155). */
 function readChainId(fields: Fields, type: TransactionType, v: bigint): bigint | undefined {
   if (type !== 0) return fields.quantity('chainId')
   return v < 35n ? undefined : (v - 35n) / 2n

@@ -23,76 +23,76 @@ export interface EthRpcOptions {
   readonly random?: () => number
 }
 
-/** A header of an upstream. Its hash was recomputed here. */
+/** A header of an upstream. Cairn recomputed its hash. */
 export interface UpstreamHeader {
   readonly hash: Uint8Array // 32
   readonly header: Header
   /** Unverified, and absent at many nodes. */
   readonly totalDifficulty?: bigint
-  /** Redacted URL of the upstream that gave it. */
+  /** Redacted URL of the upstream that returned it. */
   readonly upstream: string
 }
 
 /** A block number, a block hash of 32 bytes, or a tag. */
 export type UpstreamBlockId = number | Uint8Array | 'earliest' | 'latest' | 'safe' | 'finalized'
 
-/** The newest block stored, and the upstream that told of it last. */
+/** The newest stored block, and the upstream that last reported it. */
 export interface FollowedHead {
   readonly number: number
   readonly hash: Uint8Array // 32
-  /** Redacted URL; undefined before any told of it. */
+  /** Redacted URL; undefined before any reported it. */
   readonly upstream?: string
 }
 
-/** One or more upstream nodes of one chain. Every method asks the healthiest upstream, and another one when it fails or sends
- *  something that fails a check. While no upstream can be asked, methods wait with back-off, until `signal` aborts them
- *  (they throw its reason then). Nothing that failed a check is ever returned. What no upstream has that can be asked at the
- *  time is `undefined`. */
+/** One or more upstream nodes of one chain. Every method asks the healthiest upstream, and another one when it fails or
+ *  sends something that fails a check. While no upstream can be asked, methods wait with back-off, until `signal`
+ *  aborts them (they throw its reason then). Never returns anything that failed a check. Returns `undefined` for what
+ *  no available upstream has. */
 export interface EthRpc {
-  /** Asks every upstream for its chain id and genesis hash. One that cannot be reached is asked again before its first use.
+  /** Asks every upstream for its chain id and genesis hash. Asks one that cannot be reached again before its first use.
    *  @throws WrongChain for an upstream of another chain, with both values. */
   start(signal?: AbortSignal): Promise<void>
-  /** The newest header of the upstream. It may be lower than that of an earlier call: after a reorg, or where several nodes
-   *  stand behind one URL. */
+  /** Returns the newest header of the upstream. It may be lower than that of an earlier call: after a reorg, or where
+   *  several nodes share one URL. */
   head(signal?: AbortSignal): Promise<UpstreamHeader>
-  /** The header that the upstream calls safe or finalized; undefined where it knows none or does not support the tag. */
+  /** Returns the upstream's safe or finalized header; undefined where it knows none or does not support the tag. */
   taggedHeader(tag: 'safe' | 'finalized', signal?: AbortSignal): Promise<UpstreamHeader | undefined>
-  /** The canonical header of that number. */
+  /** Returns the canonical header of that number. */
   headerByNumber(blockNumber: number, signal?: AbortSignal): Promise<UpstreamHeader | undefined>
-  /** The header of that hash, canonical or not. */
+  /** Returns the header of that hash, canonical or not. */
   headerByHash(blockHash: Uint8Array, signal?: AbortSignal): Promise<UpstreamHeader | undefined>
-  /** A block whose hash, transactions root, uncles hash and withdrawals root were recomputed, with receipts (receipts root and
-   *  bloom recomputed) where `withReceipts` asks for them. */
+  /** Returns a block whose hash, transactions root, uncles hash and withdrawals root were recomputed, with receipts
+   *  (receipts root and bloom recomputed) if `withReceipts` asks for them. */
   getBlock(id: UpstreamBlockId, signal?: AbortSignal): Promise<RawBlock | undefined>
-  /** Blocks in order, each linked to the one before, fetched ahead within the limits. With `withReceipts` the first one has
-   *  the upstream's total difficulty where it says one.
+  /** Yields blocks in order, each linked to the previous one, prefetched within the limits. With `withReceipts` the
+   *  first one has the upstream's total difficulty if reported.
    *  @throws ChainReorganized when the next block of every upstream has another parent. */
   blocks(range: UpstreamRange): AsyncIterable<RawBlock>
-  /** `blocks` from block 0 or `BlockRange.from` on, as the import pipeline takes them. */
+  /** `blocks` from block 0 or `BlockRange.from` on, as a source for the import pipeline. */
   source(range?: Omit<UpstreamRange, 'from'>): BlockSource
-  /** Tells of each new head until `signal` aborts: by `newHeads` of a WebSocket upstream, resubscribed after a lost
-   *  connection, else by polling. The first call comes with the present head. Resolves when `signal` aborts; rejects with
-   *  what `onHead` throws. Heads that come while `onHead` runs are merged: the newest is told next. */
+  /** Reports each new head until `signal` aborts: by `newHeads` of a WebSocket upstream, resubscribed after a lost
+   *  connection, else by polling. The first call has the current head. Resolves when `signal` aborts; rejects with what
+   *  `onHead` throws. Heads that arrive while `onHead` runs are merged: the newest is reported next. */
   watchHeads(onHead: (head: UpstreamHeader) => void | Promise<void>, signal: AbortSignal): Promise<void>
-  /** What the upstream would put into the next block; transactions, their root and that of the withdrawals were recomputed.
-   *  Undefined where it has none that can be read. Nobody verified its state or receipts. */
+  /** Returns the upstream's pending block; transactions, their root and that of the withdrawals were recomputed.
+   *  Undefined where it has none that can be read. Its state and receipts are unverified. */
   pendingBlock(signal?: AbortSignal): Promise<PendingBlock | undefined>
-  /** Asks the upstreams besides that of `target` whether they keep to the stored head, with a chain that is not shorter than
-   *  the target's. @returns the head of one that does, which is asked first from now on; `unknown` while the upstream of the
-   *  stored head has failed for less than 10 s; undefined when none does */
+  /** Asks the upstreams other than that of `target` whether they have the stored head, on a chain that is not shorter
+   *  than the target's. @returns the head of one that does, which is asked first from now on; `unknown` while the
+   *  upstream of the stored head has failed for less than 10 s; undefined when none does */
   findUpstreamOnFork(
     own: FollowedHead,
     target: UpstreamHeader,
     signal?: AbortSignal,
   ): Promise<UpstreamHeader | 'unknown' | undefined>
-  /** Puts the upstream of a block aside that execution or another later check refused. `raw` is as it was yielded. */
+  /** Quarantines the upstream of a block that execution or another later check refused. `raw` is as it was yielded. */
   reportInvalid(raw: RawBlock, error: InvalidBlock): void
-  /** In the order of the options. */
+  /** Status of each upstream, in the order of the options. */
   status(): UpstreamStatus[]
-  /** Why nothing comes from the upstreams, and for how long; undefined while they answer and what they send is right. */
+  /** Why the upstreams send nothing usable, and for how long; undefined while they answer with valid data. */
   stall(): Stall | undefined
-  /** What the upstreams sent was stored: earlier errors of theirs do not stop it any more. */
+  /** Data of the upstreams was stored: their earlier errors no longer count as a stall. */
   progressed(): void
-  /** Ends all connections. What runs or waits rejects with UpstreamsClosed. */
+  /** Closes all connections. Running and waiting calls reject with UpstreamsClosed. */
   close(): void
 }

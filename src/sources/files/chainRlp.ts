@@ -13,7 +13,8 @@ export const CHAIN_RLP = 'chain-rlp'
 const MAX_BLOCK_BYTES = 256 * 1024 * 1024
 const MAX_PREFIX_BYTES = 9
 
-/** True for bytes that start like an RLP block: a list whose first item, the header, is a list of at least 15 strings. */
+/** True for bytes that start like an RLP block: a list whose first item, the header, is a list of at least 15
+ *  strings. */
 export function recogniseChainRlp(head: Uint8Array): boolean {
   try {
     const block = measureRlp(head, 0)
@@ -31,8 +32,8 @@ export function recogniseChainRlp(head: Uint8Array): boolean {
   }
 }
 
-/** A file of concatenated RLP blocks (`.rlp`, `.blocks`), gzip or not. It is streamed: about 1 MB and the current block
- *  are in memory. Blocks below `from` are skipped after decoding their headers. */
+/** Opens a file of concatenated RLP blocks (`.rlp`, `.blocks`), gzip or not. It is streamed: about 1 MB and the current
+ *  block are in memory. Blocks below `from` are skipped after decoding their headers. */
 export function openChainRlp(path: string): BlockSource {
   const position = { read: 0, taken: 0, waiting: 0 }
   return {
@@ -87,7 +88,7 @@ interface Item {
   offset: number
 }
 
-/** Every RLP list of the file, with its offset in the decompressed content. */
+/** Yields every RLP list of the file, with its offset in the decompressed content. */
 async function* splitItems(path: string, position: Position): AsyncGenerator<Item> {
   const queue = createByteQueue()
   let ordinal = 0
@@ -138,15 +139,15 @@ function measureBlock(prefix: Uint8Array): RlpSpan | undefined {
   return span
 }
 
-/** A queue of bytes: chunks are pushed at the back, bytes taken from the front. */
+/** A queue of bytes: chunks are pushed at the back, bytes are removed from the front. */
 interface ByteQueue {
   readonly length: number
-  /** Number of bytes taken so far. */
+  /** Number of bytes removed so far. */
   readonly offset: number
   push(chunk: Uint8Array): void
-  /** The first `count` bytes, or fewer when the queue is shorter. */
+  /** Returns the first `count` bytes, or fewer when the queue is shorter. */
   peek(count: number): Uint8Array
-  /** The first `count` bytes, copied, so that a block does not keep its chunk alive. */
+  /** Removes the first `count` bytes and returns a copy, so that a block does not keep its chunk alive. */
   take(count: number): Uint8Array
 }
 

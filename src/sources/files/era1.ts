@@ -26,7 +26,8 @@ const ENTRY_HEADER_BYTES = 8 // type u16, length u32, reserved u16, little-endia
 const MAX_BLOCKS = 8192 // per file
 // Limit of an entry, both compressed and decompressed; blocks of all networks are far smaller.
 const MAX_ENTRY_BYTES = 256 * 1024 * 1024
-// A header has about 600 bytes plus its extra data. The limit is low because all headers of a file are in memory at once.
+// A header has about 600 bytes plus its extra data. The limit is low because all headers of a file are in memory at
+// once.
 const MAX_HEADER_BYTES = 16 * 1024
 
 /** True when the bytes start like an e2store file: with an empty version entry. */
@@ -34,9 +35,9 @@ export function recogniseEra1(head: Uint8Array): boolean {
   return head.length >= 8 && [0x65, 0x32, 0, 0, 0, 0, 0, 0].every((byte, at) => head[at] === byte)
 }
 
-/** An era1 file, gzip or not: up to 8,192 pre-merge blocks with receipts and total difficulties. Reads the index on open.
- *  Before the first block, `blocks` reads all headers and verifies their links and the accumulator, so a file with wrong
- *  headers yields no block.
+/** Opens an era1 file, gzip or not: up to 8,192 pre-merge blocks with receipts and total difficulties. Reads the index
+ *  on open. Before the first block, `blocks` reads all headers and verifies their links and the accumulator, so a file
+ *  with wrong headers yields no block.
  *  @throws UsageError when it cannot be opened; SourceError when it is not era1 or its index is wrong. */
 export function openEra1(path: string): BlockSource {
   const file = openFileBytes(path)
@@ -68,7 +69,7 @@ interface Entry {
   end: number
 }
 
-/** The entry at offset `start`.
+/** Reads the entry at offset `start`.
  *  @throws SourceError when it is malformed or ends after `limit`. */
 function readEntry(path: string, file: FileBytes, start: number, limit: number): Entry {
   if (start + ENTRY_HEADER_BYTES > limit)
@@ -89,7 +90,7 @@ function readEntry(path: string, file: FileBytes, start: number, limit: number):
   return { type, start, value, end: value + length }
 }
 
-/** The entry at offset `start`.
+/** Reads the entry at offset `start`.
  *  @throws SourceError when it is malformed or its type is not `type`. */
 function requireEntry(path: string, file: FileBytes, type: number, start: number, limit: number): Entry {
   const entry = readEntry(path, file, start, limit)
@@ -102,7 +103,8 @@ function requireEntry(path: string, file: FileBytes, type: number, start: number
 const BEACON_ENTRIES = [0x01, 0x02]
 const ERE_ENTRIES = [0x0a, 0x0b]
 
-/** Names the formats that share e2store's version entry, since their entries and index are others. In ere all headers come first.
+/** Names the formats that share e2store's version entry, since their entries and index differ. In ere all headers come
+ *  first.
  *  @throws SourceError for era and ere */
 function refuseOtherFormats(path: string, file: FileBytes): void {
   const types: number[] = []
@@ -120,7 +122,7 @@ function refuseOtherFormats(path: string, file: FileBytes): void {
   if (hasHeadersInRow || types.some((type) => ERE_ENTRIES.includes(type))) refuse('ere file (with slim receipts)')
 }
 
-/** The index at the end of the file: first block number, offsets relative to the index entry, count. */
+/** Reads the index at the end of the file: first block number, offsets relative to the index entry, count. */
 function readIndex(path: string, file: FileBytes): BlockIndex {
   const { size } = file
   const version = requireEntry(path, file, VERSION, 0, size)
@@ -202,7 +204,7 @@ function decoding<T>(path: string, offset: number, ordinal: number, decode: () =
   }
 }
 
-/** The entries of all blocks.
+/** Reads the entries of all blocks.
  *  @throws SourceError when headers are not consecutive or do not match the index or the accumulator. */
 function readAllHeaders(path: string, file: FileBytes, index: BlockIndex): BlockEntries[] {
   const { offsets, firstNumber, start: limit } = index

@@ -18,11 +18,12 @@ const CHUNK_BYTES = 1024 * 1024
 const GZIP_MAGIC = [0x1f, 0x8b]
 // Large enough that reading costs little compared to decoding, and small compared to the other memory of an import.
 const WINDOW_BYTES = 4 * 1024 * 1024
-// Gzip files that need random access are decompressed into memory. Decompressed era1 files of mainnet have at most 0.7 GB.
+// Gzip files that need random access are decompressed into memory. Decompressed era1 files of mainnet have at most 0.7
+// GB.
 const MAX_UNPACKED_BYTES = 1024 * 1024 * 1024
 
-/** The first bytes of a file, decompressed from its first 65,536 bytes when it is gzip. For format detection. @throws
- *  UsageError when the file cannot be opened */
+/** Reads the first bytes of a file, decompressed from its first 65,536 bytes when it is gzip. For format detection.
+ *  @throws UsageError when the file cannot be opened */
 export function readHead(path: string): Uint8Array {
   const fd = openFile(path)
   try {
@@ -80,7 +81,7 @@ function requireRegular(path: string, stats: Stats): void {
   throw new UsageError(`cannot read ${path}: it is ${kind}; expected a regular file`)
 }
 
-/** The content of a UTF-8 text file of at most `maxBytes`.
+/** Reads the content of a UTF-8 text file of at most `maxBytes`.
  *  @throws UsageError when it cannot be opened, is larger, or is not UTF-8. */
 export function readTextFile(path: string, maxBytes: number): string {
   const fd = openFile(path)
@@ -96,8 +97,8 @@ export function readTextFile(path: string, maxBytes: number): string {
   }
 }
 
-/** The content of a file in chunks, decompressed when it is gzip. `onRead` is called with the number of bytes of each
- *  read from the file.
+/** Returns the content of a file in chunks, decompressed when it is gzip. Calls `onRead` with the number of bytes of
+ *  each read from the file.
  *  @throws UsageError when the file cannot be opened. */
 export function streamFile(
   path: string,
@@ -133,7 +134,7 @@ function* readChunks(fd: number, onRead: (count: number) => void): Generator<Uin
 /** Random access to the content of a file. */
 export interface FileBytes {
   readonly size: number
-  /** Bytes [offset, offset + length), as a view that is valid until the next read. The range must lie within `size`.
+  /** Bytes [offset, offset + length), as a view that is valid until the next read. The range must be within `size`.
    *  @throws SourceError when the file was truncated meanwhile. */
   read(offset: number, length: number): Uint8Array
   close(): void

@@ -29,12 +29,13 @@ export interface L2Recording {
 /** A source of layer-2 blocks. */
 export interface L2Source {
   readonly name: string
-  /** The recordings in file order.
+  /** Yields the recordings in file order.
    *  @throws UnreadableL2File at the first recording that cannot be read. */
   recordings(): AsyncGenerator<L2Recording, void, undefined>
 }
 
-/** Bytes of the start of a file that `recogniseL2` needs: in a feeder block, transactions may precede the other members. */
+/** Bytes of the start of a file that `recogniseL2` needs: in a feeder block, transactions may precede the other
+ *  members. */
 export const L2_RECOGNITION_BYTES = 65_536
 
 const NEWLINE = 0x0a
@@ -43,8 +44,8 @@ const NEWLINE = 0x0a
 const TELLING_MEMBERS =
   /"(block_hash|parent_block_hash|parent_hash|block_number|state_update|state_diff|state_root|new_root|transaction_hash|transaction_receipts|sequencer_address|starknet_version|l1_gas_price)"\s*:/
 
-/** True when a file that starts with these bytes, gzip or not, holds layer-2 blocks: a JSON object with their members.
- *  Pass the whole file or its first `L2_RECOGNITION_BYTES` bytes. */
+/** True when a file that starts with these bytes, gzip or not, contains layer-2 blocks: a JSON object with their
+ *  members. Pass the whole file or its first `L2_RECOGNITION_BYTES` bytes. */
 export function recogniseL2(head: Uint8Array): boolean {
   let bytes = head
   if (isGzip(head)) {
@@ -58,8 +59,8 @@ export function recogniseL2(head: Uint8Array): boolean {
   return /^\uFEFF?\s*\{/.test(text) && TELLING_MEMBERS.test(text)
 }
 
-/** Limit of one recording, in bytes of JSON. The largest known one, a full mainnet block with its state update, is below
- *  2 MB. */
+/** Limit of one recording, in bytes of JSON. The largest known one, a full mainnet block with its state update, is
+ *  below 2 MB. */
 const MAX_RECORDING_BYTES = 32 * 1024 * 1024
 
 /** Longer recordings, in characters, are deflated on a libuv thread, so that the event loop keeps handling signals. */
@@ -67,9 +68,9 @@ const DEFLATE_IN_THREAD_BYTES = 256 * 1024
 
 const deflateInThread = promisify(deflate)
 
-/** The blocks of a file: one JSON recording, or one per line (NDJSON), gzip or not, detected from the content. Lines are
- *  streamed, so an NDJSON file may have any size. Yields to the event loop every 50 ms, between recordings and between
- *  chunks. */
+/** Opens the blocks of a file: one JSON recording, or one per line (NDJSON), gzip or not, detected from the content.
+ *  Lines are streamed, so an NDJSON file may have any size. Yields to the event loop every 50 ms, between recordings
+ *  and between chunks. */
 export function openL2File(path: string, options: L2FileOptions = {}): L2Source {
   return { name: path, recordings: () => readRecordings(path, options) }
 }
@@ -123,10 +124,10 @@ async function readRecording(text: string, where: string): Promise<L2Recording> 
 interface LineReader {
   /** Number of the last line returned, from 1. */
   readonly lineNumber: number
-  /** The next line without its newline; undefined at the end of the file.
+  /** Returns the next line without its newline; undefined at the end of the file.
    *  @throws UnreadableL2File when the line exceeds the limit. */
   line(): Promise<string | undefined>
-  /** `line`, the last line returned, and all lines after it.
+  /** Returns `line`, the last line returned, and all lines after it.
    *  @throws UnreadableL2File when they exceed the limit. */
   rest(line: string): Promise<string>
 }

@@ -5,7 +5,8 @@ import { UpstreamInvalidResponse } from '../upstreams/errors.js'
 import type { Upstream } from '../upstreams/upstream.js'
 import type { L2BlockRef, L2Fetched } from './types.js'
 
-/** What `read` gives. @throws UpstreamInvalidResponse, which names the field and the upstream, when that cannot be read. */
+/** Returns what `read` returns. @throws UpstreamInvalidResponse, which names the field and the upstream, when reading
+ *  fails. */
 export function checkedL2<T>(upstream: Upstream, blockNumber: number | undefined, read: () => T): T {
   try {
     return read()
@@ -15,7 +16,7 @@ export function checkedL2<T>(upstream: Upstream, blockNumber: number | undefined
   }
 }
 
-/** An UpstreamInvalidResponse without credentials in its problem. */
+/** Creates an UpstreamInvalidResponse without credentials in its problem. */
 export function lieOf(
   upstream: Upstream,
   blockNumber: number | undefined,
@@ -25,16 +26,16 @@ export function lieOf(
   return new UpstreamInvalidResponse(upstream.name, { check, problem: upstream.redact(problem), blockNumber })
 }
 
-/** The block of a recording. @throws UpstreamInvalidResponse */
+/** Reads the block of a recording. @throws UpstreamInvalidResponse */
 export function readFetched(upstream: Upstream, json: unknown, blockNumber?: number): L2Fetched {
   return { block: checkedL2(upstream, blockNumber, () => readL2Recording(json)), json }
 }
 
-/** `block_number` and `block_hash` of a block. @throws InvalidL2Recording */
+/** Reads `block_number` and `block_hash` of a block. @throws InvalidL2Recording */
 export function readRef(json: unknown, path: string): L2BlockRef {
   const field: Field = { value: json, path }
   return { number: safeInteger(member(field, 'block_number')), hash: felt(member(field, 'block_hash')) }
 }
 
-/** JSON of an upstream. @throws SyntaxError, JsonTooDeep */
+/** Parses JSON of an upstream. @throws SyntaxError, JsonTooDeep */
 export const parseL2Json: (text: string) => unknown = parseJsonExact

@@ -11,7 +11,7 @@ import type { L2Dialect } from './types.js'
 
 /** Asks feeder gateways. */
 export const FEEDER_DIALECT: L2Dialect = {
-  // The gateway does not say it: transaction hashes and block hashes do.
+  // The gateway does not report it: transaction hashes and block hashes do.
   chainId: async () => undefined,
   head: async (upstream, signal) => {
     const query = { blockNumber: 'latest', headerOnly: true }
@@ -28,14 +28,14 @@ export const FEEDER_DIALECT: L2Dialect = {
   },
   acceptedOnL1: async () => undefined,
   pending: async (upstream, parent, signal) => {
-    // `get_preconfirmed_block` came with 0.14; the block says neither its number nor its parent.
+    // `get_preconfirmed_block` was added in 0.14; the block has neither its number nor its parent.
     const preconfirmed = await askUnconfirmed(upstream, 'get_preconfirmed_block', { blockNumber: parent + 1 }, signal)
     if (preconfirmed) return { ...preconfirmed, block: { ...preconfirmed.block, number: parent + 1 } }
     return askUnconfirmed(upstream, 'get_block', { blockNumber: 'pending' }, signal)
   },
 }
 
-/** The block with its state update by one request; without it from a gateway that has none. */
+/** Fetches the block with its state update by one request; without it from a gateway that lacks it. */
 async function askBlock(upstream: Upstream, number: number, signal: AbortSignal | undefined) {
   if (upstream.features.has('state updates')) {
     try {
@@ -54,7 +54,7 @@ async function askWithStateUpdate(upstream: Upstream, number: number, signal: Ab
   return readConfirmed(upstream, json, number)
 }
 
-/** The result; undefined for a block that the gateway does not have. @throws UpstreamRpcError */
+/** Returns the result; undefined for a block that the gateway does not have. @throws UpstreamRpcError */
 async function ask(
   upstream: Upstream,
   method: string,

@@ -4,14 +4,15 @@ import { isObject, type RpcAnswer } from '../upstreams/jsonRpc.js'
 import type { TransportFactory } from '../upstreams/transport.js'
 import { parseL2Json } from './checkedL2.js'
 
-/** Code of an answer for a block that the gateway does not have, as the RPC has it. */
+/** Error code for a block that the gateway does not have, as in the RPC specification. */
 export const FEEDER_NOT_FOUND = 24
 
 const OTHER_ERROR = -32000
 const FOLDER = 'feeder_gateway'
 
-/** Calls as GET requests to a feeder gateway: `get_block` with `[{ blockNumber: 5 }]` is `…/feeder_gateway/get_block?blockNumber=5`.
- *  An error of the gateway is the error of the answer. The transport throws UsageError for a URL of another protocol than http. */
+/** Sends calls as GET requests to a feeder gateway: `get_block` with `[{ blockNumber: 5 }]` is
+ *  `…/feeder_gateway/get_block?blockNumber=5`. An error of the gateway is the error of the answer. The transport throws
+ *  UsageError for a URL of another protocol than http. */
 export const openFeeder: TransportFactory = (address, limits, unixMs) => {
   const { url, name } = address
   if (!url.protocol.startsWith('http')) {
@@ -30,7 +31,7 @@ export const openFeeder: TransportFactory = (address, limits, unixMs) => {
     return whole
   }
   return {
-    // Each upstream request has one call: a gateway takes no batches.
+    // Each upstream request has one call: a gateway accepts no batches.
     send: async (calls, signal) => {
       signal?.throwIfAborted()
       const ask = ({ method, params }: (typeof calls)[0]) => exchange.ask(target(method, params[0]), undefined, signal)

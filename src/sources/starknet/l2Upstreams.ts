@@ -23,12 +23,13 @@ import type { L2Dialect, L2Fetched, L2Upstreams, L2UpstreamsOptions, L2Verified 
 
 const deflateInThread = promisify(deflate)
 
-// A gateway is shared by all: it takes no batches, and few requests at a time.
+// A gateway is shared by all: it accepts no batches, and few requests at a time.
 const FEEDER_LIMITS = { maxConcurrency: 8, maxBatch: 1 }
 // The largest known block has 2 MB. A batch of a Starknet node is answered whole.
 const RPC_LIMITS = { maxBatch: 16 }
 
-/** Upstreams of a layer-2 chain, not connected yet. @throws UsageError for an address that cannot be used. */
+/** Opens upstreams of a layer-2 chain, without connecting yet. @throws UsageError for an address that cannot be
+ *  used. */
 export function openL2Upstreams(options: L2UpstreamsOptions): L2Upstreams {
   const { rpc, feeders, expected, log, clock = systemClock, random = Math.random } = options
   const limits = { ...DEFAULT_UPSTREAM_LIMITS, ...options.limits }
@@ -111,7 +112,8 @@ export function openL2Upstreams(options: L2UpstreamsOptions): L2Upstreams {
   }
 }
 
-/** The head of a notification. That of a reorg says only what is gone, and older nodes leave members out: no head then. */
+/** Reads the head of a notification. Undefined for a reorg, which lists only removed blocks, and where older nodes
+ *  leave members out. */
 function readNewHead(upstream: Upstream, result: unknown) {
   const isHeader = typeof result === 'object' && result !== null && 'block_hash' in result
   if (!isHeader) return undefined
@@ -119,7 +121,7 @@ function readNewHead(upstream: Upstream, result: unknown) {
   return { number, hash: encodeFelt(hash), timestamp: undefined }
 }
 
-/** Gets verified blocks. */
+/** Creates a fetcher of verified blocks. */
 function createFetcher(
   { verify, expected, log }: L2UpstreamsOptions,
   dialectOf: (upstream: Upstream) => L2Dialect,
@@ -148,7 +150,7 @@ function createFetcher(
     }
     return { block, verdict, raw: await deflateInThread(JSON.stringify(json)) }
   }
-  /** The block with its state update, if the upstream has one; where the hash covers it, it must. */
+  /** Returns the block with its state update, if the upstream has one; required where the hash covers it. */
   const complete = async (upstream: Upstream, fetched: L2Fetched, signal: AbortSignal | undefined) => {
     const { number, hash, stateDiff } = fetched.block
     if (stateDiff !== undefined) return fetched
@@ -163,7 +165,7 @@ function createFetcher(
       upstream.features.lacks('state updates')
       return fetched
     }
-    // A reorg between the two requests, or a hash that the upstream does not know itself.
+    // A reorg between the two requests, or a hash that the upstream itself does not know.
     const [again] = await dialect.blocks(upstream, [number!], signal)
     if (again?.block.hash === hash) throw lieOf(upstream, number, 'block hash', 'no state update has it')
     return undefined
@@ -189,13 +191,13 @@ function createFetcher(
       hash: encodeFelt(block.hash!),
       parentHash: encodeFelt(block.parentHash!),
     }),
-    // The parsed block takes about as much as ten times its deflated JSON.
+    // The parsed block uses about ten times the memory of its deflated JSON.
     sizeOf: ({ raw }) => 11 * raw.length,
   }
 }
 
-/** @throws UpstreamInvalidResponse for a block without the parts of its transactions: the commitments of its header would stand for them,
- *  and nothing would cover the parts. */
+/** @throws UpstreamInvalidResponse for a block without the parts of its transactions: the commitments of its header
+ *  would stand for them, and nothing would cover the parts. */
 function requireWhole(upstream: Upstream, block: L2Block, isComplete: boolean): void {
   const { number, transactionHashes, transactions, receipts } = block
   if (transactionHashes.length === 0) return

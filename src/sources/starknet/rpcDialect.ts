@@ -9,7 +9,7 @@ import type { L2Dialect, L2Fetched } from './types.js'
 
 /* Starknet JSON-RPC 0.6 to 0.10 (starknet-specs, api/starknet_api_openrpc.json). */
 
-/** `[0, 8]` for a version such as 0.8.1. */
+/** Returns `[0, 8]` for a version such as 0.8.1. */
 type SpecVersion = readonly [major: number, minor: number]
 
 // Error codes of the specification.
@@ -17,7 +17,7 @@ const BLOCK_NOT_FOUND = 24
 const NO_BLOCKS = 32
 const METHOD_NOT_FOUND = -32601
 
-/** Asks upstreams that speak Starknet JSON-RPC. What each supports follows from `starknet_specVersion`. */
+/** Asks upstreams that speak Starknet JSON-RPC. `starknet_specVersion` decides what each supports. */
 export function createRpcDialect(): L2Dialect {
   const versions = new WeakMap<Upstream, SpecVersion>()
   const isFrom = (upstream: Upstream, minor: number) => {
@@ -71,7 +71,7 @@ export function createRpcDialect(): L2Dialect {
       try {
         const tag = isFrom(upstream, 9) ? 'pre_confirmed' : 'pending'
         const fetched = readFetched(upstream, await upstream.call(method, [tag], signal))
-        // Without a pending block some nodes answer with the newest one.
+        // Without a pending block some nodes return the newest one.
         return isPendingStatus(fetched.block.status) ? fetched : undefined
       } catch (error) {
         if (error instanceof UpstreamRpcError) return undefined
@@ -87,7 +87,7 @@ function parseVersion(upstream: Upstream, version: unknown): SpecVersion {
   return [Number(major), Number(minor)]
 }
 
-/** Hash and status of a block. @throws UpstreamInvalidResponse, also when it is another block than was asked for */
+/** Returns hash and status of a block. @throws UpstreamInvalidResponse, also when it is not the requested block */
 export function readStatus(upstream: Upstream, json: unknown, number: number) {
   return checkedL2(upstream, number, () => {
     const ref = readRef(json, 'block')
@@ -119,7 +119,7 @@ async function fetchBlocks(
   return fetched
 }
 
-/** A block with transactions as `starknet_getBlockWithReceipts` gives it, which came with 0.7. */
+/** Returns a block with transactions from `starknet_getBlockWithReceipts`, which was added in 0.7. */
 async function addReceipts(
   upstream: Upstream,
   json: unknown,
@@ -138,7 +138,7 @@ async function addReceipts(
   return readConfirmed(upstream, { ...(json as object), transactions: pairs }, number)
 }
 
-/** The block; undefined where the upstream has none, one that is not confirmed yet, or one that it gave up. */
+/** Returns the block; undefined where the upstream has none, one that is not confirmed yet, or one that it rejected. */
 export function readConfirmed(upstream: Upstream, json: unknown, number: number): L2Fetched | undefined {
   if (json === undefined) return undefined
   const fetched = readFetched(upstream, json, number)
@@ -148,7 +148,8 @@ export function readConfirmed(upstream: Upstream, json: unknown, number: number)
   return fetched
 }
 
-/** Results in the order of `params`; undefined for blocks and transactions that are not found. @throws UpstreamRpcError */
+/** Returns results in the order of `params`; undefined for blocks and transactions that are not found. @throws
+ *  UpstreamRpcError */
 async function askEach(
   upstream: Upstream,
   method: string,

@@ -9,15 +9,16 @@ interface Search {
   signal: AbortSignal | undefined
 }
 
-/** The highest held block in the range that the upstream calls accepted on layer 1, by its `l1_accepted` tag, else by a search
- *  over the statuses in O(log n) requests. Blocks that the upstream has with another hash do not count. @throws UpstreamError */
+/** Returns the highest stored block in the range that the upstream reports as accepted on layer 1, by its `l1_accepted`
+ *  tag, else by a search over the statuses in O(log n) requests. Blocks that the upstream has with another hash do not
+ *  count. @throws UpstreamError */
 export async function searchAccepted(
   { upstream, dialect, hashOf, signal }: Search,
   { from, to }: { from: number; to: number },
 ): Promise<number | undefined> {
   if (to < from) return undefined
   const tagged = await dialect.acceptedOnL1(upstream, signal)
-  // A tag beyond what is held: the newest block held may be accepted, too, if it is on the upstream's chain.
+  // A tag above the newest stored block: that block may be accepted, too, if it is on the upstream's chain.
   if (tagged !== undefined && tagged.number <= to) {
     return tagged.number >= from && hashOf(tagged.number) === tagged.hash ? tagged.number : undefined
   }
@@ -27,7 +28,7 @@ export async function searchAccepted(
     const found = await dialect.status(upstream, number, signal)
     return found?.isAcceptedOnL1 === true && found.hash === held
   }
-  // Most of the time nothing has changed, or a few blocks were accepted: steps of 1, 2, 4, …, then halves.
+  // Usually nothing has changed, or a few blocks were accepted: steps of 1, 2, 4, …, then halves.
   let accepted = from - 1
   let refused = to + 1
   for (let step = 1; accepted + step < refused; step *= 2) {

@@ -1,26 +1,28 @@
-/** How much is asked of one upstream at a time: raised by one step after a round of successes, halved when it is too much. */
+/** Limits of requests to one upstream: raised by one step after a round of successes, halved on overload. */
 export interface AdaptiveLimits {
   /** Requests that may be in flight. */
   readonly concurrency: number
   /** Calls in one request. */
   readonly batchSize: number
   readonly inFlight: number
-  /** Waits for a free place, in the order of asking. Call what it resolves to when the request has ended.
+  /** Waits for a free slot, in the order of the calls. Call the function that it resolves to when the request has
+   *  ended.
    *  @throws the reason of `signal` when it aborts. */
   acquire(signal?: AbortSignal): Promise<() => void>
   /** A request of that many calls was answered. */
   succeeded(calls: number): void
-  /** A request was throttled, timed out, or was too large. Requests that were sent before the last halving do not halve again.
+  /** A request was throttled, timed out, or was too large. Requests that were sent before the last halving do not halve
+   *  again.
    *  @param startedMs when the request was sent */
   overloaded(startedMs: number): void
-  /** The upstream takes no batches. */
+  /** The upstream accepts no batches. */
   forbidBatches(): void
 }
 
 const FIRST_CONCURRENCY = 4
 const FIRST_BATCH = 8
 
-/** Limits between 1 and the given ones, which begin low. @param nowMs the clock that `overloaded` is told times of */
+/** Creates limits between 1 and the maxima, starting low. @param nowMs the clock of the times passed to `overloaded` */
 export function createAdaptiveLimits(maxConcurrency: number, maxBatch: number, nowMs: () => number): AdaptiveLimits {
   let concurrency = Math.min(FIRST_CONCURRENCY, maxConcurrency)
   let batchSize = Math.min(FIRST_BATCH, maxBatch)
@@ -69,7 +71,7 @@ export function createAdaptiveLimits(maxConcurrency: number, maxBatch: number, n
         admit()
       }),
     succeeded: (calls) => {
-      // Additive increase: one step after as many successes as run at a time. A batch that was not full says nothing.
+      // Additive increase: one step after as many successes as run at a time. A batch that was not full does not count.
       if (++successes < concurrency) return
       successes = 0
       concurrency = Math.min(concurrency + 1, maxConcurrency)

@@ -4,9 +4,9 @@ import { linkAbort } from './linkedAbort.js'
 import type { Pool } from './pool.js'
 import type { Upstream } from './upstream.js'
 
-// A reorg waits so long at most for what the other upstreams say.
+// A reorg waits at most this long for the other upstreams' answers.
 const ASK_MS = 2000
-// So long is an upstream not asked whose head stands still.
+// An upstream whose head is stuck is not asked for this time.
 const BEHIND_MS = 30_000
 
 /** An upstream and its head. */
@@ -15,8 +15,8 @@ interface HeadOf<H> {
   readonly head: H
 }
 
-/** The highest head of the other upstreams, when it is above that of `behind`. That upstream is asked first from now on, and the
- *  one that is behind is left alone for a while. */
+/** Returns the highest head of the other upstreams, when it is above that of `behind`. Prefers its upstream from now
+ *  on, and skips the one that is behind for a while. */
 export async function findLeader<H extends { readonly hash: Uint8Array }>(
   pool: Pool,
   feed: HeadFeed<H>,
@@ -37,8 +37,8 @@ export async function findLeader<H extends { readonly hash: Uint8Array }>(
   return { upstream: others[at], head: heads[at]! }
 }
 
-/** What an upstream answers within two seconds; undefined when it fails, which a late answer counts as, or is not to be asked
- *  now. */
+/** Returns what an upstream answers within two seconds; undefined when it fails, answers too late, or is not to be
+ *  asked now. */
 export async function askBriefly<T>(
   pool: Pool,
   upstream: Upstream,

@@ -1,13 +1,13 @@
-/** What is learnt from of a head. */
+/** The fields of a head that the block time is learnt from. */
 export interface HeadTime {
   readonly number: number
-  /** Unix seconds; undefined where the upstream does not say it. */
+  /** Unix seconds; undefined where the upstream does not report it. */
   readonly timestamp?: bigint
 }
 
 /** Learns the time between blocks from their heads. */
 export interface BlockTime {
-  /** A head that has just come. */
+  /** Adds a head that has just arrived. */
   add(head: HeadTime, arrivedMs: number): void
   /** How long to wait before the head is asked for again: a quarter of the block time, 100 ms to 12 s. */
   readonly pollMs: number
@@ -21,14 +21,14 @@ const MAX_POLL_MS = 12_000
 const UNKNOWN_POLL_MS = 1000
 const POLLS_A_BLOCK = 4
 
-/** The block time is the smaller one of two medians over the last 16 heads: of the gaps between their timestamps, which are
- *  whole seconds, and between their arrivals, which a slow start of the chain or of us may stretch. */
+/** The block time is the smaller one of two medians over the last 16 heads: of the gaps between their timestamps, which
+ *  are whole seconds, and between their arrivals, which a slow start of the chain or of Cairn may stretch. */
 export function createBlockTime(): BlockTime {
   const timestampGaps: number[] = []
   const arrivalGaps: number[] = []
   let before: { head: HeadTime; arrivedMs: number } | undefined
   const expected = () => {
-    // Several blocks in one second have gaps of 0, which say nothing.
+    // Several blocks in one second have gaps of 0, which are no measure.
     const medians = [median(timestampGaps), median(arrivalGaps)].filter((ms) => ms !== undefined && ms > 0)
     return medians.length === 0 ? undefined : Math.min(...(medians as number[]))
   }

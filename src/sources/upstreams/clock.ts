@@ -1,6 +1,6 @@
-/** Time and timers: tests bring their own. */
+/** Time and timers. Tests bring their own. */
 export interface Clock {
-  /** Milliseconds from a fixed point, never going back. */
+  /** Milliseconds from a fixed point; monotonic. */
   nowMs(): number
   /** Unix time in milliseconds, for dates of HTTP headers. */
   unixMs(): number

@@ -2,16 +2,16 @@ import { validateHeaderName, validateHeaderValue } from 'node:http'
 import { UsageError } from '../../lib/errors.js'
 import type { UpstreamAddress } from './types.js'
 
-/** An upstream address taken apart: what is sent, and what may be shown. */
+/** A parsed upstream address: what is sent, and what may be shown. */
 export interface ParsedAddress {
   /** Without user and password. */
   readonly url: URL
-  /** The given headers, and basic authorization where the URL has a user. */
+  /** The headers of the address, and basic authorization where the URL has a user. */
   readonly headers: Readonly<Record<string, string>>
   /** The URL without credentials, for messages. */
   readonly name: string
-  /** A text of the upstream or of a library without the credentials of this address, on one line of at most `maxCharacters`, 200 by
-   *  default. */
+  /** Removes the credentials of this address from a text of the upstream or of a library; returns one line of at most
+   *  `maxCharacters`, 200 by default. */
   redact(text: string, maxCharacters?: number): string
 }
 
@@ -24,8 +24,8 @@ const PLAIN_SEGMENT =
 const KEY_LABEL = /^(?=.*\d)[0-9a-z]{20,}$/i
 const HIDDEN = '…'
 
-/** A URL for messages, logs and reports: without user, password, query and fragment, with `…` in place of path segments and
- *  host labels that may be keys. A text that is no URL gives `…`. */
+/** Formats a URL for messages, logs and reports: without user, password, query and fragment, with `…` in place of path
+ *  segments and host labels that may be keys. Returns `…` for a text that is not a URL. */
 export function describeUrl(url: string | URL): string {
   const parsed = typeof url === 'string' ? parseUrl(url) : url
   if (!parsed || !PROTOCOLS.includes(parsed.protocol)) return HIDDEN
@@ -35,7 +35,7 @@ export function describeUrl(url: string | URL): string {
   return `${parsed.protocol}//${host.join('.')}${port}${path.join('/').replace(/\/+$/, '')}`
 }
 
-/** ` #2` and so on for URLs that are described like one before; empty for others. */
+/** Returns ` #2` and so on for URLs that are described like an earlier one; empty for others. */
 export function suffixesOf(urls: readonly string[]): string[] {
   const names = urls.map(describeUrl)
   return names.map((name, i) => {
@@ -44,7 +44,8 @@ export function suffixesOf(urls: readonly string[]): string[] {
   })
 }
 
-/** Checks an upstream address. `suffix` is put behind its name. @throws UsageError, without credentials, for another protocol or a bad header. */
+/** Checks an upstream address. Appends `suffix` to its name. @throws UsageError, without credentials, for another
+ *  protocol or a bad header. */
 export function parseUpstreamAddress({ url: text, headers = {} }: UpstreamAddress, suffix = ''): ParsedAddress {
   const url = parseUrl(text)
   if (!url) throw new UsageError('upstream: expected a URL such as http://127.0.0.1:8545, got something else')
@@ -73,7 +74,7 @@ export function parseUpstreamAddress({ url: text, headers = {} }: UpstreamAddres
   }
 }
 
-/** The texts that must not be shown, the longest first, so that none leaves a part of another. */
+/** Returns the texts that must not be shown, the longest first, so that none leaves a part of another. */
 function listSecrets(url: URL, others: readonly (string | undefined)[]): string[] {
   const hidden = (parts: string[], isPlain: (part: string) => boolean) => parts.filter((part) => part && !isPlain(part))
   const secrets = [

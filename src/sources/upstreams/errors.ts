@@ -1,6 +1,6 @@
 import { CairnError } from '../../lib/errors.js'
 
-/** A request to an upstream failed. Messages and fields hold no credentials; `upstream` is the redacted URL. */
+/** A request to an upstream failed. Messages and fields contain no credentials; `upstream` is the redacted URL. */
 export class UpstreamError extends CairnError {
   readonly upstream: string
   constructor(upstream: string, problem: string) {
@@ -12,7 +12,7 @@ export class UpstreamError extends CairnError {
 /** No connection, or one that was cut before the response was whole. */
 export class UpstreamUnreachable extends UpstreamError {}
 
-/** No whole response in time. */
+/** No complete response in time. */
 export class UpstreamTimeout extends UpstreamError {
   readonly timeoutMs: number
   constructor(upstream: string, timeoutMs: number) {
@@ -43,10 +43,11 @@ export class UpstreamHttpStatus extends UpstreamError {
   }
 }
 
-/** A response that is no JSON-RPC answer to the request: wrong content type, no JSON, missing or doubled ids. */
+/** A response that is not a JSON-RPC answer to the request: wrong content type, invalid JSON, missing or duplicate
+ *  ids. */
 export class MalformedAnswer extends UpstreamError {}
 
-/** The upstream answers a batch with one error: it takes single requests only. */
+/** The upstream answers a batch with one error: it accepts single requests only. */
 export class BatchesUnsupported extends UpstreamError {}
 
 /** A JSON-RPC error that has no class of its own. */
@@ -67,7 +68,7 @@ export class UnavailableUpstream extends UpstreamError {
   }
 }
 
-/** The upstream sent something wrong. `check` is the short name of the rule that it breaks. */
+/** The upstream sent an invalid response. `check` is the short name of the rule that it breaks. */
 export class UpstreamInvalidResponse extends UpstreamError {
   readonly check: string
   readonly blockNumber?: number
@@ -101,11 +102,11 @@ export class UpstreamsClosed extends CairnError {
   }
 }
 
-/** The canonical block after the one that was yielded last has another parent: the chain forked at or below that one. */
+/** The canonical block after the last yielded one has another parent: the chain forked at or below that one. */
 export class ChainReorganized extends CairnError {
-  /** Of the block that does not link. */
+  /** Number of the block that does not link. */
   readonly blockNumber: number
-  /** Hash of the block before it, as it was yielded or given in the range. */
+  /** Hash of the block before it, as yielded or as passed in the range. */
   readonly expectedParent: Uint8Array
   constructor(blockNumber: number, expectedParent: Uint8Array) {
     super(`the upstream's block ${blockNumber} has another parent: the chain was reorganized`)

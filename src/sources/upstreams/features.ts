@@ -11,7 +11,7 @@ export type OptionalMethod =
   | 'l1_accepted'
   | 'state updates'
 
-/** Which optional methods an upstream has, as far as it was tried. */
+/** Optional methods of an upstream, as far as they were tried. */
 export interface Features {
   /** False while the method is known to be missing. */
   has(method: OptionalMethod): boolean
@@ -22,7 +22,7 @@ export interface Features {
 // Nodes are restarted with other options now and then.
 const REPROBE_MS = 3_600_000
 
-/** Features of an upstream that was not asked yet: all methods are tried. */
+/** Creates the features of an upstream that was not asked yet: all methods are tried. */
 export function createFeatures(nowMs: () => number): Features {
   const missingUntilMs = new Map<OptionalMethod, number>()
   return {
@@ -31,7 +31,7 @@ export function createFeatures(nowMs: () => number): Features {
   }
 }
 
-/** True for an error that says that a block or header is not there, as nodes word it in place of `null`. */
+/** True for an error that reports a missing block or header, as nodes word it in place of `null`. */
 export function isNotFound(error: unknown): boolean {
   return (
     error instanceof UpstreamRpcError &&

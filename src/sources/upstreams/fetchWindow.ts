@@ -6,11 +6,11 @@ import { type LinkedAbort, linkAbort } from './linkedAbort.js'
 import type { Pool } from './pool.js'
 import type { UpstreamLimits } from './types.js'
 
-/** Blocks that are fetched ahead of the one that is taken next. */
+/** Prefetches blocks ahead of the one that is taken next. */
 export interface FetchWindow<B> {
-  /** The block of that number, which must be the one after the last that was taken. @throws the reason of the signal. */
+  /** Returns the block of that number, which must follow the last one taken. @throws the reason of the signal. */
   take(blockNumber: number): Promise<FetchedBlock<B>>
-  /** Forgets all that was fetched: the next block to be taken is `blockNumber`. */
+  /** Discards all fetched blocks: the next block to be taken is `blockNumber`. */
   reset(blockNumber: number): void
 }
 
@@ -18,7 +18,7 @@ interface WindowOptions<B> {
   pool: Pool
   fetcher: BlockFetcher<B>
   from: number
-  /** The last block that may be fetched, which may grow. */
+  /** Returns the last block that may be fetched, which may grow. */
   last: () => number
   limits: Pick<UpstreamLimits, 'prefetchBytes' | 'prefetchBlocks'>
   log: Logger
@@ -26,7 +26,7 @@ interface WindowOptions<B> {
   signal: AbortSignal
 }
 
-/** What belongs to the blocks since the last reset. */
+/** State of the blocks since the last reset. */
 interface Epoch<B> {
   readonly ready: Map<number, FetchedBlock<B> & { bytes: number }>
   readonly abort: LinkedAbort
@@ -37,13 +37,13 @@ interface Epoch<B> {
 }
 
 const FIRST_ESTIMATE_BYTES = 32 * 1024
-// The estimate of a block is the largest of the last ones; it sinks by so much with each smaller block.
+// The estimated size is the largest of the last blocks; it shrinks by this factor with each smaller block.
 const ESTIMATE_DECAY = 0.98
 const FIRST_RETRY_MS = 100
 const MAX_RETRY_MS = 5000
 
-/** A window that begins to fetch with the first `take`. Jobs of consecutive blocks run concurrently, as far as the upstream's
- *  limits and the window's bounds allow; the block that is taken next is always fetched. */
+/** Creates a window that starts fetching with the first `take`. Jobs of consecutive blocks run concurrently, as far as
+ *  the upstream's limits and the window's bounds allow; the block that is taken next is always fetched. */
 export function createFetchWindow<B>(options: WindowOptions<B>): FetchWindow<B> {
   const { pool, fetcher, limits, signal } = options
   let epoch = createEpoch<B>(options.from, signal)
@@ -130,7 +130,7 @@ function createEpoch<B>(from: number, signal: AbortSignal): Epoch<B> {
   return { ready: new Map(), abort: linkAbort(signal), nextJob: from, jobs: 0, readyBytes: 0, reservedBytes: 0 }
 }
 
-/** The blocks of these numbers, asked for until some upstream has each. */
+/** Fetches the blocks of these numbers, retrying until some upstream has each. */
 async function fetchAll<B>(
   { pool, fetcher, log, clock }: WindowOptions<B>,
   numbers: readonly number[],
@@ -139,7 +139,7 @@ async function fetchAll<B>(
   const fetched: FetchedBlock<B>[] = []
   let isMissing = false
   for (let retryMs = FIRST_RETRY_MS; fetched.length < numbers.length; retryMs = Math.min(2 * retryMs, MAX_RETRY_MS)) {
-    // One block tells whether the upstream has come so far: its head may be a lie.
+    // One block shows whether the upstream is that far: its head may be invalid.
     const wanted = numbers.slice(fetched.length, isMissing ? fetched.length + 1 : undefined)
     try {
       fetched.push(

@@ -1,33 +1,33 @@
 import type { UpstreamStatus } from './types.js'
 
-/** What is known of how an upstream is doing: a circuit breaker over failed requests, a quarantine after wrong data, and a
- *  score. Times are those of the clock it was made with. */
+/** Health of an upstream: a circuit breaker over failed requests, a quarantine after invalid responses, and a score.
+ *  Times are those of the clock it was created with. */
 export interface Health {
   readonly state: UpstreamStatus['state']
   readonly failures: number
   readonly lies: number
   readonly latencyMs: number | undefined
-  /** When it may be asked again; a time that has passed when it may be now. */
+  /** When it may be asked again; a past time when it may be asked now. */
   readonly availableAtMs: number
-  /** When it may be asked although it sent something wrong or is of another chain, since no other upstream can be: what it
-   *  sends is checked again, and it may be well by now. */
+  /** When it may be asked despite an invalid response or a wrong chain, since no other upstream can be: what it sends
+   *  is checked again, and it may have recovered. */
   readonly lastResortAtMs: number
-  /** Since the first of the failures that no success followed; 0 when the last request succeeded. */
+  /** Time since the first failure after the last success; 0 when the last request succeeded. */
   readonly failingForMs: number
-  /** How much longer it asked to be left alone; 0 when it may be asked. */
+  /** Remaining time of the pause that it asked for; 0 when it may be asked. */
   readonly pausedForMs: number
-  /** Lower is healthier: the latency, raised by recent failures and lies. */
+  /** Lower is healthier: the latency, raised by recent failures and invalid responses. */
   readonly cost: number
   succeeded(latencyMs: number): void
-  /** A request failed: opens the circuit breaker, each time for longer. Failures of requests that were sent before it opened
-   *  count as one. @param startedMs when the request was sent @returns how long it is open */
+  /** A request failed: opens the circuit breaker, each time for longer. Failures of requests that were sent before it
+   *  opened count as one. @param startedMs when the request was sent @returns how long it is open */
   failed(startedMs: number): number
-  /** It sent something wrong: quarantined, each time for longer. What comes while it is quarantined was asked before, and does
-   *  not count again. @returns how long it is quarantined */
+  /** It sent an invalid response: quarantined, each time for longer. Invalid responses during quarantine were requested
+   *  before, and do not count again. @returns how long it is quarantined */
   lied(): number
-  /** It is not to be chosen for `ms`; what is asked of it all the same is sent. */
+  /** Skips it for `ms`; requests that are sent to it anyway are not blocked. */
   stepBack(ms: number): void
-  /** It asked to be left alone for `ms`. */
+  /** Pauses requests for `ms`, as it asked for. */
   pause(ms: number): void
   /** It is of another chain: not asked for a while, each time for longer. @returns for how long */
   refuse(): number
@@ -37,16 +37,18 @@ const FIRST_BACKOFF_MS = 100
 const MAX_BACKOFF_MS = 30_000
 const FIRST_QUARANTINE_MS = 60_000
 const MAX_QUARANTINE_MS = 6 * 3_600_000
-// Another node may be at its address again, and two small requests tell.
+// Its address may have another node again, and two small requests are enough to check.
 const FIRST_REFUSAL_MS = 10_000
 const MAX_REFUSAL_MS = 600_000
-// An upstream without an alternative is tried again after this, so that following resumes within a minute of its recovery.
+// An upstream without an alternative is tried again after this, so that following resumes within a minute of its
+// recovery.
 const LAST_RESORT_MS = 20_000
 const AVERAGE_WEIGHT = 0.2
 // A fast upstream that was not measured yet and a slow one differ by more than this.
 const BASE_COST_MS = 50
 
-/** Health of an upstream that was not asked yet. @param random in [0, 1): back-off times are between half and whole */
+/** Creates the health of an upstream that was not asked yet. @param random in [0, 1): back-off times are between half
+ *  and whole */
 export function createHealth(nowMs: () => number, random: () => number): Health {
   let consecutive = 0
   let failures = 0

@@ -17,20 +17,21 @@ import { linkAbort } from './linkedAbort.js'
 import { parseRetryAfter } from './retryAfter.js'
 import type { UpstreamLimits } from './types.js'
 
-/** Sends HTTP requests to one upstream and gives the JSON of their responses. */
+/** Sends HTTP requests to one upstream and returns the JSON of their responses. */
 export interface HttpExchange {
-  /** GET of `url` without a body, else POST. @throws UpstreamError of any class; the reason of `signal` when it aborts. */
+  /** Sends a GET of `url` without a body, else a POST. @throws UpstreamError of any class; the reason of `signal` when
+   *  it aborts. */
   ask(url: URL, body: string | undefined, signal: AbortSignal | undefined): Promise<unknown>
   close(): void
 }
 
-/** What is read of responses. */
+/** How responses are read. */
 export interface HttpReading {
   /** The clock that dates in Retry-After are compared with. */
   unixMs(): number
   /** @throws SyntaxError */
   parse(text: string): unknown
-  /** True for the JSON of an error that comes with a status from 400 on, as part of an answer. */
+  /** True for JSON that is the error of an answer, although its status is 400 or above. */
   isErrorAnswer(parsed: object): boolean
 }
 
@@ -52,8 +53,8 @@ export function createHttpTransport(
   }
 }
 
-/** HTTP with keep-alive connections. Responses may be compressed with gzip; their length is bounded after decompression.
- *  Redirects are not followed: they would take credentials elsewhere. */
+/** HTTP with keep-alive connections. Responses may be compressed with gzip; their length is bounded after
+ *  decompression. Redirects are not followed: they would take credentials elsewhere. */
 export function createHttpExchange(address: ParsedAddress, limits: UpstreamLimits, reading: HttpReading): HttpExchange {
   const { url, name } = address
   const library = url.protocol === 'https:' ? https : http
@@ -95,8 +96,8 @@ function requestHeaders({ headers }: ParsedAddress, body: string | undefined): h
   return { accept: 'application/json', 'accept-encoding': 'gzip', ...content, ...headers }
 }
 
-/** Sends the body and waits for the head of the response. A kept connection that the server had closed meanwhile is replaced
- *  once. */
+/** Sends the body and waits for the head of the response. If the server had closed a kept connection, retries once on a
+ *  new one. */
 async function exchange(
   open: () => http.ClientRequest,
   body: string | undefined,
@@ -161,7 +162,7 @@ async function readBytes(name: string, response: http.IncomingMessage, maxBytes:
     throw new MalformedAnswer(name, 'expected no content encoding or gzip, got another')
   }
   const stream: Readable = encoding === 'gzip' ? response.pipe(createGunzip()) : response
-  // `pipe` does not pass on errors: a cut response would leave the gunzip stream waiting.
+  // `pipe` does not forward errors: a cut response would leave the gunzip stream waiting.
   if (stream !== response) response.on('error', (error) => stream.destroy(error))
   const chunks: Buffer[] = []
   let length = 0

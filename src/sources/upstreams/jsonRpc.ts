@@ -6,35 +6,36 @@ export interface RpcCall {
   readonly params: readonly unknown[]
 }
 
-/** What an upstream answers to a call. */
+/** An upstream's answer to a call. */
 export type RpcAnswer = { readonly result: unknown } | { readonly error: RpcErrorObject }
 
-/** The error of an answer. A message that is no text is empty. */
+/** The error of an answer. `message` is empty if the upstream's is not text. */
 export interface RpcErrorObject {
   readonly code: number
   readonly message: string
 }
 
-/** Sends calls to one upstream and gives their answers. */
+/** Sends calls to one upstream and returns their answers. */
 export interface Transport {
-  /** Answers in the order of the calls, whatever order they came in. One call is sent as an object, more as a batch.
+  /** Returns answers in the order of the calls, whatever order they arrived in. One call is sent as an object, more as
+   *  a batch.
    *  @throws UpstreamError of any class; the reason of `signal` when it aborts. */
   send(calls: readonly RpcCall[], signal?: AbortSignal): Promise<RpcAnswer[]>
-  /** Hears the results of notifications, and that the connection was lost. Absent over HTTP.
-   *  @returns what ends the hearing. */
+  /** Listens for the results of notifications and for the loss of the connection. Absent over HTTP.
+   *  @returns a function that stops listening. */
   listen?(listener: (result: unknown) => void, onLost: () => void): () => void
   close(): void
 }
 
-/** The request of the calls, with ids from `firstId` on. */
+/** Encodes the request of the calls, with ids from `firstId` on. */
 export function writeRequest(calls: readonly RpcCall[], firstId: number): string {
   const requests = calls.map(({ method, params }, i) => ({ jsonrpc: '2.0', id: firstId + i, method, params }))
   return JSON.stringify(requests.length === 1 ? requests[0] : requests)
 }
 
-/** The answers to a request of `count` calls with ids from `firstId` on, in the order of the calls.
- *  @throws MalformedAnswer when an id is missing, doubled or unknown, or an answer has neither result nor error;
- *    BatchesUnsupported when one error answers a batch. */
+/** Returns the answers to a request of `count` calls with ids from `firstId` on, in the order of the calls.
+ *  @throws MalformedAnswer when an id is missing, duplicate or unknown, or an answer has neither result nor error;
+ *  BatchesUnsupported when one error answers a batch. */
 export function matchAnswers(upstream: string, parsed: unknown, firstId: number, count: number): RpcAnswer[] {
   if (count > 1 && isObject(parsed) && 'error' in parsed) {
     const { code, message } = readError(upstream, parsed.error)
@@ -59,7 +60,7 @@ export function matchAnswers(upstream: string, parsed: unknown, firstId: number,
   return answers as RpcAnswer[]
 }
 
-/** True for the codes that say that too many requests came (EIP-1474; 429 as some providers put it). */
+/** True for the codes of too many requests (EIP-1474; 429 as some providers put it). */
 export function isThrottleCode(code: number): boolean {
   return code === -32005 || code === 429
 }
@@ -84,7 +85,7 @@ function readError(upstream: string, error: unknown): RpcErrorObject {
   return { code: error.code, message: typeof error.message === 'string' ? error.message : '' }
 }
 
-/** True for an object of JSON. */
+/** True for a JSON object. */
 export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

@@ -8,8 +8,8 @@ export interface LinkedAbort {
   release(): void
 }
 
-/** Aborts with the first of the signals that does. Node 20's `AbortSignal.any` is not used for single requests: under a signal
- *  that lives for months it keeps memory for each (nodejs/node issue 54614). */
+/** Aborts with the first of the signals that does. Node 20's `AbortSignal.any` is not used for single requests: under a
+ *  signal that lives for months it keeps memory for each (nodejs/node issue 54614). */
 export function linkAbort(...signals: readonly (AbortSignal | undefined)[]): LinkedAbort {
   const controller = new AbortController()
   setMaxListeners(0, controller.signal) // each request in flight listens

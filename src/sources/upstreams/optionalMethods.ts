@@ -3,8 +3,8 @@ import { isNotFound, type OptionalMethod } from './features.js'
 import type { RpcAnswer } from './jsonRpc.js'
 import type { Upstream } from './upstream.js'
 
-/** Results of a method that not every node has, in the order of `params`, `null` for what is not found; undefined when the
- *  upstream lacks the method, which is remembered. @throws UpstreamError */
+/** Returns results of a method that not every node has, in the order of `params`, `null` for what is not found;
+ *  undefined when the upstream lacks the method, which is remembered. @throws UpstreamError */
 export async function askOptional(
   upstream: Upstream,
   method: OptionalMethod,

@@ -17,61 +17,63 @@ export interface Pool {
   readonly upstreams: readonly Upstream[]
   /** Compares the chain of every upstream that can be reached. @throws WrongChain */
   checkAll(signal?: AbortSignal): Promise<void>
-  /** What the task gives at the healthiest upstream; when it fails there, at another one. While none can be asked, waits.
-   *  @throws UnavailableUpstream when the task threw it at every upstream that could be asked; WrongChain when all upstreams are of
-   *    other chains, and none was of this one before; the reason of `signal`; what else the task throws that is no
-   *    UpstreamError. */
+  /** Returns the result of the task at the healthiest upstream; when it fails there, at another one. While none can be
+   *  asked, waits.
+   *  @throws UnavailableUpstream when the task threw it at every upstream that could be asked; WrongChain when all
+   *  upstreams are of other chains, and none was of this one before; the reason of `signal`; any error of the task that
+   *  is not an UpstreamError. */
   run<T>(task: (upstream: Upstream) => Promise<T>, signal?: AbortSignal): Promise<T>
-  /** The same; undefined where no upstream that could be asked has it. `what` names it in messages. */
+  /** As `run`; undefined where no upstream that could be asked has it. `what` names it in messages. */
   find<T>(
     what: string,
     task: (upstream: Upstream) => Promise<T | undefined>,
     signal?: AbortSignal,
   ): Promise<T | undefined>
-  /** The same as `run`, tried only at `upstream`: its failures come out. */
+  /** As `run`, only at `upstream`: throws its failures. */
   runAt<T>(upstream: Upstream, task: (upstream: Upstream) => Promise<T>, signal?: AbortSignal): Promise<T>
-  /** Puts an upstream aside that sent something wrong. */
+  /** Quarantines an upstream that sent an invalid response. */
   quarantine(upstream: Upstream, lie: UpstreamInvalidResponse): void
-  /** The upstream that the next task would run at; undefined while none can be asked. */
+  /** Returns the upstream that the next task would run at; undefined while none can be asked. */
   preferred(): Upstream | undefined
-  /** False while it is left alone after failures or lies. */
+  /** False while it is skipped after failures or invalid responses. */
   isAvailable(upstream: Upstream): boolean
-  /** Stays at this upstream as long as it is about as healthy as the others. */
+  /** Prefers this upstream as long as it is about as healthy as the others. */
   prefer(upstream: Upstream): void
-  /** How each upstream is doing, in order. */
+  /** Status of each upstream, in order. */
   status(): UpstreamStatus[]
-  /** Why nothing comes from the upstreams, and for how long; undefined while they answer and what they send is right. */
+  /** Why the upstreams send nothing usable, and for how long; undefined while they answer with valid data. */
   stall(): Stall | undefined
-  /** What the upstreams sent was stored: earlier errors of theirs do not stop it any more. */
+  /** Data of the upstreams was stored: their earlier errors no longer count as a stall. */
   progressed(): void
-  /** Closes the upstreams. Tasks that run or wait, and later ones, reject with UpstreamsClosed. */
+  /** Closes the upstreams. Running, waiting and later tasks reject with UpstreamsClosed. */
   close(): void
 }
 
-/** What keeps the upstreams from being of use. */
+/** Why the upstreams send nothing usable. */
 export interface Stall {
   readonly error: UpstreamError
   readonly ms: number
 }
 
 interface PoolOptions {
-  /** Compares the chain of an upstream before its first use, and after its connection was lost. @throws WrongChain, UpstreamError */
+  /** Compares the chain of an upstream before its first use, and after its connection was lost. @throws WrongChain,
+   *  UpstreamError */
   checkChain(upstream: Upstream, signal: AbortSignal | undefined): Promise<void>
   log: Logger
   clock: Clock
 }
 
 const LEAST_WAIT_MS = 10
-// While one request tries whether an upstream is well again, others look this often.
+// While one request probes whether an upstream has recovered, others check this often.
 const TRIAL_WAIT_MS = 25
 const REMIND_MS = 30_000
 const SILENT_MS = 1000
-// Another upstream must be twice as good: changing back and forth helps nobody, between forks least of all.
+// Another upstream must be twice as good: switching back and forth has no benefit, between forks least of all.
 const PREFERENCE = 0.5
-// Something wrong that no other upstream makes good within this stops following.
+// An invalid response that no other upstream corrects within this time stops following.
 const STALL_MS = 5000
 
-/** A pool over the upstreams. */
+/** Creates a pool over the upstreams. */
 export function createPool(upstreams: readonly Upstream[], { checkChain, log, clock }: PoolOptions): Pool {
   let current = upstreams[0]
   const closing = linkAbort()
@@ -81,7 +83,7 @@ export function createPool(upstreams: readonly Upstream[], { checkChain, log, cl
   }
   const waitLog = createWaitLog(log, clock)
   let isChainKnown = false
-  /** The last wrong data since something was stored. */
+  /** The last invalid response since something was stored. */
   let wrong: { error: UpstreamError; sinceMs: number } | undefined
   let lastFailure: UpstreamError | undefined
   let lastWrongChain: WrongChain | undefined
@@ -90,12 +92,12 @@ export function createPool(upstreams: readonly Upstream[], { checkChain, log, cl
     const nowMs = clock.nowMs()
     let best: Upstream | undefined
     let bestCost = Number.POSITIVE_INFINITY
-    // An upstream that another one may replace is left alone for its whole quarantine.
+    // An upstream that has an alternative is skipped for its whole quarantine.
     const isAlone = upstreams.every(({ health }) => isWrong(health))
     for (const upstream of upstreams) {
       const { health, limits } = upstream
       if (excluded?.has(upstream) || nowMs < (isAlone ? health.lastResortAtMs : health.availableAtMs)) continue
-      // Half-open: one request at a time tries whether it is well.
+      // Half-open: one request at a time probes whether it has recovered.
       if (health.state === 'failing' && limits.inFlight > 0) continue
       const cost = health.cost * (upstream === current ? PREFERENCE : 1)
       if (cost < bestCost) [best, bestCost] = [upstream, cost]
@@ -210,22 +212,22 @@ export function createPool(upstreams: readonly Upstream[], { checkChain, log, cl
       for (const upstream of upstreams) upstream.close()
     },
     checkAll: async (signal) => {
-      // All have ended before one is reported: a check that went on would set the state of its upstream later.
+      // All checks end before one is reported: a check still running would set the state of its upstream later.
       const checks = await Promise.allSettled(upstreams.map((upstream) => runAt(upstream, async () => {}, signal)))
       for (const { reason } of checks.filter((check) => check.status === 'rejected')) {
-        // What cannot be reached now is compared before its first use.
+        // An unreachable upstream is compared before its first use.
         if (!(reason instanceof UpstreamError) || reason instanceof WrongChain) throw reason
       }
     },
   }
 }
 
-/** True while it is put aside for what it sent, or as one of another chain. */
+/** True while it is quarantined, or refused as one of another chain. */
 function isWrong({ state }: Upstream['health']): boolean {
   return state === 'quarantined' || state === 'refused'
 }
 
-/** True unless another task has put it aside a moment ago. */
+/** True unless another task has just quarantined or refused it. */
 function isNewlyWrong({ state, lastResortAtMs }: Upstream['health'], nowMs: number): boolean {
   return state !== 'refused' || nowMs >= lastResortAtMs
 }
@@ -237,7 +239,7 @@ function statusOf({ name, health, limits }: Upstream, nowMs: number): UpstreamSt
   return { upstream: name, state, retryInMs, concurrency, batchSize, latencyMs, failures, lies }
 }
 
-/** Says that nothing can be asked: when that has lasted a second, every half minute, and when it is over. */
+/** Logs that no upstream can be asked: after a second, every half minute, and when it is over. */
 function createWaitLog(log: Logger, clock: Clock) {
   let sinceMs: number | undefined
   let saidMs: number | undefined

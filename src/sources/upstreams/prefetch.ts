@@ -18,10 +18,10 @@ export interface PrefetchOptions<B> {
   clock: Clock
 }
 
-// Without an end, this often the head is asked for once all blocks up to it are there.
+// Without an end, interval of asking for the head once all blocks up to it were fetched.
 const HEAD_POLL_MS = 1000
 
-/** Blocks in order, each linked to the one before, fetched ahead within the limits.
+/** Yields blocks in order, each linked to the previous one, prefetched within the limits.
  *  @throws ChainReorganized when the next block of every upstream has another parent; the reason of the signal. */
 export async function* prefetchBlocks<B>(
   { from, to, parentHash, signal: outer }: UpstreamRange,
@@ -62,8 +62,8 @@ function linksTo<B>(fetcher: BlockFetcher<B>, block: B, parent: Uint8Array): boo
   return equalBytes(fetcher.linkOf(block).parentHash, parent)
 }
 
-/** The block in place of one that does not link to `parent`. Undefined when it is to be asked for again: its upstream failed, or
- *  was put aside because it calls `parent` canonical, too.
+/** Returns a replacement for a block that does not link to `parent`. Undefined when it is to be fetched again: its
+ *  upstream failed, or was quarantined because it calls `parent` canonical, too.
  *  @throws ChainReorganized when its upstream has another block before it, and no other upstream has one that links. */
 async function findLink<B>(
   { pool, fetcher }: PrefetchOptions<B>,
@@ -82,7 +82,7 @@ async function findLink<B>(
     const problem = `expected ${formatData(parent)}, got ${formatData(fetcher.linkOf(block).parentHash)}`
     throw new UpstreamInvalidResponse(asked.name, { check: 'parent hash', problem, blockNumber })
   }
-  // The block's own upstream comes first: it may have been reorganized between two requests.
+  // The block's own upstream is first: it may have been reorganized between two requests.
   let failed = false
   for (const each of [upstream, ...pool.upstreams.filter((other) => other !== upstream)]) {
     if (each !== upstream && !isAvailable(each)) continue

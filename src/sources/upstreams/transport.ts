@@ -4,10 +4,11 @@ import type { Transport } from './jsonRpc.js'
 import type { UpstreamLimits } from './types.js'
 import { createWebSocketTransport } from './websocket.js'
 
-/** Makes the transport to an address. @param unixMs Unix time in milliseconds, for dates of HTTP headers */
+/** Opens the transport to an address. @param unixMs Unix time in milliseconds, for dates of HTTP headers */
 export type TransportFactory = (address: ParsedAddress, limits: UpstreamLimits, unixMs: () => number) => Transport
 
-/** JSON-RPC over HTTP or WebSocket, as the protocol of the URL says. @param parse of the texts that come; default: JSON.parse */
+/** JSON-RPC over HTTP or WebSocket, by the protocol of the URL. @param parse parses received texts; default:
+ *  JSON.parse */
 export function openJsonRpc(parse: (text: string) => unknown = JSON.parse): TransportFactory {
   return (address, limits, unixMs) =>
     address.url.protocol.startsWith('ws')

@@ -1,4 +1,4 @@
-/** Where an upstream node is reached. */
+/** Address of an upstream node. */
 export interface UpstreamAddress {
   /** http, https, ws or wss. User and password of the URL are sent as basic authorization. */
   readonly url: string
@@ -10,15 +10,15 @@ export interface UpstreamAddress {
 export interface UpstreamLimits {
   /** From sending a request to the last byte of its response. */
   readonly requestTimeoutMs: number
-  /** One response, decompressed. A longer one is aborted while it arrives. */
+  /** Maximum size of one response, decompressed. A longer one is aborted while it arrives. */
   readonly maxResponseBytes: number
   /** Requests in flight at one upstream. */
   readonly maxConcurrency: number
   /** Calls in one batch request. */
   readonly maxBatch: number
-  /** Blocks and receipts that are fetched ahead, by their encoded size. */
+  /** Prefetched blocks and receipts, by their encoded size. */
   readonly prefetchBytes: number
-  /** Blocks that are fetched ahead. */
+  /** Number of prefetched blocks. */
   readonly prefetchBlocks: number
 }
 
@@ -32,7 +32,7 @@ export const DEFAULT_UPSTREAM_LIMITS: UpstreamLimits = {
   prefetchBlocks: 1024,
 }
 
-/** What links a block to the one before. */
+/** The fields that link a block to the previous one. */
 export interface BlockLink {
   readonly number: number
   readonly hash: Uint8Array // 32
@@ -44,18 +44,18 @@ export interface UpstreamRange {
   readonly from: number
   /** Inclusive. Undefined: no end; at the head it waits for new blocks. */
   readonly to?: number
-  /** Hash of block `from - 1`, where it is held: the first block must link to it. */
+  /** Hash of block `from - 1`, where it is stored: the first block must link to it. */
   readonly parentHash?: Uint8Array
   /** Ends the iteration; it throws the signal's reason. */
   readonly signal?: AbortSignal
 }
 
-/** How an upstream is doing. */
+/** Status of an upstream. */
 export interface UpstreamStatus {
   /** Redacted URL. */
   readonly upstream: string
-  /** `failing`: the circuit breaker is open after failed requests. `quarantined`: it sent something wrong. `refused`: it is of
-   *  another chain, and not asked for some minutes. */
+  /** `failing`: the circuit breaker is open after failed requests. `quarantined`: it sent an invalid response.
+   *  `refused`: it is of another chain, and not asked for some minutes. */
   readonly state: 'ok' | 'failing' | 'quarantined' | 'refused'
   /** Milliseconds until it may be asked again; 0 when it may be now. */
   readonly retryInMs: number

@@ -17,7 +17,7 @@ import { isThrottleCode, type RpcAnswer, type RpcCall, type Transport } from './
 import { openJsonRpc, type TransportFactory } from './transport.js'
 import type { UpstreamAddress, UpstreamLimits } from './types.js'
 
-/** One upstream node with all that is known of it. */
+/** One upstream node with all its state. */
 export interface Upstream {
   /** Redacted URL. */
   readonly name: string
@@ -26,18 +26,18 @@ export interface Upstream {
   readonly features: Features
   /** Whether its chain was compared; see `checkChain`. */
   isChecked: boolean
-  /** Answers in the order of the calls, asked in batches of the size that the upstream takes. Errors of single calls are left
-   *  to the caller, apart from throttling. @throws UpstreamError; the reason of `signal`. */
+  /** Returns answers in the order of the calls, requested in batches of the size that the upstream accepts. Leaves
+   *  errors of single calls to the caller, apart from throttling. @throws UpstreamError; the reason of `signal`. */
   request(calls: readonly RpcCall[], signal?: AbortSignal): Promise<RpcAnswer[]>
-  /** The result of one call. @throws UpstreamRpcError for an error answer, and as `request`. */
+  /** Returns the result of one call. @throws UpstreamRpcError for an error answer, and as `request`. */
   call(method: string, params: readonly unknown[], signal?: AbortSignal): Promise<unknown>
-  /** The result of an answer. @throws UpstreamRpcError */
+  /** Returns the result of an answer. @throws UpstreamRpcError */
   resultOf(method: string, answer: RpcAnswer): unknown
-  /** A failure that `request` does not see: an error answer that nothing can be made of. */
+  /** Notes a failure that `request` does not see: an error answer that cannot be used. */
   failed(error: UpstreamError): void
-  /** A text of the upstream without credentials, for messages. */
+  /** Removes credentials from a text of the upstream, for messages. */
   redact(text: string): string
-  /** Hears notifications; absent over HTTP. */
+  /** Listens for notifications; absent over HTTP. */
   readonly listen?: NonNullable<Transport['listen']>
   close(): void
 }
@@ -47,13 +47,13 @@ interface UpstreamParts {
   clock: Clock
   random: () => number
   log: Logger
-  /** Put behind the name, to tell upstreams apart whose redacted URLs are the same. */
+  /** Appended to the name, to distinguish upstreams whose redacted URLs are the same. */
   suffix: string
-  /** JSON-RPC over HTTP or WebSocket unless told. */
+  /** Default: JSON-RPC over HTTP or WebSocket. */
   transport?: TransportFactory
 }
 
-/** An upstream that is not connected yet. @throws UsageError for an address that cannot be used. */
+/** Creates an upstream that is not connected yet. @throws UsageError for an address that cannot be used. */
 export function createUpstream(
   given: UpstreamAddress,
   { limits, clock, random, log, suffix, transport: openTransport = openJsonRpc() }: UpstreamParts,
@@ -65,12 +65,12 @@ export function createUpstream(
   const adaptive = createAdaptiveLimits(limits.maxConcurrency, limits.maxBatch, clock.nowMs)
   let closed = false
 
-  /** Sends one request in a place of its own; tells health and limits how it went. */
+  /** Sends one request in a slot of its own; reports the outcome to health and limits. */
   const send = async (calls: readonly RpcCall[], signal: AbortSignal | undefined): Promise<RpcAnswer[]> => {
     const release = await adaptive.acquire(signal)
     let startedMs = clock.nowMs()
     try {
-      // Another request may have been told to wait while this one waited for its place.
+      // Another request may have been asked to wait while this one waited for its slot.
       for (let ms = health.pausedForMs; ms > 0; ms = health.pausedForMs) await clock.sleep(ms, signal)
       startedMs = clock.nowMs()
       const answers = await transport.send(calls, signal)
@@ -81,7 +81,7 @@ export function createUpstream(
       return answers
     } catch (error) {
       if (isOverload(error)) adaptive.overloaded(startedMs)
-      // Before the place is free: the next request must find it.
+      // Before the slot is free: the next request must see it.
       if (error instanceof UpstreamThrottled) health.pause(error.retryAfterMs ?? THROTTLE_PAUSE_MS)
       throw error
     } finally {
@@ -113,7 +113,7 @@ export function createUpstream(
     return answers
   }
   const noteFailure = (error: UpstreamError, startedMs: number) => {
-    // What is reached next may be another node.
+    // The next connection may reach another node.
     if (error instanceof UpstreamUnreachable) upstream.isChecked = false
     const wasOk = health.state === 'ok'
     const retryInMs = Math.round(health.failed(startedMs))
@@ -155,7 +155,8 @@ function isOverload(error: unknown): boolean {
 // Codes of answers that would be too large: geth, and what several providers use.
 const OVERSIZED_CODES = [-32003, -32008]
 
-/** @throws UpstreamThrottled or UpstreamOversized when the upstream answers a call so: then none of the batch is used. */
+/** @throws UpstreamThrottled or UpstreamOversized when the upstream answers a call so: then no answer of the batch is
+ *  used. */
 function throwOverload(name: string, answers: readonly RpcAnswer[], redact: (text: string) => string): void {
   for (const answer of answers) {
     if ('result' in answer) continue

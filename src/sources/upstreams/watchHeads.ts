@@ -16,12 +16,12 @@ interface WatchOptions<H extends { readonly hash: Uint8Array }> {
   clock: Clock
 }
 
-// A subscription that is silent for so many block times is asked whether it missed something.
+// A subscription that is silent for this many block times is polled for missed heads.
 const SILENT_BLOCKS = 4
 const MIN_SILENCE_MS = 2000
 
-/** Tells of each new head until `outer` aborts: by the notifications of a WebSocket upstream, resubscribed after a lost
- *  connection, else by polling. The first call comes with the present head; heads that come while `onHead` runs are merged.
+/** Reports each new head until `outer` aborts: by the notifications of a WebSocket upstream, resubscribed after a lost
+ *  connection, else by polling. The first call has the current head; heads that arrive while `onHead` runs are merged.
  *  @throws what `onHead` throws. */
 export async function watchHeads<H extends { readonly hash: Uint8Array }>(
   options: WatchOptions<H>,
@@ -33,7 +33,7 @@ export async function watchHeads<H extends { readonly hash: Uint8Array }>(
   const { signal } = linked
   const blockTime = createBlockTime()
   let failure: { error: unknown } | undefined
-  // Where the hash does not cover the number, a node may correct a number that it told wrong.
+  // Where the hash does not cover the number, a node may correct a wrong number.
   const isSame = (a: H, b: H) => equalBytes(a.hash, b.hash) && feed.timeOf(a).number === feed.timeOf(b).number
   const teller = createTeller(onHead, {
     isSame,
@@ -52,12 +52,12 @@ export async function watchHeads<H extends { readonly hash: Uint8Array }>(
     newestMs = clock.nowMs()
     highest = Math.max(highest, feed.timeOf(head).number)
   }
-  /** A node may answer well, and stand still. */
+  /** Finds an upstream that is ahead: a node may answer well, and be stuck. */
   const lookElsewhere = async (upstream: Upstream, head: H) => {
     const block = feed.timeOf(head).number
     const nowMs = clock.nowMs()
     if (pool.upstreams.length === 1 || (block >= highest - 1 && nowMs - newestMs < silenceMs())) return
-    if (nowMs - lookedMs < MIN_SILENCE_MS) return // the highest head may have been a lie, or reorganized
+    if (nowMs - lookedMs < MIN_SILENCE_MS) return // the highest head may have been invalid, or reorganized
     lookedMs = nowMs
     newestMs = nowMs
     const leader = await findLeader(pool, feed, { upstream, head }, signal)
@@ -92,7 +92,7 @@ export async function watchHeads<H extends { readonly hash: Uint8Array }>(
 
 interface Subscription<H> {
   offer(head: H): void
-  /** Looks whether another upstream is ahead, when this one has been silent for long. */
+  /** Looks for an upstream that is ahead, when this one has been silent for long. */
   lookElsewhere(upstream: Upstream, head: H): Promise<void>
   silenceMs(): number
   signal: AbortSignal
@@ -111,7 +111,7 @@ async function followSubscription<H extends { readonly hash: Uint8Array }>(
   let subscription: unknown
   try {
     subscription = await pool.runAt(upstream, () => upstream.call(subscribe, params, signal), signal)
-    // Heads that came between the last answer and the subscription.
+    // Heads that arrived between the last answer and the subscription.
     offer(await pool.runAt(upstream, () => feed.fetch(upstream, signal), signal))
     while (pool.preferred() === upstream) {
       const event = await inbox.next(clock, silenceMs(), signal)
@@ -121,7 +121,7 @@ async function followSubscription<H extends { readonly hash: Uint8Array }>(
         offer(head)
         continue
       }
-      // Neither silence nor a notification that fails a check says what the head is.
+      // Neither silence nor an invalid notification shows what the head is.
       const asked = await pool.runAt(upstream, () => feed.fetch(upstream, signal), signal)
       offer(asked)
       await lookElsewhere(upstream, asked)
@@ -137,7 +137,7 @@ async function followSubscription<H extends { readonly hash: Uint8Array }>(
   }
 }
 
-/** The head of a notification; undefined when it fails a check: some nodes leave members out. */
+/** Returns the head of a notification; undefined when it fails a check: some nodes leave members out. */
 function readNotification<H extends { readonly hash: Uint8Array }>(
   feed: HeadFeed<H>,
   upstream: Upstream,
@@ -154,7 +154,7 @@ function readNotification<H extends { readonly hash: Uint8Array }>(
   }
 }
 
-/** Tells heads one at a time; those that come meanwhile are merged into the newest. */
+/** Reports heads one at a time; those that arrive meanwhile are merged into the newest. */
 function createTeller<H>(
   onHead: (head: H) => void | Promise<void>,
   { isSame, onError }: { isSame(a: H, b: H): boolean; onError(error: unknown): void },
@@ -190,7 +190,7 @@ function createTeller<H>(
 
 type InboxEvent = 'lost' | 'silent' | { result: unknown }
 
-/** Notifications that wait to be read: of many the newest, since heads are merged anyway. */
+/** Notifications that wait to be read: the newest of them, since heads are merged anyway. */
 function createInbox() {
   let newest: { result: unknown } | undefined
   let lost = false

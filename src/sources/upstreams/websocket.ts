@@ -23,8 +23,8 @@ interface Connection {
   readonly opened: Promise<void>
 }
 
-/** JSON-RPC over one WebSocket connection, opened by the first request and again by the first one after it was lost. A message
- *  that cannot be matched ends the connection, and with it all requests in flight. */
+/** JSON-RPC over one WebSocket connection, opened by the first request and reopened by the first one after it was lost.
+ *  A message that cannot be matched ends the connection, and with it all requests in flight. */
 export function createWebSocketTransport(
   address: ParsedAddress,
   limits: UpstreamLimits,
@@ -104,7 +104,7 @@ function connect(
     headers,
     handshakeTimeout: limits.requestTimeoutMs,
     maxPayload: limits.maxResponseBytes,
-    perMessageDeflate: false, // a bomb would be unpacked before its length is known
+    perMessageDeflate: false, // a bomb would be decompressed before its length is known
     followRedirects: false,
   })
   let failure: Error | undefined
@@ -118,11 +118,11 @@ function connect(
     })
     socket.on('close', (code) => {
       failure ??= new UpstreamUnreachable(name, `the connection was closed with code ${code}`)
-      reject(failure) // has no effect once it was open
+      reject(failure) // no effect once it was open
       onLost(connection, failure)
     })
   })
-  opened.catch(() => {}) // a request that gave up does not hear of it
+  opened.catch(() => {}) // requests that ended early do not await it
   const connection: Connection = { socket, pending: new Map(), opened }
   socket.on('message', (data) => onMessage(connection, data as Buffer))
   return connection
@@ -175,7 +175,8 @@ function waitFor({ pending, firstId, count, signal, timeoutMs, name }: Wait, sen
   })
 }
 
-/** First id of the request that a message answers. A lone error without an id answers the only request there is. */
+/** Returns the first id of the request that a message answers. A lone error without an id answers the only pending
+ *  request. */
 function findRequest(pending: ReadonlyMap<number, Pending>, parsed: unknown): number | undefined {
   const items = Array.isArray(parsed) ? parsed : [parsed]
   for (const item of items) {
@@ -187,7 +188,7 @@ function findRequest(pending: ReadonlyMap<number, Pending>, parsed: unknown): nu
   return isLoneError && pending.size === 1 ? pending.keys().next().value : undefined
 }
 
-/** True for the answer to a request that was given up. */
+/** True for the answer to a request that ended early. */
 function isLate(parsed: unknown, nextId: number): boolean {
   const items = Array.isArray(parsed) ? parsed : [parsed]
   return (

@@ -47,8 +47,8 @@ const POSTING_SPACE = 2 ** 26
 // The last ordinal holds the segment's key pairs.
 const PAIRS_ORDINAL = POSTING_SPACE - 1
 
-/** Reads and writes the tables of an index, with statements prepared once. Writes need a writing connection and join the
- *  caller's transaction. */
+/** Reads and writes the tables of an index, with statements prepared once. Writes need a writing connection and join
+ *  the caller's transaction. */
 export interface SegmentStore {
   readonly maxLevel: number
   /** By first chunk, then level. */
@@ -68,7 +68,7 @@ export interface SegmentStore {
   putPairs(segment: number, blob: Uint8Array): void
   /** Number of the segment's rows per table, without its key pairs. */
   countRows(segment: number): { buckets: number; bigPostings: number }
-  /** Ids of segments that have rows but no entry, ascending. Empty unless somebody edited the tables. */
+  /** Ids of segments that have rows but no entry, ascending. Empty unless the tables were edited. */
   straySegments(): number[]
   /** Adds those as dropped segments, so that their rows are deleted. */
   dropStrayRows(): void
@@ -76,7 +76,7 @@ export interface SegmentStore {
   deleteRows(segment: number, limit: number): boolean
 }
 
-/** The store of one index of an open database. */
+/** Creates the store of one index over an open database. */
 export function createSegmentStore(db: Database, tables: IndexTables): SegmentStore {
   const { segments, maxLevel, bucketSpace } = tables
   const selectSegments = db.prepare<[SegmentState], Segment>(
@@ -131,7 +131,7 @@ export function createSegmentStore(db: Database, tables: IndexTables): SegmentSt
   }
 }
 
-/** Blobs of segments in a table of (id, data) with `space` consecutive ids per segment. */
+/** Accesses the blobs of segments in a table of (id, data) with `space` consecutive ids per segment. */
 function createBlobTable(db: Database, table: string, space: number) {
   const rangeOf = (segment: number): [from: number, to: number] => [segment * space, (segment + 1) * space]
   const select = db.prepare<[number], Uint8Array>(`SELECT data FROM ${table} WHERE id = ?`).pluck()

@@ -7,7 +7,7 @@ import { DATABASE_FILE, DatabaseLocked } from '../open.js'
 import { openForWriting } from '../openForWriting.js'
 import { writeSeal } from '../seals.js'
 
-/** Limits of one key. An absent one is that of the server. */
+/** Limits of one key. An absent limit is that of the server. */
 export interface KeyLimits {
   /** Calls per second. */
   readonly rateRps?: number
@@ -17,7 +17,7 @@ export interface KeyLimits {
   readonly methods?: readonly string[]
 }
 
-/** A change of limits: null removes one, an absent one stays. */
+/** A change of limits: null removes a limit, an absent one is kept. */
 export type KeyLimitsChange = { readonly [K in keyof KeyLimits]?: KeyLimits[K] | null }
 
 /** A key that is not revoked. */
@@ -36,7 +36,7 @@ export interface ApiKey extends KeyLimits {
   revokedAt?: number
 }
 
-/** A key of which only the hash is stored. */
+/** A new key; only its hash is stored. */
 export interface CreatedKey {
   readonly id: number
   readonly key: string
@@ -44,8 +44,8 @@ export interface CreatedKey {
 
 /** Reads and changes API keys. */
 export interface ApiKeyTable {
-  /** Creates a key of 32 random hex digits. It is returned once and not stored. With `show`, nothing is stored where `show`
-   *  throws: a key that was not shown is not stored. */
+  /** Creates a key of 32 random hex digits, which is returned once and not stored. When `show` throws, nothing is
+   *  stored: a key that was not shown must not exist. */
   create(name: string, limits?: KeyLimitsChange, show?: (created: CreatedKey) => void): CreatedKey
   /** All keys including revoked ones, oldest first. */
   list(): ApiKey[]
@@ -66,7 +66,7 @@ export interface ApiKeyReader {
   version(): number
 }
 
-/** The key table of a database opened for writing. */
+/** Accesses the key table of a database opened for writing. */
 export function createApiKeyTable(db: Database): ApiKeyTable {
   const inTransaction = <T>(work: () => T): T => db.transaction(work).immediate()
   const run = (sql: string, ...values: unknown[]) => {
@@ -156,8 +156,8 @@ function readLiveKey(row: KeyRow): LiveKey {
 // Keys cached between commits, 200 bytes each.
 const MAX_REMEMBERED = 10_000
 
-/** A reader over an open database with statements prepared once. On a read-only connection, live keys are cached until
- *  another connection commits: that check takes 1 µs, hashing and looking up a key 10 µs. */
+/** Creates a reader over an open database with statements prepared once. On a read-only connection, live keys are
+ *  cached until another connection commits: that check takes 1 µs, hashing and looking up a key 10 µs. */
 export function createApiKeyReader(db: Database): ApiKeyReader {
   const select = `SELECT ${KEY_COLUMNS} FROM api_keys WHERE revoked_at IS NULL`
   const find = db.prepare<[Uint8Array], KeyRow>(`${select} AND hash = ?`)
@@ -203,12 +203,12 @@ export function createApiKeyReader(db: Database): ApiKeyReader {
   }
 }
 
-// A block is stored in less.
+// Storing a block takes less.
 const BUSY_MS = 2000
 
-/** Opens the database of `datadir` to change keys; creates it when missing. While another process holds the writer lock, keys
- *  are changed between its transactions: a key must be revocable at any time. A change throws SQLITE_BUSY when none of them ends
- *  within two seconds. */
+/** Opens the database of `datadir` to change keys, creating it if missing. While another process holds the writer lock,
+ *  keys are changed between its transactions: a key must be revocable at any time. A change throws SQLITE_BUSY when
+ *  none of them ends within two seconds. */
 export function openForKeys(datadir: string): Database {
   try {
     return openForWriting(datadir)

@@ -2,7 +2,7 @@ import type { Database } from '../database.js'
 import { writeSeal } from '../seals.js'
 import type { KeyLimits } from './apiKeys.js'
 
-/** An API key as it goes from one database to another: without the key itself, which nobody stores. */
+/** An API key as it is exported and imported: without the key itself, which is never stored. */
 export interface TransferredKey extends KeyLimits {
   readonly name: string
   readonly sha256: string // of the key, 64 lower-case hex digits
@@ -10,7 +10,7 @@ export interface TransferredKey extends KeyLimits {
   readonly revokedAt?: number
 }
 
-/** What an import did, in keys. `changed`: another name, other limits, or revoked. */
+/** Result of an import, in keys. `changed`: another name, other limits, or revoked. */
 export interface KeyImport {
   readonly added: number
   readonly changed: number
@@ -43,8 +43,9 @@ export function exportKeys(db: Database): TransferredKey[] {
   }))
 }
 
-/** Adds the keys that the database does not have, and gives the others their names and limits, in one transaction. A key that is revoked
- *  here or there is revoked afterwards. Keys that are not among them stay as they are. The database must be open for writing. */
+/** Adds the keys that the database does not have, and updates the names and limits of the others, in one transaction. A
+ *  key that is revoked on either side is revoked afterwards. Other keys in the database stay as they are. The database
+ *  must be open for writing. */
 export function importKeys(db: Database, keys: readonly TransferredKey[]): KeyImport {
   const select = db.prepare<[Uint8Array], KeyRow>(`${SELECT} WHERE hash = ?`)
   const insert = db.prepare(

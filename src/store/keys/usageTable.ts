@@ -4,22 +4,22 @@ import SqliteDatabase from 'better-sqlite3'
 import type { Database } from '../database.js'
 import { createPrivately } from '../fileLock.js'
 
-/** The usage database in a data directory. It is apart from the chain's database, because a server that only reads has no
- *  writer, and several servers may add to it. */
+/** The usage database in a data directory. It is separate from the chain's database, because a server that only reads
+ *  has no writer, and several servers may add to it. */
 export const USAGE_FILE = 'usage.db'
 
-// How long a flush waits for another server's. It is on the main thread: on failure it is tried again a minute later.
+// How long a flush waits for another server's. It is on the main thread: on failure it is retried a minute later.
 const BUSY_MS = 100
 
-/** What calls of one method took. */
+/** Usage by calls of one method. */
 export interface UsageFigures {
   calls: number
   errors: number
-  /** Of request bodies; a batch is shared equally among its calls. */
+  /** Size of request bodies; a batch is shared equally among its calls. */
   bytesIn: number
-  /** Of results before compression, and of notifications. */
+  /** Size of results before compression, and of notifications. */
   bytesOut: number
-  /** From dispatch to outcome, waiting for a thread included. */
+  /** Time from dispatch to outcome, including the wait for a thread. */
   ms: number
 }
 
@@ -46,7 +46,8 @@ export interface UsageTable {
   close(): void
 }
 
-/** Opens the usage of a data directory for writing, and creates it. A crash loses what was not added, and nothing else. */
+/** Opens the usage of a data directory for writing, creating it if missing. A crash loses only figures not added
+ *  yet. */
 export function openUsage(datadir: string): UsageTable {
   const path = join(datadir, USAGE_FILE)
   createPrivately(path)
@@ -67,12 +68,12 @@ export function openUsage(datadir: string): UsageTable {
   }
 }
 
-/** Opens the usage of a data directory to read it; undefined where there is none. */
+/** Opens the usage of a data directory for reading; undefined if missing. */
 export function openUsageForReading(datadir: string): UsageTable | undefined {
   const path = join(datadir, USAGE_FILE)
   if (!existsSync(path)) return undefined
   const db = new SqliteDatabase(path, { readonly: true })
-  // A server that was killed right after it made the file leaves it empty.
+  // A server killed right after creating the file leaves it empty.
   if (db.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'key_usage'").get() !== undefined) return createTable(db)
   db.close()
   return undefined

@@ -7,11 +7,11 @@ import { parseJsonExact } from '../../lib/json.js'
 import type { Database } from '../database.js'
 import { createMetaTable, META_L2_CHAIN_ID, META_L2_NETWORK } from '../meta.js'
 
-/** Blocks whose transactions are tried, the newest first: most prove the chain id, but for those without bodies. */
+/** Blocks whose transactions are tried, newest first: most prove the chain id, except those without bodies. */
 const TRIED_BLOCKS = 4
 
-/** Stores the chain id of the layer 2 where an older version left it out: that of the named network, or the one that a transaction hash
- *  of a verified block commits to. */
+/** Stores the layer-2 chain id that an older version left out: that of the named network, or the one that a transaction
+ *  hash of a verified block commits to. */
 export function deriveL2ChainId(db: Database): void {
   const meta = createMetaTable(db)
   if (meta.get(META_L2_CHAIN_ID) !== undefined) return
@@ -39,7 +39,7 @@ function findInBlocks(db: Database): string | undefined {
   return undefined
 }
 
-/** Undefined for a recording that proves nothing, and for one that is damaged: `cairn verify` names it. */
+/** Undefined for a recording that proves nothing, and for a damaged one, which `cairn verify` reports. */
 function readWitness(raw: Uint8Array): L2ChainIdWitness | undefined {
   try {
     return readL2Recording(parseJsonExact(inflateSync(raw).toString())).chainIdWitness

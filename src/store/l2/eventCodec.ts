@@ -3,32 +3,34 @@ import type { L2Event, L2Receipt } from '../../chain/starknet/types.js'
 import { bigIntToBytes, bytesToBigInt, keyOfBytes } from '../../lib/bytes.js'
 import { type Cursor, readInteger, writeInteger } from '../../lib/varint.js'
 
-/* The events of a block in one value: a dictionary of the distinct felts, and the events as indexes into it. Addresses, selectors
- * and amounts recur within a block: an event of a real block takes 60 bytes instead of 250. All integers are LEB128.
+/* The events of a block in one value: a dictionary of the distinct felts, and the events as indexes into it. Addresses,
+ * selectors and amounts recur within a block: an event of a real block takes 60 bytes instead of 250. All integers are
+ * LEB128.
  *
  *   felts: count, then per felt its length and big-endian bytes without leading zeros
- *   events: count, then per event the index of its transaction, its address, the number of keys, keys, the number of data, data */
+ *   events: count, then per event the index of its transaction, its address, the number of keys, keys, the number of
+ *     data, data */
 
 /** An event of a block. */
 export interface StoredL2Event {
-  /** Among the events of the block. */
+  /** Index among the events of the block. */
   readonly index: number
   readonly transactionIndex: number
-  /** Among the events of its transaction. */
+  /** Index among the events of its transaction. */
   readonly indexInTransaction: number
   readonly fromAddress: Felt
   readonly keys: Felt[]
   readonly data: Felt[]
 }
 
-/** Which events are wanted. Empty lists match anything, and keys beyond those of an event too. */
+/** Selects events. An empty list matches anything, also at a position beyond the keys of an event. */
 export interface L2EventPattern {
   readonly addresses: readonly Felt[]
   /** By position. */
   readonly keys: readonly (readonly Felt[])[]
 }
 
-/** The events of receipts; undefined where a receipt has no event list. */
+/** Encodes the events of receipts; undefined where a receipt has no event list. */
 export function encodeEvents(receipts: readonly L2Receipt[]): Uint8Array | undefined {
   const dictionary = new Map<Felt, number>()
   const indexOf = (felt: Felt) => {
@@ -61,7 +63,7 @@ export function encodeEvents(receipts: readonly L2Receipt[]): Uint8Array | undef
   return Uint8Array.from(bytes)
 }
 
-/** The events that match, in order. */
+/** Returns the events that match, in order. */
 export function matchEvents(bytes: Uint8Array, { addresses, keys }: L2EventPattern): StoredL2Event[] {
   const cursor = { bytes, at: 0 }
   const starts = readDictionary(cursor)
@@ -86,7 +88,8 @@ export function matchEvents(bytes: Uint8Array, { addresses, keys }: L2EventPatte
   return found
 }
 
-/** Every felt of the events that a filter may look for, with its position: 0 for addresses, i + 1 for `keys[i]`. Distinct. */
+/** Returns the distinct terms of the felts of events that a filter may look for: position 0 for addresses, i + 1 for
+ *  `keys[i]`. */
 export function termsOf(events: Iterable<Pick<L2Event, 'fromAddress' | 'keys'>>): Set<number> {
   const terms = new Set<number>()
   for (const { fromAddress, keys } of events) {
@@ -101,8 +104,8 @@ export const INDEXED_KEYS = 15
 
 const TERM_BITS = 44n
 
-/** The low 44 bits of the felt and its position: addresses and selectors are hashes, so terms rarely collide, and events are
- *  compared with the whole felt. */
+/** The low 44 bits of the felt and its position: addresses and selectors are hashes, so terms rarely collide, and
+ *  events are compared with the whole felt. */
 export function termOf(position: number, felt: Felt): number {
   return position * 2 ** Number(TERM_BITS) + Number(BigInt.asUintN(Number(TERM_BITS), felt))
 }

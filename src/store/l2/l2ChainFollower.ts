@@ -20,9 +20,9 @@ export interface L2Step {
   readonly place: L2Place | undefined
 }
 
-/** Finds out from the database what other connections did to the layer-2 chain. Reorgs leave the removed blocks in the database,
- *  so no change is missed, however long the last look is ago. Blocks that came and went between two looks are left out, and so
- *  are blocks that fill a gap below. */
+/** Detects in the database how other connections changed the layer-2 chain. Reorgs leave the removed blocks in the
+ *  database, so no change is missed, whatever the time since the last read. Blocks that were added and removed between
+ *  two reads are left out, and so are blocks that fill a gap below. */
 export interface L2ChainFollower {
   /** A number that changes with each commit of another connection. */
   version(): number
@@ -30,8 +30,8 @@ export interface L2ChainFollower {
   head(): L2Place | undefined
   /** The newest canonical block below that number. */
   before(number: number): L2Place | undefined
-  /** The first change on the way from `place`, a block that was canonical once (undefined: before all blocks), to the newest
-   *  block; undefined when `place` is the newest block. */
+  /** The first change on the way from `place`, a block that was canonical once (undefined: before all blocks), to the
+   *  newest block; undefined when `place` is the newest block. */
   next(place: L2Place | undefined): L2Step | undefined
 }
 
@@ -40,7 +40,7 @@ interface ParentRow {
   canonical: number
 }
 
-/** A follower over a connection that only reads. */
+/** Creates a follower over a connection that only reads. */
 export function createL2ChainFollower(db: Database): L2ChainFollower {
   const reader = createL2Reader(db)
   const selectParent = db.prepare<[Uint8Array], ParentRow>(

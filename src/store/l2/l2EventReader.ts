@@ -15,18 +15,19 @@ export interface L2BlockEvents {
   readonly events: StoredL2Event[]
 }
 
-/** How a search is watched. */
+/** Callbacks of a search. */
 export interface L2EventVisitor {
-  /** Called for each block that may have matching events, in order, with those that do. False ends the search. */
+  /** Called in order for each block that may have matching events, with those that match. False ends the search. */
   visit(block: L2BlockEvents): boolean
-  /** True when the search should end; asked every few microseconds. */
+  /** True when the search should end; called every few microseconds. */
   isOver(): boolean
 }
 
 /** Searches the events of canonical blocks. */
 export interface L2EventReader {
-  /** Searches the held blocks of [fromBlock, toBlock], in one snapshot. Returns the first block that was not searched, undefined
-   *  if all were. @throws L2BlockUnavailable for a gap below the head, L2PartUnavailable for a block whose events are not available */
+  /** Searches the stored blocks of [fromBlock, toBlock], in one snapshot. Returns the first block that was not
+   *  searched, undefined if all were. @throws L2BlockUnavailable for a gap below the head, L2PartUnavailable for a
+   *  block whose events are not available */
   search(
     range: { fromBlock: number; toBlock: number },
     pattern: L2EventPattern,
@@ -39,10 +40,10 @@ interface EventsRow {
   events: Uint8Array | null
 }
 
-// Looking one value up takes 3 µs; a list of more is compared with the events of every block.
+// Looking up one value takes 3 µs; a longer list is compared with the events of every block.
 const MAX_SOUGHT = 64
 
-/** A reader over an open database, with statements prepared once. */
+/** Creates a reader over an open database, with statements prepared once. */
 export function createL2EventReader(db: Database): L2EventReader {
   const selectRow = db.prepare<[number], EventsRow>(
     'SELECT b.hash, e.events FROM l2_blocks b JOIN l2_events e USING (number) WHERE b.canonical = 1 AND number = ?',

@@ -4,14 +4,15 @@ import { ANY_EVENT, encodeEvents, matchEvents, termsOf } from './eventCodec.js'
 
 /** Writes the events of canonical blocks and their index. Everything runs in the caller's transaction. */
 export interface L2EventWriter {
-  /** Stores the events of a block that is canonical now, in place of those of that number. False if its recording lacks them. */
+  /** Stores the events of a newly canonical block, replacing those of that number. False if its recording lacks
+   *  them. */
   put(block: L2Block): boolean
   /** Removes the events of the blocks above `number`. */
   removeAbove(number: number): void
 }
 
-/** Numbers of canonical blocks above `after` whose events are not indexed, ascending, at most `limit`, with their deflated
- *  recordings: blocks that an older version stored, and those whose recordings have no events. */
+/** Numbers of canonical blocks above `after` whose events are not indexed, ascending, at most `limit`, with their
+ *  deflated recordings: blocks that an older version stored, and those whose recordings have no events. */
 export function createNotIndexedBlocks(db: Database): (after: number, limit: number) => NotIndexedBlock[] {
   const select = db.prepare<[number, number], NotIndexedBlock>(
     `SELECT number, b.raw FROM l2_events e JOIN l2_blocks b USING (number)
@@ -32,7 +33,7 @@ export function eventsOf({ transactionHashes, receipts }: L2Block): Uint8Array |
   return receipts && encodeEvents(receipts)
 }
 
-/** Over a database opened for writing. */
+/** Creates a writer over a database opened for writing. */
 export function createL2EventWriter(db: Database): L2EventWriter {
   const insert = db.prepare('INSERT INTO l2_events (number, events) VALUES (?, ?)')
   const insertTerm = db.prepare('INSERT INTO l2_event_terms (term, number) VALUES (?, ?)')

@@ -2,7 +2,7 @@ import { decodeFelt, type Felt } from '../../chain/starknet/felt.js'
 import { EMPTY_BYTES, equalBytes } from '../../lib/bytes.js'
 import type { Database } from '../database.js'
 
-/** Where it is known from that layer 1 accepted a block: a file, an upstream of layer 2, or our own layer-1 logs. */
+/** Source that reports a block as accepted on layer 1: a file, an upstream of layer 2, or our own layer-1 logs. */
 export type L2FinalitySource = 'file' | 'upstream' | 'logs'
 
 /** A state update that a layer-1 block logged. */
@@ -17,24 +17,25 @@ export interface StoredStateUpdate {
 /** A state update of another layer-2 block than the canonical one with that number. */
 export interface L2Mismatch {
   readonly update: StoredStateUpdate
-  /** Of the canonical block. */
+  /** Hash of the canonical block. */
   readonly canonicalHash: Felt
 }
 
-/** Which layer-2 blocks layer 1 accepted. The newest of them is the highest one that a file or an upstream calls accepted
- *  (a claim), or the highest canonical one that a stored state update names, whichever is higher. Everything runs in the
- *  caller's transaction, or in one of its own. */
+/** Tracks which layer-2 blocks layer 1 accepted. The newest of them is the highest one that a file or an upstream calls
+ *  accepted (a claim), or the highest canonical one that a stored state update names, whichever is higher. Everything
+ *  runs in the caller's transaction, or in one of its own. */
 export interface L2Finality {
-  /** Stores a state update, unless it is stored. `settle` must follow. */
+  /** Stores a state update, unless it is stored. Call `settle` afterwards. */
   addUpdate(update: StoredStateUpdate): void
   /** Removes the state updates of the layer-1 blocks above `l1Block`. */
   removeUpdatesAbove(l1Block: number): void
   /** Call it after the canonical blocks from `from` to `to` changed: stored, orphaned or replaced. */
   blocksChanged(from: number, to: number): void
-  /** A file or an upstream says that layer 1 accepted the canonical block `number`. What an upstream says does not count
-   *  once layer 1 is followed here and state updates are stored. True if the newest accepted block is a higher one now. */
+  /** Records a claim by a file or an upstream that layer 1 accepted the canonical block `number`. An upstream's claim
+   *  does not count once layer 1 is followed here and state updates are stored. True if that raised the newest accepted
+   *  block. */
   claim(number: number, source: 'file' | 'upstream'): boolean
-  /** Stores the newest accepted block anew. True if it changed. */
+  /** Recomputes and stores the newest accepted block. True if it changed. */
   settle(): boolean
 }
 
@@ -51,8 +52,9 @@ interface StateRow {
   claimedSource: L2FinalitySource | null
 }
 
-/** Over a database opened for writing. `onMismatch` is told of each state update that names another block than the canonical
- *  one, when the later of the two is stored; the transaction may yet be rolled back. */
+/** Creates the tracker over a database opened for writing. `onMismatch` is called for each state update that names
+ *  another block than the canonical one, when the later of the two is stored; the transaction may yet be rolled
+ *  back. */
 export function createL2Finality(
   db: Database,
   { onMismatch = () => {} }: { onMismatch?: (mismatch: L2Mismatch) => void } = {},

@@ -52,7 +52,7 @@ export interface L2Reader {
   readonly events: L2EventReader
   /** The deflated recording of a block; undefined when none was stored. */
   recording(hash: Felt): Uint8Array | undefined
-  /** The same of the pending block. */
+  /** The deflated recording of the pending block. */
   pendingRecording(): Uint8Array | undefined
 }
 
@@ -62,7 +62,7 @@ interface PendingRow {
   json: string
 }
 
-/** A reader over an open database, with statements prepared once. */
+/** Creates a reader over an open database, with statements prepared once. */
 export function createL2Reader(db: Database): L2Reader {
   const meta = createMetaTable(db)
   const selectHead = db.prepare<[], { number: number; hash: Uint8Array }>(

@@ -7,7 +7,7 @@ import { encodeL2Header, L2_BLOCK_COLUMNS, type L2Header } from './l2Rows.js'
 /** The statements of the layer-2 writer. */
 export type L2Statements = ReturnType<typeof createL2Statements>
 
-/** All statements, prepared once. None begins a transaction. */
+/** Prepares all statements once. None begins a transaction. */
 export function createL2Statements(db: Database) {
   const selectHash = db
     .prepare<[number], Uint8Array>('SELECT hash FROM l2_blocks WHERE canonical = 1 AND number = ?')
@@ -103,7 +103,7 @@ export function createL2Statements(db: Database) {
       deleteTransactions.run(hash)
       insertTransactions(hash, transactionHashes)
     },
-    /** Takes the blocks above `number` from the chain. */
+    /** Removes the blocks above `number` from the chain. */
     orphanAbove: (number: number) => void orphan.run(unixNow(), number),
     /** True for a block that a reorg removed. */
     isOrphaned: (hash: Felt) => isOrphaned.get(encodeFelt(hash)) !== undefined,
@@ -119,7 +119,8 @@ export function createL2Statements(db: Database) {
       upsertPending.run(number ?? null, parent, json, raw ?? null, unixNow())
       writeSeal(db, 'l2_pending')
     },
-    /** Deletes the pending block when the stored block replaces it; sets its number when the stored block is its parent. */
+    /** Deletes the pending block when the stored block replaces it; sets its number when the stored block is its
+     *  parent. */
     settlePending: ({ number, hash, parentHash }: { number: number; hash: Felt; parentHash: Felt }) => {
       const dropped = dropPending.run(number, encodeFelt(parentHash)).changes
       const numbered = numberPending.run(number + 1, encodeFelt(hash)).changes

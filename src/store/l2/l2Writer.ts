@@ -52,21 +52,23 @@ export interface L2Writer {
   network(): L2NetworkName | undefined
   /** Sets the network. @throws L2NetworkMismatch when the database belongs to another one. */
   setNetwork(name: L2NetworkName): void
-  /** Stores a block, in its own transaction or as part of an open one. `raw` is the deflated recording. @throws
-   *  InvalidL2Block when the verdict is a mismatch or the block conflicts with stored blocks; nothing has changed then. */
+  /** Stores a block, in its own transaction or as part of an open one. `raw` is the deflated recording.
+   *  @throws InvalidL2Block when the verdict is a mismatch or the block conflicts with stored blocks; nothing has
+   *  changed then. */
   importBlock(block: L2Block, verdict: L2Verdict, raw?: Uint8Array): L2Outcome
   /** The deflated recording of the canonical block with this hash; `raw` is undefined when none was stored. */
   storedRecording(block: L2Block): { raw: Uint8Array | undefined } | undefined
   /** Replaces the recording of a stored block, in its own transaction or as part of an open one. Returns `skipped` when
-   *  the stored one was verified and the new one is not. @throws InvalidL2Block as `importBlock`, and when an unverified
-   *  recording has different transactions. */
+   *  the stored one was verified and the new one is not. @throws InvalidL2Block as `importBlock`, and when an
+   *  unverified recording has different transactions. */
   replaceBlock(block: L2Block, verdict: L2Verdict, raw: Uint8Array): L2Outcome
-  /** Replaces the canonical blocks above `ancestor` by `blocks`, which link to it in order, and drops the pending block, in one
-   *  transaction. Removed blocks are found by hash only, as REJECTED; one that comes back is canonical again.
+  /** Replaces the canonical blocks above `ancestor` by `blocks`, which link to it in order, and drops the pending
+   *  block, in one transaction. Removed blocks are found by hash only, as REJECTED; one that comes back is canonical
+   *  again.
    *  @throws L2ReorgBelowAccepted, InvalidL2Block; nothing has changed then */
   replaceBranch(ancestor: number, blocks: readonly L2NewBlock[]): void
-  /** The source of the blocks says that layer 1 accepted this canonical block. @returns true if that raised the head accepted on
-   *  layer 1, which nothing said by a file or an upstream lowers */
+  /** Records that layer 1 accepted this canonical block, according to the source of the blocks. @returns true if that
+   *  raised the head accepted on layer 1, which no claim of a file or an upstream lowers */
   acceptOnL1(number: number): boolean
   /** Number of the highest block accepted on layer 1. */
   acceptedOnL1(): number | undefined
@@ -76,14 +78,14 @@ export interface L2Writer {
   transaction<T>(work: () => T): T
 }
 
-/** Where blocks come from, and who is told of a block that layer 1 accepted with another hash (`L2Finality`). */
+/** Source of the blocks, and the callback for a block that layer 1 accepted with another hash (`L2Finality`). */
 export interface L2WriterOptions {
   /** Default: `file`. */
   readonly source?: 'file' | 'upstream'
   readonly onMismatch?: (mismatch: L2Mismatch) => void
 }
 
-/** A writer over a database opened for writing. */
+/** Creates a writer over a database opened for writing. */
 export function createL2Writer(db: Database, { source = 'file', onMismatch }: L2WriterOptions = {}): L2Writer {
   const meta = createMetaTable(db)
   const rows = createL2Statements(db)

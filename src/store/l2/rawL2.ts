@@ -24,7 +24,7 @@ export interface RawL2 {
   stateUpdates(): RawRow[]
 }
 
-/** Raw rows of an open database, with statements prepared once. */
+/** Creates a reader of raw rows over an open database, with statements prepared once. */
 export function createRawL2(db: Database): RawL2 {
   const count = db.prepare<[], number>('SELECT count(*) FROM l2_blocks').pluck()
   const blocks = db.prepare<[], RawRow>(

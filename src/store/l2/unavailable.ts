@@ -3,7 +3,7 @@ import { CairnError, messageOf } from '../../lib/errors.js'
 /** A part of a layer-2 block that its recording may lack. */
 export type L2Part = 'recording' | 'complete recording' | 'transactions' | 'receipts' | 'events' | 'state update'
 
-/** The database holds a layer-2 block without the part that is asked for. */
+/** The database has a layer-2 block without the requested part. */
 export class L2PartUnavailable extends CairnError {
   /** Undefined for the unconfirmed block. */
   readonly blockNumber: number | undefined

@@ -10,22 +10,23 @@ import type { ChainReader } from '../rows/types.js'
 import { createChangedKeysReader, createChangedSlotsReader, decodeAccountKeys } from '../state/changedKeys.js'
 import { accountsInBlock, newestRow } from '../state/historySql.js'
 
-/** A stored block with everything that came with it. */
+/** A stored block with all its parts. */
 export interface StoredBlockParts {
   block: Block
   receipts: ConsensusReceipt[]
   totalDifficulty: bigint
   /** Undefined when the chain keeps no state. */
   changes?: StateChanges
-  /** By transaction: the addresses (20 bytes) in which it appears. Undefined for a block that is not in the address index. */
+  /** By transaction: the addresses (20 bytes) in which it appears. Undefined for a block that is not in the address
+   *  index. */
   appearances?: Uint8Array[][]
   /** RLP (EIP-7928); undefined if it is not stored. */
   blockAccessList?: Uint8Array
 }
 
-/** Reads stored blocks back as they were when they were stored. */
+/** Reads stored blocks back in the form in which they were inserted. */
 export interface StoredBlocks {
-  /** Undefined when the block is not stored. Several reads make up one block: call it within a transaction. */
+  /** Reads one block by several statements: call it within a transaction. Undefined when the block is not stored. */
   read(number: number): StoredBlockParts | undefined
 }
 
@@ -39,7 +40,7 @@ interface AccountRow {
   previous_code_id: number | null
 }
 
-/** A reader over an open database, with statements prepared once. */
+/** Creates a reader over an open database, with statements prepared once. */
 export function createStoredBlocks(db: Database, reader: ChainReader = createChainReader(db)): StoredBlocks {
   const meta = createMetaTable(db)
   const readChanges = createChangesReader(db)
@@ -72,7 +73,7 @@ export function createStoredBlocks(db: Database, reader: ChainReader = createCha
   }
 }
 
-/** Returns a function that begins with no address read: within a block they recur. */
+/** Returns a function that creates an address look-up with an empty cache: addresses recur within a block. */
 function createAddressReader(db: Database): () => (id: number) => Uint8Array {
   const select = db.prepare<[number], Uint8Array>('SELECT address FROM addresses WHERE id = ?').pluck()
   return () => {
@@ -85,7 +86,7 @@ function createAddressReader(db: Database): () => (id: number) => Uint8Array {
   }
 }
 
-/** Reads the state changes of a block. Code is new with the block where an account's row before had other code. */
+/** Reads the state changes of a block. Code counts as new when the account's previous row has other code. */
 function createChangesReader(db: Database) {
   const previous = newestRow('account', 'code_id', 'address_id = h.address_id AND block_number < h.block_number')
   const keys = createChangedKeysReader(db)

@@ -1,21 +1,22 @@
 import { formatData } from '../../lib/hex.js'
 import { META_REPLICATION, type MetaTable } from '../meta.js'
 
-/** How far a replica is in what it reads. Stored under the meta key `replication` in the transaction of each unit. */
+/** Position of a replica in its stream, stored under the meta key `replication` in the transaction of each change
+ *  set. */
 export interface ReplicaPosition {
   /** Name and creation time of the stream; 'http' for a replica that reads from another server. */
   readonly stream: string
-  /** The last one applied; 0 over HTTP. */
+  /** Sequence of the last applied message; 0 over HTTP. */
   readonly sequence: number
-  /** Of the writer; 0 over HTTP. */
+  /** Epoch of the writer; 0 over HTTP. */
   readonly epoch: number
 }
 
-/** A position as it is stored: with the newest block at that time, as hex DATA. */
+/** A position as stored: with the newest block at that time, as hex DATA. */
 type StoredPosition = Partial<ReplicaPosition> & { readonly head?: string }
 
-/** The stored position; undefined when the chain was changed otherwise since: by a rewind, an import or a time as the writer. `head` is
- *  the hash of the newest block, 32 bytes. */
+/** Returns the stored position; undefined when the chain has changed otherwise since: by a rewind, an import or while
+ *  this node was the writer. `head` is the hash of the newest block, 32 bytes. */
 export function readPosition(meta: MetaTable, head: Uint8Array | undefined): ReplicaPosition | undefined {
   const stored = meta.get<StoredPosition>(META_REPLICATION)
   if (stored?.stream === undefined || stored.head !== (head && formatData(head))) return undefined

@@ -3,16 +3,17 @@ import { type Cursor, readInteger, writeInteger } from '../../lib/varint.js'
 import type { Database } from '../database.js'
 import { dictionaryOf } from '../dictionary.js'
 
-/* The addresses in which the transactions of a block appear, as ids of the address dictionary. Contracts recur within a block, so
- * transactions refer to one list. All integers are LEB128; a block without transactions has no bytes.
+/* The addresses in which the transactions of a block appear, as ids of the address dictionary. Contracts recur within a
+ * block, so transactions refer to one list. All integers are LEB128; a block without transactions has no bytes.
  *
  *   ids: count, then the ascending ids, each as its difference from the one before
  *   per transaction: count, then ascending indexes into the ids, each as its difference from the one before
- *   4 bytes: CRC-32 of the rest and of the addresses, little-endian, because nothing else in the database has internal calls */
+ *   4 bytes: CRC-32 of the rest and of the addresses, little-endian, because nothing else in the database has internal
+ *     calls */
 const CRC_BYTES = 4
 const ADDRESS_BYTES = 20
 
-/** Encodes the ids of each transaction, each list ascending and distinct. `addressOf` gives the 20 bytes of an id. */
+/** Encodes the ids of each transaction, each list ascending and distinct. `addressOf` returns the 20 bytes of an id. */
 export function encodeAppearances(
   transactions: readonly (readonly number[])[],
   addressOf: (id: number) => Uint8Array,
@@ -28,7 +29,7 @@ export function encodeAppearances(
   for (const [index, id] of ids.entries()) indexOf.set(id, index)
   writeAscending(ids)
   for (const own of transactions) writeAscending(own.map((id) => indexOf.get(id)!))
-  // The addresses behind it for one call of `crc32`: 400 calls take 0.1 ms.
+  // The addresses follow the encoding, for one call of `crc32`: 400 calls take 0.1 ms.
   const out = Buffer.alloc(bytes.length + Math.max(CRC_BYTES, ids.length * ADDRESS_BYTES))
   out.set(bytes)
   let end = bytes.length
@@ -40,7 +41,8 @@ export function encodeAppearances(
   return out.subarray(0, bytes.length + CRC_BYTES)
 }
 
-/** The ids of each transaction, ascending. @throws RangeError for bytes that are no encoding; the checksum is not compared. */
+/** Decodes the ids of each transaction, ascending, without comparing the checksum. @throws RangeError for an invalid
+ *  encoding */
 export function decodeAppearances(data: Uint8Array): number[][] {
   if (data.length === 0) return []
   const bytes = data.subarray(0, data.length - CRC_BYTES)
@@ -51,7 +53,7 @@ export function decodeAppearances(data: Uint8Array): number[][] {
   return transactions
 }
 
-/** Indexes of the transactions that have an id, ascending. */
+/** Returns the indexes of the transactions that have an id, ascending. */
 export function transactionsWith(data: Uint8Array, id: number): number[] {
   const found: number[] = []
   if (data.length === 0) return found
@@ -80,7 +82,7 @@ function readAscending(cursor: Cursor, most = Number.POSITIVE_INFINITY): number[
 // Most transactions have about ten addresses; one may have tens of thousands.
 const FEW = 32
 
-/** The values, ascending and each once. May change `values`. */
+/** Returns the distinct values, ascending. May change `values`. */
 function ascendingOnce(values: number[]): number[] {
   const sorted = values.length > FEW ? Array.from(Float64Array.from(values).sort()) : values
   let length = 0
@@ -98,21 +100,21 @@ function ascendingOnce(values: number[]): number[] {
 
 /** Writes the appearances of blocks. Writes join the caller's transaction. */
 export interface AppearanceWriter {
-  /** Stores those of the block after the last one that has any: by transaction its addresses (20 bytes), which may repeat.
-   *  Returns their ids, ascending and distinct. */
+  /** Stores the appearances of the block after the last one that has any: per transaction its addresses (20 bytes),
+   *  which may repeat. Returns their ids, ascending and distinct. */
   put(blockNumber: number, transactions: readonly (readonly Uint8Array[])[]): number[][]
   /** Discards cached ids. Call it after a rollback. */
   forget(): void
 }
 
-/** A writer over a database opened for writing. */
+/** Creates a writer over a database opened for writing. */
 export function createAppearanceWriter(db: Database): AppearanceWriter {
   const insert = db.prepare('INSERT INTO address_appearances (block_number, data) VALUES (?, ?)')
   const dictionary = dictionaryOf(db, 'addresses')
   return {
     put: (blockNumber, transactions) => {
       const addressOf = new Map<number, Uint8Array>()
-      const known = new Map<Uint8Array, number>() // by identity: a block from a writer has equal addresses as one object
+      const known = new Map<Uint8Array, number>() // by identity: a writer's block shares equal addresses
       const ids = transactions.map((addresses) => {
         const own: number[] = []
         for (const address of addresses) {
@@ -136,7 +138,7 @@ export function createAppearanceWriter(db: Database): AppearanceWriter {
   }
 }
 
-/** A block of a transaction. */
+/** The block of a transaction. */
 export interface TransactionBlock {
   number: number
   firstTx: number
@@ -147,15 +149,15 @@ export interface TransactionBlock {
 export interface AppearanceReader {
   /** Number of the last block that has them; undefined if none has. */
   lastBlock(): number | undefined
-  /** Number of the newest stored block; undefined if there is none. */
+  /** Number of the newest stored block; undefined if the chain is empty. */
   head(): number | undefined
   /** Number of transactions of the blocks that have them; their ids are [0, count). */
   count(): number
   /** The ids of the addresses of transactions [from, to), in order. */
   read(from: number, to: number): Iterable<readonly number[]>
-  /** Encoded, of one block. */
+  /** Encoded appearances of one block. */
   block(number: number): Uint8Array | undefined
-  /** Encoded, of the blocks [first, last]; ascending, or descending if `newestFirst`. */
+  /** Encoded appearances of the blocks [first, last]; ascending, or descending if `newestFirst`. */
   blocks(first: number, last: number, newestFirst: boolean): Iterable<{ number: number; data: Uint8Array }>
   /** Ids [from, to) of the transactions of the stored blocks in [fromBlock, toBlock]. */
   transactionsOf(fromBlock: number, toBlock: number): [from: number, to: number]
@@ -163,7 +165,7 @@ export interface AppearanceReader {
   blockOf(txId: number): TransactionBlock | undefined
 }
 
-/** A reader with statements prepared once for the connection. */
+/** Creates a reader with statements prepared once for the connection. */
 export function createAppearanceReader(db: Database): AppearanceReader {
   const selectLast = db.prepare<[], number | null>('SELECT max(block_number) FROM address_appearances').pluck()
   const selectHead = db.prepare<[], number | null>('SELECT max(number) FROM blocks').pluck()

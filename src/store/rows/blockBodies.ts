@@ -36,7 +36,7 @@ interface FeeRow {
 const RECEIPT_COLUMNS = `t.type, r.status, r.root, r.cumulative_gas_used, r.gas_used, r.effective_gas_price,
   r.contract_address, r.blob_gas_used, r.blob_gas_price, r.first_log, r.n_logs`
 
-/** A reader of the bodies of stored blocks, with statements prepared once. */
+/** Creates a reader of the bodies of stored blocks, with statements prepared once. */
 export function createBlockBodies(db: Database): BlockBodies {
   const selectHashes = db
     .prepare<[number, number], Uint8Array>('SELECT hash FROM transactions WHERE id >= ? AND id < ? ORDER BY id')

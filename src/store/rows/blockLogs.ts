@@ -3,7 +3,7 @@ import type { Database } from '../database.js'
 import { createLogObjectJson } from './logObjectJson.js'
 import { createLogWriter } from './logText.js'
 
-/** A log as its JSON text, with what filters compare as lower-case hex digits without `0x`. */
+/** A log as its JSON text, with the fields that filters compare as lower-case hex digits without `0x`. */
 export interface LogText {
   readonly json: Buffer
   readonly address: string // 40
@@ -14,7 +14,7 @@ export interface LogText {
  *  @throws Error when the block, transaction, address or topic of a log is missing */
 export type BlockLogs = (block: { firstLog: number; logCount: number }) => Buffer
 
-/** A reader with statements prepared once for the connection. */
+/** Creates a reader with statements prepared once for the connection. */
 export function createBlockLogs(db: Database): BlockLogs {
   const writer = createLogWriter(db)
   const stringify = createLogObjectJson(db)
@@ -28,11 +28,11 @@ export function createBlockLogs(db: Database): BlockLogs {
   }
 }
 
-/** What is read of a block's logs at once: 0.2 MB of JSON for typical ones, 0.3 MB more with long data. */
+/** Limits of one read of a block's logs: 0.2 MB of JSON for typical ones, 0.3 MB more with long data. */
 export const LOG_PART = { logs: 250, dataBytes: 131_072 }
 
-/** Returns how many of the logs with ids [firstLog, firstLog + logCount) are one part: up to the bounds of `LOG_PART`, at
- *  least one. */
+/** Returns how many of the logs with ids [firstLog, firstLog + logCount) are one part: up to the bounds of `LOG_PART`,
+ *  at least one. */
 export type PartOfLogs = (block: { firstLog: number; logCount: number }) => number
 
 /** Divides logs into parts, with a statement prepared once for the connection. */
@@ -57,14 +57,14 @@ const COMMA = Buffer.from(',')
 const CLOSE = '}'.charCodeAt(0)
 const QUOTE = '"'.charCodeAt(0)
 
-// Where the values lie in a log object: {"address":"0x…","topics":["0x…","0x…"],… Only hex and member names are in quotes,
-// so that the one closing brace ends the log.
+// Offsets of the values in a log object: {"address":"0x…","topics":["0x…","0x…"],… Only hex and member names are in
+// quotes, so that the one closing brace ends the log.
 const ADDRESS_AT = '{"address":"0x'.length
 const TOPICS_AT = ADDRESS_AT + 40 + '","topics":['.length
 const TOPIC_LENGTH = '"0x'.length + 64 + '",'.length
 
-/** The logs of a JSON text of `BlockLogs`, each as it is asked for. With `removed`, each says that it was removed. @throws Error
- *  for any other text */
+/** Yields the logs of a JSON text of `BlockLogs` one by one. With `removed`, each is marked as removed.
+ *  @throws Error for any other text */
 export function* splitLogs(text: Buffer, { removed }: { removed: boolean }): Generator<LogText> {
   for (let from = 0; from < text.length; ) {
     const to = text.indexOf(CLOSE, from) + 1

@@ -1,13 +1,14 @@
 import type { Database } from '../database.js'
 
-/** Where a log stands in the chain, whatever ids a database gives to logs. */
+/** Location of a log in the chain, independent of the log ids of a database. */
 export interface LogPlace {
   readonly blockNumber: number
-  /** In the block. */
+  /** Index in the block. */
   readonly logIndex: number
 }
 
-/** SQL for the number of the block that contains a log: the last block with logs whose first log id is at most `logId`. */
+/** SQL for the number of the block that contains a log: the last block with logs whose first log id is at most
+ *  `logId`. */
 export const selectBlockOfLog = (logId: string): string =>
   `SELECT number FROM blocks WHERE n_logs > 0 AND first_log <= ${logId} ORDER BY first_log DESC LIMIT 1`
 
@@ -20,7 +21,7 @@ export interface BlockOfLog {
   placeOf(logId: number): LogPlace | undefined
 }
 
-/** Look-ups with statements prepared once for the connection. */
+/** Creates look-ups with statements prepared once for the connection. */
 export function createBlockOfLog(db: Database): BlockOfLog {
   const selectNumber = db.prepare<[number], number>(selectBlockOfLog('?')).pluck()
   const selectHash = db

@@ -19,13 +19,14 @@ export interface BodyInserts {
 
 const WORD = 32
 
-/** The inserts over a database opened for writing. */
+/** Creates the inserts over a database opened for writing. */
 export function createBodyInserts(db: Database): BodyInserts {
   const transactionRows = prepareInsert(db, 'transactions', TRANSACTION_COLUMNS)
   const receiptRows = prepareInsert(db, 'receipts', RECEIPT_COLUMNS)
   const logs = createLogInserts(db)
   const bound = TRANSACTION_COLUMNS.map(() => createBoundBytes(WORD))
-  /** Bytes of arrays that V8 keeps in its heap are moved out of it when they are bound, which takes longer than a copy. */
+  /** Bytes of arrays that V8 keeps in its heap are moved out of it when they are bound, which takes longer than a
+   *  copy. */
   const boundAsViews = (values: RowValue[]) => {
     for (const [i, value] of values.entries()) {
       if (value instanceof Uint8Array && value.length <= WORD) values[i] = bound[i](value, 0, value.length)

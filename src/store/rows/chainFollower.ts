@@ -7,37 +7,37 @@ import { type BlockRow, decodeBlockRow } from './blockRows.js'
 import { createRemovedBlocks, type RemovedBlock, type RemovedBlocks } from './removedBlocks.js'
 import type { StoredBlock } from './types.js'
 
-/** A block that came or went, with its logs in order. The logs of an added block are read in parts (`LOG_PART`) as they are
- *  asked for, also after it was removed. The iterator throws ChangesMissed when the rest is unavailable. */
+/** An added or removed block, with its logs in order. The logs of an added block are read in parts (`LOG_PART`) on
+ *  demand, also after its removal. The iterator throws ChangesMissed when the rest is unavailable. */
 export type BlockChange =
   | { readonly kind: 'added'; readonly block: StoredBlock; readonly logs: Iterable<LogText> }
   | { readonly kind: 'removed'; readonly block: RemovedBlock; readonly logs: Iterable<LogText> }
 
-/** More blocks were removed since the last look than the database keeps: what they were is not known any more. */
+/** More blocks were removed since the last read than the database keeps: their contents are unknown. */
 export class ChangesMissed extends CairnError {
   constructor() {
     super('more blocks were removed at once than the database keeps')
   }
 }
 
-/** Finds out from the database what other connections did to the chain, whoever they are. The changes, applied in order to the
- *  chain that there was at the begin, give the chain that there is. A reorg gives its removed blocks first, the lowest first
- *  (geth's order), then the added ones. Blocks that came and went between two looks are left out. */
+/** Detects in the database how other connections, of any process, changed the chain. Applied in order, the changes lead
+ *  from the chain at the start to the current one. A reorg returns its removed blocks first, the lowest first (geth's
+ *  order), then the added ones. Blocks that were added and removed between two reads are left out. */
 export interface ChainFollower {
-  /** Begins at the newest block, or goes on from it: what was not told before is left out. */
+  /** Starts at the newest block, or resumes from it: changes not reported before are skipped. */
   start(): void
   /** True when another connection has committed since the last time that `next` found no further change. */
   isStale(): boolean
-  /** The next change; undefined when there is none for now. @throws ChangesMissed */
+  /** Returns the next change; undefined when none is left for now. @throws ChangesMissed */
   next(): BlockChange | undefined
-  /** Marks what the database holds now, so that a listener gets exactly the changes that are committed from here on, however far
-   *  behind the follower is. To be called after `start`. */
+  /** Marks the current state of the database, so that a listener gets exactly the changes committed from here on,
+   *  however far behind the follower is. Call it after `start`. */
   mark(): ChainMark
 }
 
 /** A moment in the history of the chain. */
 export interface ChainMark {
-  /** True for a change that was committed after the mark. To be asked for each change, in order. */
+  /** True for a change that was committed after the mark. Call it for each change, in order. */
   precedes(change: BlockChange): boolean
 }
 
@@ -46,7 +46,7 @@ export const EVERYTHING: ChainMark = { precedes: () => true }
 
 /** A mark that the follower has not reached yet. */
 interface OpenMark {
-  /** The blocks up to this one were there when the mark was made, and still are. */
+  /** The blocks up to this one existed when the mark was made, and still do. */
   number: number
   readonly lastRemoval: number
 }
@@ -57,23 +57,23 @@ interface Place {
   hash: Uint8Array
 }
 
-/** A follower over a connection that only reads; to be started first. */
+/** Creates a follower over a connection that only reads. Call `start` first. */
 export function createChainFollower(db: Database): ChainFollower {
   const version = createDataVersion(db)
   const removedBlocks = createRemovedBlocks(db)
-  /** Made with the first block: a server without subscribers needs none. */
+  /** Created with the first block: a server without subscribers needs none. */
   let readPart: ReturnType<typeof createPartReader> | undefined
   const selectHead = db.prepare<[], Place>('SELECT number, hash FROM blocks ORDER BY number DESC LIMIT 1')
   const selectNext = db.prepare<[number], BlockRow>('SELECT * FROM blocks WHERE number > ? ORDER BY number LIMIT 1')
   const selectHash = db.prepare<[number], Uint8Array>('SELECT hash FROM blocks WHERE number = ?').pluck()
-  /** The newest block that was told and not found removed; undefined while there was none. */
+  /** The newest block that was reported and not found removed; undefined before the first one. */
   let place: Place | undefined
   let lastRemoval = 0
-  /** Told blocks that were removed, and are yet to be told: the highest first. */
+  /** Reported blocks whose removal is not reported yet: the highest first. */
   const removed: RemovedBlock[] = []
   let seenVersion: number | undefined
   const openMarks = new Set<OpenMark>()
-  /** Given last: it is being told, and may be removed already. */
+  /** The change returned last: it is being reported, and its block may be removed already. */
   let current: BlockChange | undefined
 
   const findRemoved = () => {
@@ -123,7 +123,7 @@ export function createChainFollower(db: Database): ChainFollower {
     start,
     isStale: () => version() !== seenVersion,
     next: () => {
-      const now = version() // before the look: what is committed meanwhile makes it stale again
+      const now = version() // before the read: a commit in between makes it stale again
       current = look()
       if (current === undefined) {
         seenVersion = now
@@ -147,8 +147,8 @@ export function createChainFollower(db: Database): ChainFollower {
   }
 }
 
-/** Reads some logs of a block from the one at `index` on: those of one part, or all that are left when the chain has the block no
- *  more. @throws ChangesMissed */
+/** Reads logs of a block from the one at `index` on: one part, or all the rest once the block is off the chain.
+ *  @throws ChangesMissed */
 function createPartReader(db: Database, removedBlocks: RemovedBlocks) {
   const selectHash = db.prepare<[number], Uint8Array>('SELECT hash FROM blocks WHERE number = ?').pluck()
   const logsOf = createBlockLogs(db)

@@ -27,11 +27,12 @@ export class EmptyDatabase extends CairnError {
   }
 }
 
-// Clients ask for the same recent blocks again: 100 and 1,500 bytes each.
+// Clients request the same recent blocks again: 100 and 1,500 bytes each.
 const KEPT_HASHES = 1024
 const KEPT_BLOCKS = 128
 
-/** A reader over an open database, with statements prepared once. `watch` belongs to the same connection, if given. */
+/** Creates a reader over an open database, with statements prepared once. `watch`, if passed, is of the same
+ *  connection. */
 export function createChainReader(db: Database, watch: CommitWatch = createCommitWatch(db)): ChainReader {
   const meta = createMetaTable(db)
   const selectHead = db.prepare<[], { first: number | null; head: number | null }>(
@@ -145,7 +146,7 @@ export function createChainReader(db: Database, watch: CommitWatch = createCommi
     },
     uncles: (blockNumber) => selectUncles.all(blockNumber).map((header) => decodeHeader(header)),
     blockAccessList: (blockNumber) => {
-      // Not before: `cairn status` reads databases of older versions, which lack the table.
+      // Prepared on first use: `cairn status` reads databases of older versions, which lack the table.
       selectAccessList ??= prepareAccessList()
       return selectAccessList.get(blockNumber)
     },

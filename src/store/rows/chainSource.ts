@@ -14,7 +14,7 @@ import type { ChainReader } from './types.js'
 
 /** The chain of a database, as stored in the meta table: a built-in network or a genesis in geth's format. */
 export type ChainSource = (NetworkSource | GenesisSource) & {
-  /** Times of forks that the operator set; stored by themselves. */
+  /** Times of forks that the operator set; stored separately. */
   forkTimes?: ForkTimes
 }
 
@@ -30,21 +30,21 @@ export interface GenesisSource {
   recording?: ChainRecording
 }
 
-/** What a recorded fixture says of itself. */
+/** Metadata of a recorded fixture. */
 export interface ChainRecording {
-  /** False: the state is a part of the chain's, and no state root is compared. */
+  /** False: only part of the chain's state is recorded, and no state root is compared. */
   verified: boolean
-  /** The first block that is held, if it is not block 0. The accounts of the genesis are then the state after it. */
+  /** The first available block, if it is not block 0. The accounts of the genesis are then the state after it. */
   first?: FirstBlock
 }
 
-/** A block that is stored as it was given, since the state before it is not available. */
+/** A block that is stored as received, since the state before it is not available. */
 export interface FirstBlock {
   /** RLP, as hex data. */
   block: string
-  /** Of each transaction, as in the receipts trie, as hex data. */
+  /** Receipt of each transaction, as in the receipts trie, as hex data. */
   receipts: string[]
-  /** Of the chain up to and including this block, as a hex quantity. */
+  /** Total difficulty up to and including this block, as a hex quantity. */
   totalDifficulty: string
 }
 
@@ -66,11 +66,11 @@ export function isVerifiedSource(db: Database): boolean | undefined {
 export interface Verification {
   /** Null before the first import. */
   readonly verified: boolean | null
-  /** The first block from which on they were not compared; null where that is none, or all of a recording. */
+  /** The first block from which on they were not compared; null when all were, or none of a recording. */
   readonly unverifiedFrom: number | null
 }
 
-/** What was verified of the state in the database of `chain`. */
+/** Returns what was verified of the state in the database of `chain`. */
 export function readVerification(db: Database, chain: ChainReader): Verification {
   const unverifiedFrom = chain.unverifiedFrom() ?? null
   const isVerified = isVerifiedSource(db)

@@ -24,7 +24,8 @@ export interface ChainWriter extends Pick<StateInserts, 'isMoveDue' | 'moveRecen
   /** Rolls back everything since the savepoint and releases it. */
   rollbackToMark(): void
   readonly inTransaction: boolean
-  /** Appends a block and all its parts to the head. The caller has verified all of it. `isAtTip`: as `StateInserts.insert`. */
+  /** Appends a block and all its parts to the head. The caller has verified all of it. `isAtTip`: as
+   *  `StateInserts.insert`. */
   insertBlock(
     block: Block,
     receipts: Receipt[],
@@ -32,7 +33,7 @@ export interface ChainWriter extends Pick<StateInserts, 'isMoveDue' | 'moveRecen
     changes?: StateChanges | PackedChanges,
     options?: { isAtTip?: boolean },
   ): void
-  /** Writes rows of the state that are collected: before anything reads them in the transaction. `commit` and `mark` do. */
+  /** Writes the collected rows of the state. Call it before reading them in the transaction; `commit` and `mark` do. */
   flush(): void
   /** Stores the access list of a block, RLP (EIP-7928). */
   insertBlockAccessList(blockNumber: number, list: Uint8Array): void
@@ -42,7 +43,7 @@ export interface ChainWriter extends Pick<StateInserts, 'isMoveDue' | 'moveRecen
 
 /** Hooks for the end of transactions, and how rows are written. */
 export interface WriterOptions {
-  /** Rows of the state are collected from several blocks, and written in the order of their keys. Default: false. */
+  /** Collects rows of the state from several blocks, and writes them in the order of their keys. Default: false. */
   collectsState?: boolean
   /** Called before each commit; may write as part of the transaction. */
   beforeCommit?(): void
@@ -50,7 +51,7 @@ export interface WriterOptions {
   afterRollback?(): void
 }
 
-/** A writer over a database opened for writing. */
+/** Creates a writer over a database opened for writing. */
 export function createChainWriter(db: Database, options: WriterOptions = {}): ChainWriter {
   const control = {
     begin: db.prepare('BEGIN IMMEDIATE'),

@@ -8,7 +8,7 @@ export interface AccountRow {
   blockNumber: number
   incarnation: number
   nonce: bigint
-  /** Undefined when the account is gone. */
+  /** Undefined when the account no longer exists. */
   balance: bigint | undefined
   codeId: number | null
 }
@@ -25,7 +25,7 @@ export interface SlotRow {
   valueTo: number
 }
 
-/** A row to be filled in, the same object for many. */
+/** A template of the object that is reused for many rows. */
 export const NO_SLOT: Readonly<SlotRow> = {
   addressId: 0,
   incarnation: 0,
@@ -41,23 +41,24 @@ export const NO_SLOT: Readonly<SlotRow> = {
 export interface CollectedRows<Row> {
   readonly length: number
   add(row: Readonly<Row>): void
-  /** Gives the rows, those of neighbouring keys one after another, and forgets them. `row` is one object for all. */
+  /** Passes all rows to `write`, those of neighbouring keys one after another, and clears them. The row object is
+   *  reused. */
   take(write: (row: Readonly<Row>) => void): void
   clear(): void
 }
 
-/** Most rows of a table that wait: of about 500 blocks that change 1,000 slots each, in 53 MB. The more rows are written together, the more
- *  of them share a page: with 65,536 a row takes twice as long. */
+/** Maximum number of rows of a table that wait: about 500 blocks that change 1,000 slots each, in 53 MB. The more rows
+ *  are written together, the more of them share a page: with 65,536 a row takes twice as long. */
 export const MAX_COLLECTED = 2 ** 19
 
-/* A key for sorting has 64 bits: an address id modulo 2^29, the first 16 bits of the slot, the index of the row. Keys that share them may be
- * written in any order, and so may addresses 2^29 apart: the order is for speed alone. */
+/* A key for sorting has 64 bits: an address id modulo 2^29, the first 16 bits of the slot, the index of the row. Keys
+ * that share them may be written in any order, and so may addresses 2^29 apart: the order is for speed alone. */
 const INDEX_BITS = 19
 const SLOT_BITS = 16
 const LOW_SLOT_BITS = 32 - INDEX_BITS
 const INDEX_MASK = 2 ** INDEX_BITS - 1
 
-/** Keys of rows, in the order of which the rows are written. */
+/** Keys of rows, in the order in which the rows are written. */
 interface SortKeys {
   set(index: number, addressId: number, slotBits: number): void
   /** The indexes of the first `length` rows in the order of their keys. */
@@ -68,7 +69,7 @@ function createSortKeys(capacity: number): SortKeys {
   const keys = new BigUint64Array(capacity)
   // Halves are written and read by themselves: 64-bit integers of JavaScript are objects.
   const halves = new Uint32Array(keys.buffer)
-  const low = new Uint8Array(Uint16Array.of(1).buffer)[0] === 1 ? 0 : 1 // where the low half lies, by the byte order of the machine
+  const low = new Uint8Array(Uint16Array.of(1).buffer)[0] === 1 ? 0 : 1 // index of the low half, by byte order
   return {
     set: (index, addressId, slotBits) => {
       halves[2 * index + low] = (slotBits << INDEX_BITS) | index
@@ -86,7 +87,8 @@ const BALANCE_WORDS = 4
 const NO_CODE = -1
 const GONE = -2
 
-/** Rows of accounts, at most `capacity`, in typed arrays: objects that live as long as a transaction cost more than the rows do. */
+/** Collects rows of accounts, at most `capacity`, in typed arrays: objects that live as long as a transaction cost more
+ *  than the rows do. */
 export function createAccountRows(capacity: number): CollectedRows<AccountRow> {
   let keys: SortKeys | undefined
   const integers = new Float64Array(4 * capacity) // address id, block number, incarnation, code id
@@ -147,7 +149,7 @@ export function createAccountRows(capacity: number): CollectedRows<AccountRow> {
 
 const WORD = 32
 
-/** Rows of slots, at most `capacity`: their bytes lie in one buffer. */
+/** Collects rows of slots, at most `capacity`: their bytes are in one buffer. */
 export function createSlotRows(capacity: number): CollectedRows<SlotRow> {
   let keys: SortKeys | undefined
   const integers = new Float64Array(3 * capacity) // address id, incarnation, block number

@@ -38,7 +38,7 @@ export interface LogShape {
   readonly topicCount: number
 }
 
-/** Bulk reads in the order of the chain. Each call is a bounded number of statements; what it returns is not kept. */
+/** Bulk reads in the order of the chain. Each call is a bounded number of statements; its result is not cached. */
 export interface ExportRows {
   /** Blocks [from, to] that are stored, ascending. */
   links(from: number, to: number): BlockLink[]
@@ -69,8 +69,8 @@ type LogRow = [
   dataLength: number | null,
 ]
 
-// A statement reads the numbers of the logs, a second one all their bytes as one value: 1.5 µs a log; a Buffer for each cell
-// takes 4.1. SQLite's values end at 1 GB.
+// A statement reads the numbers of the logs, a second one all their bytes as one value: 1.5 µs a log; a Buffer for each
+// cell takes 4.1. SQLite's values end at 1 GB.
 const LOG_NUMBERS = `id, tx_index, address_id, topic0_id, length(topic1), length(topic2), length(topic3), length(data),
   data_length`
 const LOG_BYTES = `ifnull(topic1, '') || ifnull(topic2, '') || ifnull(topic3, '') || data`
@@ -80,7 +80,7 @@ const IN_RANGE = 'FROM logs NOT INDEXED WHERE id >= @from AND id < @to'
 const IN_LIST = 'FROM logs WHERE id IN (SELECT value FROM json_each(@ids))'
 const TOPICS = ['topic0_id', 'topic1', 'topic2', 'topic3']
 
-/** Bulk reads over an open database, with statements prepared once. */
+/** Creates the bulk reads over an open database, with statements prepared once. */
 export function createExportRows(db: Database): ExportRows {
   const selectLinks = db
     .prepare<[number, number], LinkRow>(
@@ -183,7 +183,8 @@ export function createExportRows(db: Database): ExportRows {
   }
 }
 
-// A few contracts and events have most logs. Equal values are then one array, which the Parquet writer need not compare.
+// A few contracts and events have most logs. Equal values are then one array, which the Parquet writer need not
+// compare.
 const MAX_KEPT = 100_000
 
 /** Looks up the values of a dictionary table, which never change. The function throws for an unknown id. */

@@ -11,7 +11,7 @@ const COLUMNS = { addresses: 'address', topics: 'topic' } as const
 // About 2 MB. A few contracts and events emit most logs, and a miss costs 2 µs.
 const MAX_KEPT = 10_000
 
-/** A dictionary that caches its digits, which never expire: an id never changes its value. */
+/** Creates a dictionary that caches its digits, which never expire: an id never changes its value. */
 export function createHexDictionary(db: Database, table: keyof typeof COLUMNS): HexDictionary {
   const column = COLUMNS[table]
   const select = db.prepare<[number], Buffer>(`SELECT ${column} FROM ${table} WHERE id = ?`).pluck()

@@ -17,7 +17,7 @@ export interface LogInserts {
 const WORD = 32
 const COLUMNS = ['id', 'tx_index', 'address_id', 'topic0_id', 'topic1', 'topic2', 'topic3', 'data', 'data_length']
 
-/** Inserts of several rows per statement. Trimmed values are bound from fixed buffers. */
+/** Creates inserts of several rows per statement. Trimmed values are bound from fixed buffers. */
 export function createLogInserts(db: Database): LogInserts {
   const batch = createRowBatch(db, 'logs', COLUMNS)
   const [addresses, topicIds] = [dictionaryOf(db, 'addresses'), dictionaryOf(db, 'topics')]

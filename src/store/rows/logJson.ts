@@ -30,7 +30,7 @@ interface EncoderFunctions {
 const { state, addresses, topics, input, output } = LOG_JSON_MEMORY
 const WORDS = { end: state / 4, next: state / 4 + 1, count: state / 4 + 2, missing: state / 4 + 3 } as const
 
-/** An encoder for the logs of a connection. A log takes 0.1 to 0.2 µs; in JavaScript it took 0.9 to 1.1.
+/** Creates an encoder for the logs of a connection. A log takes 0.1 to 0.2 µs; in JavaScript it took 0.9 to 1.1.
  *  @throws Error without WebAssembly, or without enough memory */
 export function createLogJsonEncoder(db: Database): LogJsonEncoder {
   const { encode, memory } = instantiate<EncoderFunctions>(assembleLogJson())

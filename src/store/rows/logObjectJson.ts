@@ -22,8 +22,9 @@ interface Row {
   first_log: number
 }
 
-/** The JSON of the logs with these ids, in their order, joined by commas. Ten times as slow as records, for logs that
- *  these do not support. @throws Error when a log lacks its block, transaction, address or topic */
+/** Creates an encoder of the logs with these ids as JSON, in their order, joined by commas. Ten times as slow as
+ *  records, for logs that these do not support. @throws Error when a log lacks its block, transaction, address or
+ *  topic */
 export function createLogObjectJson(db: Database): (ids: readonly number[]) => Buffer {
   const select = db.prepare<[string], Row>(
     `SELECT l.id, a.address, z.topic AS topic0, l.topic1, l.topic2, l.topic3, l.data,

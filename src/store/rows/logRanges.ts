@@ -16,7 +16,7 @@ export interface LogRanges {
 // The first and the last block of ranges: 100 bytes each.
 const KEPT_BOUNDS = 1024
 
-/** Look-ups with statements prepared once for the connection. */
+/** Creates look-ups with statements prepared once for the connection. */
 export function createLogRanges(db: Database, watch: CommitWatch): LogRanges {
   const selectCoverage = db.prepare<[], { first: number | null; head: number | null }>(
     'SELECT (SELECT min(number) FROM blocks) AS first, (SELECT max(number) FROM blocks) AS head',

@@ -10,24 +10,24 @@ export interface LogRecordReader {
   byIds(ids: readonly number[]): Uint8Array
   /** Records of those of the ids that the filter wants, in their order. None of a log with long data. */
   ofCandidates(ids: readonly number[], filter: RowFilter): Uint8Array
-  /** Records of the logs with ids in the range that the filter wants, by id. None of a log with long data. Undefined when
-   *  blocks of the range are missing. */
+  /** Records of the logs with ids in the range that the filter wants, by id. None of a log with long data. Undefined
+   *  when blocks of the range are missing. */
   ofRange(range: IdRange, filter: RowFilter): Uint8Array | undefined
 }
 
-/** Values that a clause may have for its filter to be checked by SQLite. */
+/** Maximum number of values in a clause of a filter that SQLite checks. */
 export const MAX_CHECKED_KEYS = 16
 
 // A batch of 500 logs with no more data than this each makes at most 8 MB of JSON.
 const SHORT_DATA = 8_192
 
-// To prepare a statement takes 0.1 ms.
+// Preparing a statement takes 0.1 ms.
 const MAX_STATEMENTS = 64
 
 type Row = [bytes: Uint8Array | null, covered?: number]
 
-/** A reader through statements prepared once for the connection and the shape of a filter. A filter may have up to
- *  `MAX_CHECKED_KEYS` values in each clause, and none without values. */
+/** Creates a reader through statements prepared once for the connection and the shape of a filter. A filter may have up
+ *  to `MAX_CHECKED_KEYS` values in each clause, and none without values. */
 export function createLogRecordReader(db: Database): LogRecordReader {
   const statements = new Map<string, Statement<unknown[], Row>>()
   const prepare = (sql: string) => {
@@ -53,9 +53,10 @@ export function createLogRecordReader(db: Database): LogRecordReader {
 
 const NO_RECORDS = new Uint8Array(0)
 
-/* A record: numbers as code points of UTF-8, hashes of block and transaction, topics 1 to 3 and data as they are stored.
-   SQLite finds the rows and packs hundreds of records into one value; WebAssembly makes the JSON. Numbers by `char` take
-   0.3 µs a log, by `printf` 0.5. JSON written by SQLite's printf took 3.6 µs, rows with a Buffer for each cell 4.5. */
+/* A record: numbers as code points of UTF-8, hashes of block and transaction, topics 1 to 3 and data as they are
+   stored. SQLite finds the rows and packs hundreds of records into one value; WebAssembly makes the JSON. Numbers by
+   `char` take 0.3 µs a log, by `printf` 0.5. JSON written by SQLite's printf took 3.6 µs, rows with a Buffer for each
+   cell 4.5. */
 const pair = (value: string) => `${value} >> 20, ${value} & 1048575`
 const LOG_NUMBERS = `l.id - b.first_log, l.tx_index, ${pair('l.address_id')}, ${pair('l.topic0_id')},
   length(l.topic1) + 1, length(l.topic2) + 1, length(l.topic3) + 1, length(l.data), l.data_length + 1`
@@ -66,12 +67,12 @@ const LOG_WITH_BLOCK = `char(${BLOCK_NUMBERS}, ${LOG_NUMBERS}) || b.hash || ${LO
 const LOG_WITHOUT_BLOCK = `char(${LOG_NUMBERS}) || ${LOG_BYTES}`
 const BLOCK_ONLY = `char(${BLOCK_NUMBERS}, ${RECORD_NUMBERS.blockOnly}) || b.hash`
 const NO_RECORD = `char(${RECORD_NUMBERS.noRecord})`
-// Of its log indexes the last ones would be taken for a block.
+// The last log indexes of such a block would be read as those of a block record.
 const IS_CROWDED = `b.n_logs >= ${RECORD_NUMBERS.noRecord}`
 const IS_LONG = `l.data_length > ${SHORT_DATA}`
 
-/* SQLite keeps the order of the subquery, because group_concat depends on it. An ORDER BY inside group_concat would sort
-   the records (0.8 µs a log). */
+/* SQLite keeps the order of the subquery, because group_concat depends on it. An ORDER BY inside group_concat would
+   sort the records (0.8 µs a log). */
 const concatenate = (rows: string) => `SELECT group_concat(record, '') FROM (${rows})`
 
 const blockOf = (logId: string) => `(${selectBlockOfLog(logId)})`
@@ -93,8 +94,8 @@ const BLOCKS_OF_RANGE = `FROM blocks b
   WHERE b.n_logs > 0 AND b.first_log < @to AND b.first_log >=
     (SELECT first_log FROM blocks WHERE n_logs > 0 AND first_log <= @from ORDER BY first_log DESC LIMIT 1)`
 
-/** Block by block, which takes 0.5 µs a log less than to look up the block of each. NOT INDEXED: only the ids bound the
- *  work; rows of a partial index on a topic would have to be sorted. */
+/** Selects block by block, which takes 0.5 µs a log less than looking up the block of each. NOT INDEXED: only the ids
+ *  bound the work; rows of a partial index on a topic would have to be sorted. */
 function selectRange(filter: RowFilter): string {
   const logs = `SELECT ifnull(iif(${IS_LONG}, NULL, ${LOG_WITHOUT_BLOCK}), ${NO_RECORD}) AS record
     FROM logs l NOT INDEXED ${JOIN_TRANSACTION}
@@ -121,7 +122,7 @@ function placesFor(keys: number): number {
   return keys === 1 ? 1 : keys <= 4 ? 4 : MAX_CHECKED_KEYS
 }
 
-/** The values of the places; what is left over repeats the first. */
+/** The values of the places; surplus places repeat the first value. */
 function keysOf({ clauses }: RowFilter): (number | Uint8Array)[] {
   return clauses.flatMap(({ keys }) => Array.from({ length: placesFor(keys.length) }, (_, i) => keys[i] ?? keys[0]))
 }

@@ -2,10 +2,10 @@ import { memoize } from '../../lib/memoize.js'
 import type { Database } from '../database.js'
 import { type Clause, type ClauseColumn, type IdRange, PRESENCE, type RowFilter } from './rowFilter.js'
 
-/** A row of `logs` with the columns a filter compares: id, length of the data, then one cell per compared column. Topics
- *  1 to 3 are upper-case hex without leading zero bytes, null when absent: SQLite formats hex faster than a Buffer is
- *  created per cell. Unused columns took half of the time per row: a refusal after 10,000 scattered rows takes 11 ms of
- *  CPU time instead of 21. */
+/** A row of `logs` with the columns a filter compares: id, length of the data, then one cell per compared column.
+ *  Topics 1 to 3 are upper-case hex without leading zero bytes, null when absent: SQLite formats hex faster than a
+ *  Buffer is created per cell. Unused columns took half of the time per row: a refusal after 10,000 scattered rows
+ *  takes 11 ms of CPU time instead of 21. */
 export type LogRow = [id: number, dataBytes: number, ...cells: (number | string | null)[]]
 
 /** Reads log rows for one filter. Each read is one bounded statement. */
@@ -14,14 +14,14 @@ export interface RowReader {
   byIds(ids: number[]): LogRow[]
   /** Rows of an id range that have as many topics as the filter needs, ascending. */
   slice(range: IdRange): LogRow[]
-  /** Tests a row against the filter. Exact, while the index only gives candidates. */
+  /** Tests a row against the filter. Exact, while the index only returns candidates. */
   isWanted(row: LogRow): boolean
 }
 
 /** Creates a row reader for a filter. Statements are prepared once per connection and set of columns. */
 export type LogRows = (filter: RowFilter) => RowReader
 
-/** Row readers over one connection. */
+/** Creates row readers over one connection. */
 export function createLogRows(db: Database): LogRows {
   const prepare = memoize((sql: string) => db.prepare<unknown[], LogRow>(sql).raw())
   return (filter) => {

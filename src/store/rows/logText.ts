@@ -10,7 +10,8 @@ import type { IdRange, RowFilter } from './rowFilter.js'
 export interface LogTexts {
   /** Number of logs. */
   count: number
-  /** Texts of one or more comma-separated logs each, in order. Joined by commas they are the elements of the JSON array. */
+  /** Texts of one or more comma-separated logs each, in order. Joined by commas they are the elements of the JSON
+   *  array. */
   parts: Buffer[]
 }
 
@@ -26,8 +27,8 @@ export interface TextBatch {
   dataBytes: number
 }
 
-// 330 KB of JSON for typical logs, 1 ms between deadline checks. With large data 8 MB of hex, or one log of any length that
-// fits into a block: far below SQLite's limit of 1 GB per value.
+// 330 KB of JSON for typical logs, 1 ms between deadline checks. With large data 8 MB of hex, or one log of any length
+// that fits into a block: far below SQLite's limit of 1 GB per value.
 const BATCH: TextBatch = { logs: 500, dataBytes: 4_000_000 }
 
 /** Ascending ids, or all ids of a range. */
@@ -35,10 +36,12 @@ export type Candidates = readonly number[] | IdRange
 
 /** Writes logs as the log objects of the API specification, in order. Checks the deadline before each statement. */
 export interface LogWriter {
-  /** Logs of the rows. @throws DeadlineExceeded; Error when the block, transaction, address or topic of a log is missing */
+  /** Logs of the rows. @throws DeadlineExceeded; Error when the block, transaction, address or topic of a log is
+   *  missing */
   write(rows: readonly LogRow[], options: { deadline: Deadline }): LogTexts
   /** The candidates that match the filter. Each row is read once, for both the filter and the text. Undefined when rows
-   *  must be read first: long data, missing references, or `canCheck` is false for the filter. @throws DeadlineExceeded */
+   *  must be read first: long data, missing references, or `canCheck` is false for the filter.
+   *  @throws DeadlineExceeded */
   writeWanted(candidates: Candidates, filter: RowFilter, options: { deadline: Deadline }): LogTexts | undefined
 }
 
@@ -47,7 +50,7 @@ export function canCheck({ clauses }: RowFilter): boolean {
   return clauses.every(({ keys }) => keys.length > 0 && keys.length <= MAX_CHECKED_KEYS)
 }
 
-/** A writer with statements prepared once for the connection. */
+/** Creates a writer with statements prepared once for the connection. */
 export function createLogWriter(db: Database, batch: TextBatch = BATCH): LogWriter {
   const reader = createLogRecordReader(db)
   const encode = createEncoder(db)
@@ -88,7 +91,7 @@ export function createLogWriter(db: Database, batch: TextBatch = BATCH): LogWrit
   return { write, writeWanted }
 }
 
-/** The encoder; without WebAssembly, one that supports no records. */
+/** Creates the encoder; without WebAssembly, one that supports no records. */
 function createEncoder(db: Database): LogJsonEncoder {
   try {
     return createLogJsonEncoder(db)

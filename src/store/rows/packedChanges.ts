@@ -1,8 +1,9 @@
 import { leadingZeros } from '../../lib/bytes.js'
 import type { AccountChange, StateChanges } from './stateChanges.js'
 
-/* What a block changes in the state, with its slots in one buffer and its addresses numbered. An object and two views for each slot would
- * cost as much as inserting its row; the ids of numbered addresses are looked up once a block, one after another. */
+/* State changes of a block, with its slots in one buffer and its addresses numbered. An object and two views for each
+ * slot would cost as much as inserting its row; the ids of numbered addresses are looked up once a block, one after
+ * another. */
 
 /** The changes of a block. */
 export interface PackedChanges extends Pick<StateChanges, 'codes'> {
@@ -20,8 +21,8 @@ export interface PackedAccount extends Omit<AccountChange, 'address'> {
 
 /** Changed slots. */
 export interface PackedStorage {
-  /** Of each slot, one after another: its length (1 byte), its bytes, the length of the value, the value; both without leading zeros. There
-   *  may be other bytes between groups. */
+  /** For each slot, one after another: its length (1 byte), its bytes, the length of the value, the value; both without
+   *  leading zeros. There may be other bytes between groups. */
   readonly bytes: Uint8Array
   readonly groups: readonly StorageGroup[]
   /** Slots of all groups. */
@@ -33,7 +34,7 @@ export interface StorageGroup {
   /** Index of the account's address. */
   readonly address: number
   readonly incarnation: number
-  /** Where its first slot begins in the bytes. */
+  /** Offset of its first slot in the bytes. */
   readonly start: number
   readonly count: number
 }
@@ -52,7 +53,7 @@ export function visitSlots(
   }
 }
 
-/** Packs changes that are not. Equal addresses have one number where they are one object. */
+/** Packs changes, unless they are packed. Equal addresses have one number where they are one object. */
 export function packChanges(changes: StateChanges | PackedChanges): PackedChanges {
   if ('addresses' in changes) return changes
   const addresses: Uint8Array[] = []
@@ -71,7 +72,7 @@ export function packChanges(changes: StateChanges | PackedChanges): PackedChange
 // Two lengths and two words.
 const MAX_SLOT_BYTES = 66
 
-/** Slots of a storage that come one after another are one group. */
+/** Groups consecutive slots of a storage. */
 function packStorage(changes: StateChanges['storage'], numberOf: (address: Uint8Array) => number): PackedStorage {
   const bytes = new Uint8Array(MAX_SLOT_BYTES * changes.length)
   const groups: StorageGroup[] = []

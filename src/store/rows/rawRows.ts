@@ -35,7 +35,7 @@ export interface RawRows {
   stray(bounds: RowBounds): { table: string; id: number } | undefined
 }
 
-/** Raw rows of an open database, with statements prepared once. */
+/** Creates a reader of raw rows over an open database, with statements prepared once. */
 export function createRawRows(db: Database): RawRows {
   const range = db.prepare<[], { first: number | null; head: number | null }>(
     'SELECT (SELECT min(number) FROM blocks) AS first, (SELECT max(number) FROM blocks) AS head',

@@ -18,8 +18,8 @@ export interface RemovedBlock {
   readonly parentHash: Uint8Array
 }
 
-/** Keeps the blocks above `number`, the highest first, with their logs, and drops the oldest that are kept. To be called in
- *  the transaction that removes them, before it does. */
+/** Keeps the blocks above `number`, the highest first, with their logs, and drops the oldest kept ones. Call it in the
+ *  transaction that removes the blocks, before their removal. */
 export function keepRemovedBlocks(db: Database, number: number): void {
   const blocks = db.prepare<
     [number],
@@ -36,17 +36,17 @@ export function keepRemovedBlocks(db: Database, number: number): void {
 
 /** Reads of removed blocks through statements prepared once for the connection. */
 export interface RemovedBlocks {
-  /** Id of the newest one; 0 when there is none. */
+  /** Id of the newest one; 0 without any. */
   lastId(): number
-  /** Those with higher ids, in order. */
+  /** Blocks with higher ids, in order. */
   after(id: number): RemovedBlock[]
-  /** The logs of one as JSON, joined by commas, as they were before; undefined when it is not kept any more. */
+  /** The logs of a removed block before its removal, as JSON, joined by commas; undefined when it is no longer kept. */
   logs(id: number): Buffer | undefined
-  /** The same of the block with that number and hash. */
+  /** As `logs`, for the block with that number and hash. */
   logsOfBlock(number: number, hash: Uint8Array): Buffer | undefined
 }
 
-/** A reader over an open database. */
+/** Creates a reader over an open database. */
 export function createRemovedBlocks(db: Database): RemovedBlocks {
   const selectLast = db.prepare<[], number>('SELECT ifnull(max(id), 0) FROM removed_blocks').pluck()
   const selectAfter = db.prepare<[number], RemovedBlock>(

@@ -2,7 +2,7 @@ import { Interruption } from '../../lib/errors.js'
 import type { Database } from '../database.js'
 import type { ChainReader, StoredBlock } from './types.js'
 
-/** The requested part of a block is longer than this reader reads. */
+/** The requested part of a block exceeds the limit of this reader. */
 export class LongBody extends Interruption {
   /** Estimated size of its JSON. */
   readonly sizeBytes: number
@@ -21,10 +21,11 @@ const FEE_BYTES = 60
 const HASH_BYTES = 69
 /** Hex digits of a byte. */
 const DIGITS = 2
-/** Gas of a byte of log data (Yellow Paper, G_logdata): what a block used bounds its logs without a read. */
+/** Gas of a byte of log data (Yellow Paper, G_logdata): the gas used by a block bounds its logs without a read. */
 const GAS_PER_LOG_BYTE = 8
 
-/** A reader of the same blocks that refuses bodies whose JSON is estimated above `maxBytes`, before it reads them.
+/** Creates a reader of the same blocks that refuses bodies whose JSON is estimated above `maxBytes`, before it reads
+ *  them.
  *  @throws LongBody */
 export function createShortBodies(chain: ChainReader, db: Database, maxBytes: number): ChainReader {
   const selectDataBytes = db

@@ -1,4 +1,4 @@
-/* What a block changes in the state. */
+/* State changes of a block. */
 
 /** An account after a block. */
 export interface AccountChange {

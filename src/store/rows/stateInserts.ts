@@ -18,25 +18,26 @@ import type { StateChanges } from './stateChanges.js'
 
 /** Inserts of the rows of accounts and slots. */
 export interface StateInserts {
-  /** Adds the changes of a block. Their rows are written at the latest by `flush`. `isAtTip`: they are written at once to the small
-   *  tables of recent rows, unless too many are there. Otherwise all of those are moved to the history first. */
+  /** Adds the changes of a block; `flush` writes their rows at the latest. `isAtTip`: writes them at once to the small
+   *  tables of recent rows, unless these have too many blocks. Otherwise moves all recent rows to the history first. */
   insert(blockNumber: number, changes: StateChanges | PackedChanges, isAtTip?: boolean): void
   /** Writes all rows. */
   flush(): void
   /** Moves some recent rows to the history, in about a millisecond. @returns true when there are more */
   moveRecent(): boolean
-  /** There are recent rows. */
+  /** True when there are recent rows. */
   isMoveDue(): boolean
   /** Discards unwritten rows and cached ids. Call it after a rollback. */
   forget(): void
 }
 
-// Blocks whose rows may be in the small tables. Only a replica that never rests has so many: then all rows are moved in the transaction of the
-// next block.
+// Maximum number of blocks with rows in the small tables. Only a replica that is never idle reaches it: then all rows
+// are moved in the transaction of the next block.
 const MOST_RECENT = 64
 
-/** The inserts over a database opened for writing. `collects`: rows of several blocks are written together in the order of their keys:
- *  those that share a page come one after another, which takes half the time where blocks change places all over the state. */
+/** Creates the inserts over a database opened for writing. `collects`: writes rows of several blocks together in the
+ *  order of their keys. Those that share a page follow each other, which takes half the time where blocks change places
+ *  all over the state. */
 export function createStateInserts(
   db: Database,
   { collects = false, mostCollected = MAX_COLLECTED }: { collects?: boolean; mostCollected?: number } = {},
@@ -58,7 +59,7 @@ export function createStateInserts(
   }
   const slotKeys = createSlotKeys()
   const isMoveDue = () => recent.blocks > 0
-  /** Where the rows of a block go. */
+  /** Chooses the tables for the rows of a block. */
   const choose = (blockNumber: number, isAtTip: boolean): RowInserts => {
     if (isAtTip && recent.blocks < MOST_RECENT) {
       recent.add(blockNumber)
@@ -115,7 +116,7 @@ export function createStateInserts(
       tip.clear()
       accounts?.clear()
       slots?.clear()
-      slotKeys.take() // of a block that was left in the middle
+      slotKeys.take() // of a block whose insert failed
       dictionary.forget()
     },
   }
@@ -123,7 +124,7 @@ export function createStateInserts(
 
 /** Writes rows. */
 interface RowInserts {
-  /** Adds a row, which is written at the latest by `flush`. */
+  /** Adds a row; `flush` writes it at the latest. */
   account(row: Readonly<AccountRow>): void
   slot(row: Readonly<SlotRow>): void
   flush(): void

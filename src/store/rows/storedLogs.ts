@@ -21,7 +21,7 @@ interface Row {
   topic3: Uint8Array | null
 }
 
-/** Stored logs of an open connection, with statements prepared once. */
+/** Creates a reader of stored logs over an open connection, with statements prepared once. */
 export function createStoredLogs(db: Database): StoredLogs {
   const select = db.prepare<[number, number], Row>(
     `SELECT a.address, z.topic AS topic0, l.topic1, l.topic2, l.topic3

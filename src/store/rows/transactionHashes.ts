@@ -21,7 +21,7 @@ export interface TransactionHashes {
   blockHash(id: number): Buffer | undefined
 }
 
-/** A reader with statements prepared once for the connection. */
+/** Creates a reader with statements prepared once for the connection. */
 export function createTransactionHashes(db: Database): TransactionHashes {
   const select = db
     .prepare<[number, number], Uint8Array>('SELECT hash FROM transactions WHERE id >= ? AND id < ? ORDER BY id')

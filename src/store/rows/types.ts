@@ -52,17 +52,18 @@ export interface ChainReader {
   chainId(): bigint
   /** Fork schedule and rules of the chain; read once. @throws EmptyDatabase before the first import. */
   spec(): ChainSpec
-  /** True if the state root of that block's header is that of the state: `commitsToState` of the chain's rules, and before
-   *  `unverifiedFrom`. */
+  /** True if the state root of that block's header is that of the state: `commitsToState` of the chain's rules, and
+   *  before `unverifiedFrom`. */
   commitsToState(blockNumber: number): boolean
-  /** On a development chain, the first block from which on state roots are not compared; undefined when all are compared. */
+  /** On a development chain, the first block from which on state roots are not compared; undefined when all are
+   *  compared. */
   unverifiedFrom(): number | undefined
   /** The rules in force at a stored block. */
   rulesOf(block: StoredBlock): Rules
   /** Undefined when the chain is empty. */
   coverage(): Coverage | undefined
-  /** The blocks between the head and that of the upstreams, while they are more than a few; undefined when there are none,
-   *  and when the chain is empty. */
+  /** The blocks between the head and that of the upstreams, while they are more than a few; undefined otherwise, and
+   *  when the chain is empty. */
   gap(): Gap | undefined
   /** True when the chain has a block. It stays true: no reorg removes the first block. */
   holdsBlocks(): boolean
@@ -70,8 +71,8 @@ export interface ChainReader {
   head(): number | undefined
   /** Hash of the newest block, 32 bytes; undefined when the chain is empty. */
   headHash(): Uint8Array | undefined
-  /** Safe and finalized blocks. Defaults to the head when nothing was recorded, as for blocks from files. Undefined when
-   *  the chain is empty. */
+  /** Safe and finalized blocks. Defaults to the head when nothing was recorded, as for blocks from files. Undefined
+   *  when the chain is empty. */
   finality(): Finality | undefined
   blockByNumber(number: number): StoredBlock | undefined
   blockNumberByHash(hash: Uint8Array): number | undefined

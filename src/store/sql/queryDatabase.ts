@@ -4,17 +4,17 @@ import type { Database } from '../database.js'
 import { openForReading } from '../open.js'
 import { decodeAccountKeys, visitSlotKeys } from '../state/changedKeys.js'
 
-/** An event that gets a view. */
+/** An event that has a view. */
 export interface EventView {
   /** `v_event_…` */
   readonly name: string
   /** Columns of the arguments. */
   readonly columns: readonly string[]
   readonly topic0: Uint8Array | undefined // 32; undefined: anonymous
-  /** Topics of its logs, topic0 included. */
+  /** Number of topics of its logs, including topic0. */
   readonly topicCount: number
   readonly address: Uint8Array | undefined // 20; undefined: any contract
-  /** Values by column: text, addresses in lower case, or 0 and 1. Null for a log that is none of this event. */
+  /** Values by column: text, addresses in lower case, or 0 and 1. Null for a log of another event. */
   decode(log: {
     address: Uint8Array
     topics: readonly Uint8Array[]
@@ -35,8 +35,9 @@ export function schemaQuery(name: string | undefined): string {
     WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite!_%' ESCAPE '!'${wanted} ORDER BY type DESC, name`
 }
 
-/** Opens the database of `datadir` read-only for SQL of users: with a view per event. Addresses are in lower case in all
- *  views, as in any SQLite shell: the same join has the same rows everywhere. Views are temporary: they use functions that only this connection has. @throws DatabaseMissing, DatabaseOutdated */
+/** Opens the database of `datadir` read-only for SQL of users: with a view per event. Addresses are in lower case in
+ *  all views, as in any SQLite shell: the same join has the same rows everywhere. Views are temporary: they use
+ *  functions that only this connection has. @throws DatabaseMissing, DatabaseOutdated */
 export function openForQueries(datadir: string, readEvents: (db: Database) => readonly EventView[]): Database {
   const db = openForReading(datadir)
   try {
@@ -71,7 +72,7 @@ function addFunctions(db: Database, events: readonly EventView[]): void {
       yield* slots
     },
   })
-  // A row asks for each column in turn: the last log is kept.
+  // SQLite requests each column of a row in turn: the last log is kept.
   let last: { event: number; log: number; values: readonly (string | number)[] | null } | undefined
   const read = (event: number, log: number, row: readonly (Uint8Array | number | null)[]) => {
     if (last === undefined || last.log !== log || last.event !== event) {

@@ -7,7 +7,7 @@ export class QueryRefused extends CairnError {}
 /** A value of a row: integers are bigint, bytes are Uint8Array. */
 export type SqlValue = null | bigint | number | string | Uint8Array
 
-/** A query that runs. */
+/** A running query. */
 export interface RunningQuery {
   /** Column names, unique. */
   readonly columns: readonly string[]
@@ -16,14 +16,15 @@ export interface RunningQuery {
   close(): void
 }
 
-/** What a query of a stranger may not name: tables with secrets, and virtual tables that show pages or paths. */
+/** Names that queries of untrusted clients may not use: tables with secrets, and virtual tables that show pages or
+ *  paths. */
 const SECRET_TABLES = /^(api_key|key_|meta$)/
 const FORBIDDEN_WORDS = /dbstat|sqlite_dbpage|pragma_database_list|load_extension/i
 
 const MAX_QUERY_CHARACTERS = 100_000
 
-/** Runs one statement that reads, in a snapshot. With `isStranger` only SELECT, WITH, VALUES and EXPLAIN, and no table with
- *  secrets. @throws QueryRefused; SqliteError for wrong SQL */
+/** Runs one statement that reads, in a snapshot. With `isStranger`, accepts only SELECT, WITH, VALUES and EXPLAIN, and
+ *  no table with secrets. @throws QueryRefused; SqliteError for invalid SQL */
 export function runQuery(db: Database, sql: string, { isStranger }: { isStranger: boolean }): RunningQuery {
   if (isStranger) checkWords(sql)
   const statement = db.prepare<[], SqlValue[]>(sql)
@@ -63,10 +64,10 @@ function firstWord(sql: string): string {
   return (/^\w+/.exec(bare)?.[0] ?? bare).toUpperCase()
 }
 
-/** Looks at the program that SQLite compiles the query to: whatever the query calls a table, views and quotes included, its
- *  program opens the table's root page. better-sqlite3 has no authorizer. */
+/** Checks the program that SQLite compiles the query to: whatever the query calls a table, views and quotes included,
+ *  its program opens the table's root page. better-sqlite3 has no authorizer. */
 function checkTables(db: Database, sql: string): void {
-  if (firstWord(sql) === 'EXPLAIN') return // returns a program, no rows of tables
+  if (firstWord(sql) === 'EXPLAIN') return // returns a program, not rows of tables
   const roots = new Map<number, string>()
   const tables = db.prepare<[], { root: number; name: string }>(
     "SELECT rootpage AS root, tbl_name AS name FROM main.sqlite_schema WHERE type IN ('table', 'index')",

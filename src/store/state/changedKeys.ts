@@ -3,13 +3,15 @@ import { readInteger } from '../../lib/varint.js'
 import type { Database } from '../database.js'
 import { fromBoth } from './historySql.js'
 
-/* Which accounts and slots a block changed: the table `changed_keys` has a row for each block that changed any. The history has no
- * index by block: that takes a third of the time of writing its rows. All integers are LEB128, below 2^31.
+/* Which accounts and slots a block changed: the table `changed_keys` has a row for each block that changed any. The
+ * history has no index by block: that takes a third of the time of writing its rows. All integers are LEB128, below
+ * 2^31.
  *
  *   accounts: count, then the address ids
- *   slots: count of all, then for each storage: address id, incarnation, count, and each slot: length (1 byte), bytes without leading zeros
+ *   slots: count of all, then for each storage: address id, incarnation, count, and each slot: length (1 byte), bytes
+ *     without leading zeros
  *
- * No bytes where there are none. */
+ * Empty when there are none. */
 
 /** A slot of an incarnation of an account. */
 export interface SlotKey {
@@ -44,15 +46,15 @@ export function encodeAccountKeys(addressIds: readonly number[]): Uint8Array {
 
 /** Encodes the slots of a block one after another. */
 export interface SlotKeys {
-  /** Begins with those of a storage, of which `count` must follow. */
+  /** Starts the slots of a storage, which `count` slots must follow. */
   begin(addressId: number, incarnation: number, count: number): void
   /** Adds a slot: a range of `bytes` without leading zeros. */
   add(bytes: Uint8Array, from: number, to: number): void
-  /** The encoding of what was added: a copy. Nothing is left. */
+  /** Returns a copy of the encoding and empties the encoder. */
   take(): Uint8Array
 }
 
-/** An encoder whose memory grows with the largest block. */
+/** Creates an encoder whose memory grows with the largest block. */
 export function createSlotKeys(): SlotKeys {
   let count = 0
   let storages = new KeyBytes(256)
@@ -96,7 +98,7 @@ class KeyBytes {
   private readonly bytes: Uint8Array
   private length = 0
 
-  /** Room for so many keys and their count. */
+  /** Allocates room for `keys` keys and their count. */
   constructor(keys: number) {
     this.bytes = new Uint8Array(Math.ceil(keys + 1) * MAX_KEY_BYTES)
   }
@@ -111,11 +113,11 @@ class KeyBytes {
     const { bytes } = this
     let at = this.length
     bytes[at++] = to - from
-    for (let i = from; i < to; i++) bytes[at++] = slot[i] // faster than `set` for so few
+    for (let i = from; i < to; i++) bytes[at++] = slot[i] // faster than `set` for few bytes
     this.length = at
   }
 
-  /** These bytes, or a larger copy, with room for so many more keys. */
+  /** Returns these bytes, or a larger copy, with room for `keys` more keys. */
   withRoom(keys: number): KeyBytes {
     if (this.length + keys * MAX_KEY_BYTES <= this.bytes.length) return this
     const larger = new KeyBytes(2 * (this.length / MAX_KEY_BYTES + keys))
@@ -133,7 +135,7 @@ class KeyBytes {
   }
 }
 
-/** The address ids of encoded accounts. @throws RangeError for other bytes than an encoding */
+/** Decodes the address ids of accounts. @throws RangeError for an invalid encoding */
 export function decodeAccountKeys(bytes: Uint8Array): number[] {
   if (bytes.length === 0) return []
   const cursor = { bytes, at: 0 }
@@ -143,10 +145,11 @@ export function decodeAccountKeys(bytes: Uint8Array): number[] {
   return ids
 }
 
-/** Calls `visit` for each of the encoded slots, in their order. @throws RangeError for other bytes than an encoding, after some calls */
+/** Calls `visit` for each of the encoded slots, in their order. @throws RangeError for an invalid encoding, after some
+ *  calls */
 export function visitSlotKeys(encoded: Uint8Array, visit: SlotVisitor): void {
   if (encoded.length === 0) return
-  const bytes = new Uint8Array(encoded.buffer, encoded.byteOffset, encoded.length) // views of a Buffer take twice as long
+  const bytes = new Uint8Array(encoded.buffer, encoded.byteOffset, encoded.length) // Buffer views take twice as long
   const cursor = { bytes, at: 0 }
   for (let left = readInteger(cursor); left > 0; ) {
     const addressId = readInteger(cursor)
@@ -165,7 +168,7 @@ export function visitSlotKeys(encoded: Uint8Array, visit: SlotVisitor): void {
   requireEnd(bytes, cursor.at)
 }
 
-/** The number of encoded accounts, or of encoded slots. */
+/** Counts encoded accounts, or encoded slots. */
 export function countKeys(bytes: Uint8Array): number {
   return bytes.length === 0 ? 0 : readInteger({ bytes, at: 0 })
 }
@@ -176,15 +179,16 @@ function requireEnd(bytes: Uint8Array, at: number): void {
 
 /** Reads the changed keys of an open database. */
 export interface ChangedKeysReader {
-  /** Those of a block; undefined when it changed none. */
+  /** The keys of a block; undefined when it changed none. */
   block(blockNumber: number): EncodedKeys | undefined
-  /** Those of blocks in a range, ascending. */
+  /** The keys of the blocks in a range, ascending. */
   blocks(range: BlockRange): Iterable<EncodedKeys & { blockNumber: number }>
-  /** How many accounts and slots the blocks above `above` changed, each counted once for each block: at least `limit` when there are as many. */
+  /** Counts the accounts and slots that the blocks above `above` changed, once for each block. May stop at `limit` or
+   *  above. */
   count(above: number, limit: number): number
 }
 
-/** A reader with statements prepared once. */
+/** Creates a reader with statements prepared once. */
 export function createChangedKeysReader(db: Database): ChangedKeysReader {
   const selectBlock = db.prepare<[number], EncodedKeys>(
     'SELECT accounts, slots FROM changed_keys WHERE block_number = ?',
@@ -210,11 +214,11 @@ export function createChangedKeysReader(db: Database): ChangedKeysReader {
 
 /** Reads the changed slots of a block with their values. */
 export interface ChangedSlotsReader {
-  /** Calls `visit` for each; `value` has no leading zeros, and is undefined when the history lacks the row. */
+  /** Calls `visit` for each slot; `value` has no leading zeros, and is undefined when the history lacks the row. */
   visit(blockNumber: number, visit: (key: SlotKey, value: Uint8Array | undefined) => void): void
 }
 
-/** A reader with statements prepared once. */
+/** Creates a reader with statements prepared once. */
 export function createChangedSlotsReader(db: Database): ChangedSlotsReader {
   const keys = createChangedKeysReader(db)
   const where = 'address_id = ? AND incarnation = ? AND slot = ? AND block_number = ?'
@@ -235,7 +239,7 @@ export function createChangedSlotsReader(db: Database): ChangedSlotsReader {
   }
 }
 
-/** Gives a connection the SQL aggregates with which the migration 0019 encodes the keys of older databases. */
+/** Defines the SQL aggregates with which migration 0019 encodes the keys of older databases. */
 export function defineKeyAggregates(db: Database): void {
   const options = { deterministic: true, directOnly: true }
   db.aggregate('cairn_account_keys', {

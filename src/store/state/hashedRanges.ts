@@ -11,7 +11,7 @@ export interface HashRange {
   readonly start: Uint8Array
   /** Most entries, at least 1. */
   readonly limit: number
-  /** Called for each key that is hashed: a look at the clock. */
+  /** Called for each hashed key, to check the deadline. */
   check(): void
 }
 
@@ -40,17 +40,17 @@ export interface SlotChanges {
   readonly slots: readonly SlotEntry[]
 }
 
-/** Reads states in the order of their tries. The database has no index by hash: each call hashes every address, or every slot of the
- *  account. */
+/** Reads states in the order of their tries. The database has no index by hash: each call hashes every address, or
+ *  every slot of the account. */
 export interface HashedRanges {
   /** Accounts after the block. */
   accounts(blockNumber: number, range: HashRange): HashedPage<AccountEntry>
   /** Slots of the account after the block that are not zero. */
   slots(address: Uint8Array, blockNumber: number, range: HashRange, changes?: SlotChanges): HashedPage<SlotEntry>
-  /** Accounts after block `to` that differ from those after block `from`, or did not exist then, ordered by hash: their
-   *  addresses. `check` is called for each change of an account or slot. */
+  /** Addresses of the accounts after block `to` that differ from those after block `from`, or did not exist then,
+   *  ordered by hash. `check` is called for each change of an account or slot. */
   modified(blocks: { from: number; to: number }, check: () => void): Uint8Array[]
-  /** What has that hash: a code, an address or a slot of 32 bytes. */
+  /** The preimage of the hash: a code, an address or a slot of 32 bytes. */
   preimage(hash: Uint8Array, check: () => void): Uint8Array | undefined
   /** The code of an account. */
   code(account: StoredAccount): { hash: Uint8Array; bytes: Uint8Array } | undefined
@@ -59,7 +59,7 @@ export interface HashedRanges {
 // Rows of slots read at once.
 const PAGE = 10_000
 
-/** Ranges over an open database; each call sees one snapshot. */
+/** Creates a reader of ranges over an open database; each call sees one snapshot. */
 export function createHashedRanges(db: Database): HashedRanges {
   const reader = createStateReader(db)
   const selectAddresses = db.prepare<[], Uint8Array>('SELECT address FROM addresses ORDER BY id').pluck()
@@ -158,7 +158,7 @@ function isSameAccount(reader: StateReader, before: StoredAccount | undefined, a
 class LowestHashes<T> {
   private readonly range: HashRange
   private found: ({ hash: Uint8Array } & T)[] = []
-  /** Entries from here on are not wanted. */
+  /** Entries from this hash on are ignored. */
   private end: Uint8Array | undefined
 
   constructor(range: HashRange) {
@@ -181,7 +181,7 @@ class LowestHashes<T> {
     return { entries: this.found.slice(0, limit), next: this.found[limit]?.hash }
   }
 
-  /** Keeps one more than the limit: the next one. */
+  /** Keeps one entry beyond the limit: the next one. */
   private cut(): void {
     this.found.sort((a, b) => Buffer.compare(a.hash, b.hash))
     const { limit } = this.range

@@ -28,26 +28,27 @@ export interface RawStorageRow {
 
 /** Stored rows of the state history, for an audit. */
 export interface RawState {
-  /** Ids of the accounts that a block changed. @throws RangeError for bytes that are no encoding */
+  /** Ids of the accounts that a block changed. @throws RangeError for an invalid encoding */
   accountIds(blockNumber: number): number[]
   /** The rows of the accounts that a block changed. */
   accounts(blockNumber: number, ids?: readonly number[]): RawAccountRow[]
-  /** Slots changed by a block, in the order of their accounts. @throws RangeError for bytes that are no encoding */
+  /** Slots changed by a block, in the order of their accounts. @throws RangeError for an invalid encoding */
   slots(blockNumber: number): RawStorageRow[]
   /** All code, by id. */
   codes(): IterableIterator<{ id: number; hash: Uint8Array; bytes: Uint8Array }>
   /** Rows of each table of the history and of the changed keys, with their lowest and highest block number. */
   tables(): { table: string; rows: number; least: number | null; most: number | null }[]
-  /** How many accounts and slots the blocks changed, by the changed keys. @throws RangeError for bytes that are no encoding */
+  /** Counts the accounts and slots that blocks changed, by the changed keys. @throws RangeError for an invalid
+   *  encoding */
   changed(): { accounts: number; slots: number }
-  /** A recent row that is not above all rows of its key in the history, if there is one. */
+  /** A recent row that is not above all rows of its key in the history, if any. */
   overtaken(): { table: string; addressId: number; blockNumber: number } | undefined
   isEmpty(): boolean
   /** Numbers and state roots of at most `limit` blocks from `from` on. */
   roots(from: number, limit: number): { number: number; state_root: Uint8Array }[]
 }
 
-/** Raw rows of an open database, with statements prepared once. */
+/** Creates a reader of raw rows over an open database, with statements prepared once. */
 export function createRawState(db: Database): RawState {
   const previous = newestRow('account', 'incarnation', 'address_id = h.address_id AND block_number < h.block_number')
   const keys = createChangedKeysReader(db)

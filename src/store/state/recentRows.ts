@@ -2,15 +2,15 @@ import type { Database } from '../database.js'
 import { createMetaTable, META_STATE_RECENT_FROM } from '../meta.js'
 import { type HistoryKind, KEY_COLUMNS } from './historySql.js'
 
-/** What a writing connection knows of `account_recent` and `storage_recent`, and moves their rows to the tables of the history. All of it
- *  runs within the caller's transactions. */
+/** Tracks the rows of `account_recent` and `storage_recent` over a writing connection, and moves them to the tables of
+ *  the history. All of it runs within the caller's transactions. */
 export interface RecentRows {
-  /** Most blocks whose rows may be there. */
+  /** Maximum number of blocks with rows there. */
   readonly blocks: number
-  /** Call it before rows of a block are written there. */
+  /** Call it before writing rows of a block there. */
   add(blockNumber: number): void
-  /** Moves some hundred rows: those of the next keys, with all their blocks. Rows that come during a pass over the keys may be left for the
-   *  next one. */
+  /** Moves some hundred rows: those of the next keys, with all their blocks. Rows added during a pass over the keys may
+   *  be left for the next one. */
   moveSome(): void
   /** Moves all rows. */
   moveAll(): void
@@ -21,15 +21,15 @@ export interface RecentRows {
 // About 1.2 ms.
 const ROWS_AT_ONCE = 256
 
-/** Rows over a database opened for writing. */
+/** Creates the tracker over a database opened for writing. */
 export function createRecentRows(db: Database): RecentRows {
   const meta = createMetaTable(db)
   const selectHead = db.prepare<[], number | null>('SELECT max(number) FROM blocks').pluck()
   const moves = [createMove(db, 'account'), createMove(db, 'storage')]
-  /** The blocks [from, to] may have rows; undefined: none has. */
+  /** The blocks [from, to] may have rows; undefined: no block has. */
   let held: { from: number; to: number } | undefined
   let isKnown = false
-  /** A pass that is under way: the table that it is at, and the last block whose rows it is sure to move. */
+  /** The running pass: its current table, and the last block whose rows it is sure to move. */
   let pass: { at: number; upTo: number } | undefined
 
   const known = () => {

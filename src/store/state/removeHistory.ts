@@ -2,7 +2,7 @@ import type { Database } from '../database.js'
 import { createChangedKeysReader, decodeAccountKeys, visitSlotKeys } from './changedKeys.js'
 import { eachOfBoth, type HistoryKind, KEY_COLUMNS } from './historySql.js'
 
-/** Removes the state history of all blocks above `number`, and their changed keys. In a transaction. */
+/** Removes the state history of all blocks above `number`, and their changed keys. Call it in a transaction. */
 export function removeHistoryAbove(db: Database, number: number): void {
   const keys = createChangedKeysReader(db)
   const [removeAccount, removeSlot] = [createRemoval(db, 'account'), createRemoval(db, 'storage')]

@@ -39,7 +39,7 @@ export class SlotReader {
   readonly value = new Int32Array(LIMBS)
   /** The block that set this value; 0 when it was never set. */
   from = 0
-  /** The block of the next change, if requested; `NEVER` otherwise, or when there is none. */
+  /** The block of the next change, if requested; `NEVER` otherwise, or without a later change. */
   until = NEVER
   /** Key of a changed slot. */
   readonly slot = new Int32Array(LIMBS)

@@ -41,8 +41,8 @@ export interface StateReader {
   /** Accounts at the newest block, ordered by address id: at most `limit` addresses above `aboveId`, including those
    *  without an account. */
   latestAccounts(aboveId: number, limit: number): { addressId: number; address: Uint8Array; account?: StoredAccount }[]
-  /** Slots of one incarnation at the newest block, zeros included, ordered by their bytes without leading zeros: at most
-   *  `limit` after `after`; undefined starts with the first. */
+  /** Slots of one incarnation at the newest block, zeros included, ordered by their bytes without leading zeros: at
+   *  most `limit` after `after`; undefined starts with the first. */
   latestStorage(
     addressId: number,
     incarnation: number,
@@ -68,7 +68,7 @@ interface AccountRow {
 /** A block number above every block, to read the newest state. */
 export const LATEST = Number.MAX_SAFE_INTEGER
 
-/** A reader over an open database, with statements prepared once. */
+/** Creates a reader over an open database, with statements prepared once. */
 export function createStateReader(db: Database): StateReader {
   const selectId = db.prepare<[Uint8Array], number>('SELECT id FROM addresses WHERE address = ?').pluck()
   const selectAccount = db
@@ -92,7 +92,7 @@ export function createStateReader(db: Database): StateReader {
   const selectCode = db.prepare<[number], Uint8Array>('SELECT bytes FROM code WHERE id = ?').pluck()
   const selectCodeHash = db.prepare<[number], Uint8Array>('SELECT hash FROM code WHERE id = ?').pluck()
   const selectCodeByHash = db.prepare<[Uint8Array], Uint8Array>('SELECT bytes FROM code WHERE hash = ?').pluck()
-  // SQLite takes a bare column beside max() from the row with the maximum.
+  // SQLite reads a bare column beside max() from the row with the maximum.
   const selectAccounts = eachOfBoth('account', (table) =>
     db.prepare<[number, number], AccountRow & { address: Uint8Array; newest: number }>(
       `SELECT h.address_id, a.address, h.nonce, h.balance, h.code_id, h.incarnation, max(h.block_number) AS newest
@@ -153,7 +153,7 @@ function mergeNewest<Row>([recent, history]: Row[][], compare: (a: Row, b: Row) 
   return [...merged, ...history.slice(at)]
 }
 
-// One value of text is read in half of the time of a row of five.
+// Reading one text value takes half the time of a row of five.
 const ACCOUNT_TEXT =
   "a.id || ',' || incarnation || ',' || nonce || ',' || ifnull(balance, '') || ',' || ifnull(code_id, '')"
 
@@ -185,19 +185,19 @@ function decodeAccountRow(row: AccountRow): StoredAccount | undefined {
 
 /** Balance, nonce, code and storage by address and block, for the RPC methods. */
 export interface StateReads {
-  /** In wei; zero when the account does not exist. */
+  /** Balance in wei; zero when the account does not exist. */
   balance(address: Uint8Array, blockNumber: number): bigint
   nonce(address: Uint8Array, blockNumber: number): bigint
-  /** Empty when there is none. */
+  /** Code of the account; empty if missing. */
   code(address: Uint8Array, blockNumber: number): Uint8Array
   /** 32 bytes. */
   storage(address: Uint8Array, slot: Uint8Array, blockNumber: number): Uint8Array
-  /** A number of the contract at the address: another one after it was destroyed and created again. Undefined without code, and
-   *  for an account that delegates (EIP-7702). */
+  /** Incarnation of the contract at the address, which changes when it is destroyed and created again. Undefined
+   *  without code, and for an account that delegates (EIP-7702). */
   contract(address: Uint8Array, blockNumber: number): number | undefined
 }
 
-/** State reads over an open database. The caller checks that the state of the block is stored. */
+/** Creates the state reads over an open database. The caller checks that the state of the block is stored. */
 export function createStateReads(db: Database): StateReads {
   const reader = createStateReader(db)
   const code: StateReads['code'] = (address, blockNumber) => {

@@ -3,7 +3,7 @@ import type { Database } from '../database.js'
 import { keepPlans } from '../keepPlans.js'
 import { createMetaTable, META_STATE_TRIE } from '../meta.js'
 
-/** A block whose state a trie is of. */
+/** The block whose state a trie represents. */
 export interface TrieBlock {
   number: number
   /** In hex. */
@@ -19,14 +19,14 @@ export interface StateTrieHead {
   /** The next unused page id. */
   nextPage: number
   accounts: number
-  /** The block whose state it is; absent as older versions stored it. */
+  /** The block of the state; absent as older versions stored it. */
   block?: TrieBlock
   /** Present while the trie is being built from state rows: the hash of the block (hex), and the address id up to which
    *  accounts are included. */
   building?: { blockHash: string; addressId: number }
-  /** Present while tries of earlier blocks can be read (trieHistory.ts): of [from, head]. `nextPage` is the next unused id of
-   *  pages that only those have. To the tries of [recorded, head] the stored one can be set back; absent: to none, as of older
-   *  versions. */
+  /** Present while tries of earlier blocks can be read (trieHistory.ts): of [from, head]. `nextPage` is the next unused
+   *  id of pages that only those have. The stored trie can be unwound to those of [recorded, head]; `recorded` is
+   *  absent when it cannot be, as of older versions. */
   history?: { head: number; from: number; nextPage: number; recorded?: number }
 }
 
@@ -41,12 +41,12 @@ export interface StateTrieTable {
   /** Undefined when no trie was stored. */
   head(): StateTrieHead | undefined
   setHead(head: StateTrieHead): void
-  /** Number of pages and largest page id; 0 when there are none. */
+  /** Number of pages and largest page id; 0 when the table is empty. */
   extent(): { count: number; lastId: number }
   readonly inTransaction: boolean
 }
 
-/** The table of an open database. Writes need a writing connection. */
+/** Accesses the table of an open database. Writes need a writing connection. */
 export function createStateTrieTable(db: Database): StateTrieTable {
   const select = db.prepare<[number], Uint8Array>('SELECT data FROM state_trie_pages WHERE id = ?').pluck()
   const upsert = db.prepare('INSERT OR REPLACE INTO state_trie_pages (id, data) VALUES (?, ?)')
@@ -75,7 +75,7 @@ export function createStateTrieTable(db: Database): StateTrieTable {
   }
 }
 
-/** An empty table in a private temporary file, deleted by `close`, for a trie that may exceed the memory. Its one
+/** Opens an empty table in a private temporary file, deleted by `close`, for a trie that may exceed the memory. Its one
  *  transaction is open. */
 export function openScratchTrie(): { table: StateTrieTable; close(): void } {
   const db = new SqliteDatabase('')

@@ -7,7 +7,7 @@ import { LATEST, type StateReader } from './stateReader.js'
 export interface ChangedAccount {
   address: Uint8Array // 20
   addressId: number
-  /** After the last of the blocks; undefined when the account does not exist then. */
+  /** Incarnation after the last of the blocks; undefined when the account does not exist then. */
   incarnation: number | undefined
   /** Changed slots of that incarnation, without leading zeros. */
   slots: Uint8Array[]
@@ -24,21 +24,22 @@ export interface RestoredAccount {
   slots: { slot: Uint8Array; value: Uint8Array }[]
 }
 
-/** Finds what undoes the changes of blocks: of the newest ones, which are removed, or of others. */
+/** Finds the changes that undo blocks: the newest ones, which are removed, or others. */
 export interface TouchedAbove {
-  /** Accounts changed by the blocks (above, upTo]. Call it before their rows are deleted. `check` is called for each row. */
+  /** Accounts changed by the blocks (above, upTo]. Call it before their rows are deleted. `check` is called for each
+   *  row. */
   take(range: BlockRange, check?: () => void): ChangedAccount[]
-  /** One of them in the state after block `at`; default: in the new newest state, after the rows were deleted. `check` is called
-   *  for each slot. */
+  /** The account in the state after block `at`; default: in the new newest state, after the rows were deleted. `check`
+   *  is called for each slot. */
   restored(changed: ChangedAccount, at?: number, check?: () => void): RestoredAccount
-  /** How many changes of accounts and slots the blocks above `number` made; not all are counted once there are `limit`. */
+  /** Counts the changes of accounts and slots by the blocks above `number`; may stop at `limit` or above. */
   count(number: number, limit: number): number
 }
 
 // Page size for reading the complete storage of an account.
 const PAGE = 10_000
 
-/** Statements are prepared once, on a writing connection. */
+/** Creates a finder with statements prepared once, on a writing connection. */
 export function createTouchedAbove(db: Database, reader: StateReader): TouchedAbove {
   const keys = createChangedKeysReader(db)
   const selectAddress = db.prepare<[number], Uint8Array>('SELECT address FROM addresses WHERE id = ?').pluck()
@@ -55,7 +56,7 @@ export function createTouchedAbove(db: Database, reader: StateReader): TouchedAb
       }
       return found
     }
-    // Blocks change many slots again.
+    // Several blocks often change the same slot.
     const seen = new Map<number, Set<string>>()
     for (const { accounts, slots } of keys.blocks({ above, upTo })) {
       for (const addressId of decodeAccountKeys(accounts)) find(addressId)

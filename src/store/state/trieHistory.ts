@@ -3,38 +3,38 @@ import { formatData, parseHex } from '../../lib/hex.js'
 import type { Database } from '../database.js'
 import { createStateTrieTable, type StateTrieHead, type StateTrieTable, type TrieBlock } from './stateTrieTable.js'
 
-/** State tries of so many blocks before the head are kept: the number for which geth serves proofs. */
+/** Number of blocks before the head whose state tries are kept: the number for which geth serves proofs. */
 export const TRIE_HISTORY_BLOCKS = 128
 
-// Ids from here on are of pages that only tries before the head have. The trie of the head allocates from 1.
+// First id of pages that only tries before the head have. The trie of the head allocates from 1.
 const EARLIER_PAGES = 2 ** 40
-// Stands for the reference to the root node among the versions.
+// Page id of the reference to the root node among the versions.
 const TOP = 0
-// The same for the number of accounts: 8 bytes, big-endian.
+// Page id of the number of accounts: 8 bytes, big-endian.
 const ACCOUNTS = -1
-// A page that a block made has an empty version, with this id. It is its own inverse; -2 and below.
+// Id of the empty version of a page that a block created: -2 and below. The function is its own inverse.
 const absent = (page: number) => -1 - page
 
-/** Past contents of the pages of the state trie. A version with block number B is the content in the tries of blocks below B,
- *  down to the version before it. Tries of the blocks [from, head] can be read. */
+/** Past contents of the pages of the state trie. A version with block number B is the content in the tries of blocks
+ *  below B, down to the version before it. Tries of the blocks [from, head] can be read. */
 export interface TrieHistory {
   /** The earliest block whose trie can be read; `head` itself when there is no history up to it. */
   from(head: number): number
-  /** The trie after a block in [from, head], to be read only. */
+  /** The trie after a block in [from, head], read-only. */
   at(blockNumber: number, head: number): StateTrieTable
-  /** Whether the page of the trie before that block is other than the one after it. */
+  /** True if the page differs between the tries before and after that block. */
   changed(page: number, blockNumber: number): boolean
-  /** The pages that a block replaced, and those that it made: they are absent in the trie before. */
+  /** The pages that a block replaced, and those that it created: they are absent in the trie before. */
   replaced(blockNumber: number): { page: number; isAbsent: boolean }[]
   /** Number of accounts in the trie before that block; undefined where it was not recorded. */
   accountsBefore(blockNumber: number): number | undefined
-  /** Begins with the head alone unless the history reaches it. In a transaction. */
+  /** Starts with the head alone unless the history reaches it. Call it in a transaction. */
   begin(head: number): void
-  /** The trie of block `from`. What is written makes it the trie of the block before; `done` makes that `from`. */
+  /** The trie of block `from`. Writes turn it into the trie of the block before; `done` makes that block `from`. */
   before(from: number): StateTrieTable & { done(): void }
 }
 
-/** The history of an open database. `begin` and `before` need a writing connection. */
+/** Accesses the history of an open database. `begin` and `before` need a writing connection. */
 export function createTrieHistory(db: Database): TrieHistory {
   const newest = createStateTrieTable(db)
   const select = db
@@ -108,22 +108,23 @@ export function createTrieHistory(db: Database): TrieHistory {
   }
 }
 
-/** The stored trie of the newest block, which keeps what a new block replaces. */
+/** The stored trie of the newest block; keeps the pages that a new block replaces. */
 export interface RecordedTrieTable extends StateTrieTable {
-  /** Writes the trie as that of `block`. When `isNext`, it is the only block since the last time: the pages that it replaces are
-   *  kept, and versions are removed that only tries more than 128 blocks back need. Else the history ends. */
+  /** Writes the trie as that of `block`. When `isNext`, it is the only block since the last time: the pages that it
+   *  replaces are kept, and versions are removed that only tries more than 128 blocks back need. Otherwise the history
+   *  ends. */
   recorded(block: TrieBlock, isNext: boolean, save: () => void): void
-  /** The earliest block to which `unwind` goes; undefined where nothing was recorded up to the stored trie. */
+  /** The earliest block to which `unwind` can go; undefined where nothing was recorded up to the stored trie. */
   recordedFrom(): number | undefined
-  /** Makes the stored trie that of `block`, at least block `recordedFrom`, again. What is in memory of it must be saved before, and
-   *  dropped after. The stored `root` is left: it is for the caller to compute.
+  /** Unwinds the stored trie to `block`, at least block `recordedFrom`. Save the trie's changes in memory before, and
+   *  drop them after. The stored `root` is left for the caller to compute.
    *  @throws Error when the block is earlier */
   unwind(block: TrieBlock): void
-  /** After a rollback. */
+  /** Call it after a rollback. */
   forget(): void
 }
 
-/** The table of a writing connection. */
+/** Creates the recorded table over a writing connection. */
 export function createRecordedTrieTable(db: Database): RecordedTrieTable {
   const table = createStateTrieTable(db)
   const keep = db.prepare<[block: number, page: number]>(
@@ -152,7 +153,7 @@ export function createRecordedTrieTable(db: Database): RecordedTrieTable {
     )
     .pluck()
   let recording: number | undefined
-  /** Pages were replaced that nothing was kept of. */
+  /** True when pages were replaced without keeping their contents. */
   let lost = false
   const replace = (page: number) => {
     if (recording === undefined) lost = true
@@ -197,7 +198,7 @@ export function createRecordedTrieTable(db: Database): RecordedTrieTable {
     pruneAbove.run(number)
     table.setHead({ ...held, top, accounts, block, history: { ...held.history!, head: number } })
   }
-  /** The same trie may be that of a later block. */
+  /** Assigns the stored trie to a later block with the same state. */
   const name = (block: TrieBlock) => {
     const held = table.head()
     if (held && !held.building && held.block?.hash !== block.hash) table.setHead({ ...held, block })

@@ -6,24 +6,24 @@ import { linkAbort } from '../../sources/upstreams/linkedAbort.js'
 import type { WritableChain } from '../chainState.js'
 import { replaceBranch } from '../head/reorg.js'
 
-/** No block came for so long that the transaction of a reorg was rolled back. */
+/** A reorg's transaction was rolled back because no block arrived in time. */
 export class BranchStalled extends CairnError {
   constructor(stallMs: number) {
     super(`no block of the new branch came for ${stallMs} ms`)
   }
 }
 
-/** An upstream's branch, which is fetched as far as it fits into memory before it replaces anything. */
+/** An upstream's branch. As much as fits into memory is fetched before it replaces anything. */
 export interface Branch {
   /** The newest block that both branches have. */
   readonly fork: number
   /** The first blocks after `fork`, up to the bound; never empty. */
   readonly first: readonly RawBlock[]
-  /** False when more blocks follow, fetched by `blocks`. */
+  /** False when `blocks` fetches more blocks. */
   readonly isWhole: boolean
-  /** All blocks, once. @throws BranchStalled, and what the source throws */
+  /** Yields all blocks, once. @throws BranchStalled, and what the source throws */
   blocks(): AsyncGenerator<RawBlock>
-  /** Ends the fetching. Call it in any case. */
+  /** Stops fetching. Always call it. */
   close(): void
 }
 
@@ -32,7 +32,7 @@ interface FetchBranchOptions {
   signal: AbortSignal
   /** True for a block of the stored chain. */
   isStored(raw: RawBlock): boolean
-  /** Encoded blocks to hold in memory, at least one. */
+  /** Encoded size of the blocks in memory; at least one. */
   maxBytes: number
   clock: Clock
 }
@@ -40,8 +40,8 @@ interface FetchBranchOptions {
 // The database is locked for other writers, such as `cairn keys`, while a long branch is fetched.
 const STALL_MS = 30_000
 
-/** The first blocks of a branch, whose blocks `open` fetches from the one after `ancestor` on. Undefined when every block is
- *  held: another upstream gave them. */
+/** Fetches the first blocks of a branch. `open` yields the blocks after `ancestor`. Undefined when every block is
+ *  stored: another upstream returned them. */
 export async function fetchBranch(
   open: (signal: AbortSignal) => AsyncIterable<RawBlock>,
   { ancestor, isStored, maxBytes, clock, signal }: FetchBranchOptions,
@@ -80,7 +80,7 @@ export async function fetchBranch(
     isWhole,
     close,
     blocks: async function* () {
-      while (first.length > 0) yield first.shift()! // what is stored need not stay in memory
+      while (first.length > 0) yield first.shift()! // stored blocks need not stay in memory
       while (!isWhole) {
         const next = await withDeadline(iterator.next(), clock)
         if (next.done) return
@@ -98,14 +98,15 @@ async function withDeadline<T>(promise: Promise<T>, clock: Clock): Promise<T> {
   try {
     return await Promise.race([promise, stalled])
   } finally {
-    stalled.catch(() => {}) // aborted now, or told by the race
+    stalled.catch(() => {}) // aborted now, or thrown by the race
     timer.abort(new Error('a block came'))
     promise.catch(() => {})
   }
 }
 
-/** Replaces what lies above the branch's fork, in one transaction. Under proof of work a branch of less total difficulty is
- *  refused, and with `mustBeHeavier` one of the same. @returns false when it was refused, and the chain is as it was
+/** Replaces the blocks above the branch's fork, in one transaction. Under proof of work, refuses a branch of less total
+ *  difficulty, and with `mustBeHeavier` one of equal difficulty. @returns false when it was refused; the chain is
+ *  unchanged
  *  @throws as `replaceBranch` and `Branch.blocks` */
 export async function adoptBranch(
   chain: WritableChain,
@@ -115,7 +116,7 @@ export async function adoptBranch(
   const { head, reader } = chain
   const { fork, first, isWhole } = branch
   const ownTotal = head.newest!.totalDifficulty
-  // Under proof of stake the canonical chain is what the upstream calls so.
+  // Under proof of stake the upstream decides which chain is canonical.
   const isRight = (header: Header, total: bigint) =>
     header.difficulty === 0n || total > ownTotal || (total === ownTotal && !mustBeHeavier)
   const shared = reader.blockByNumber(fork)!.totalDifficulty

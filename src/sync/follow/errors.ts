@@ -1,7 +1,7 @@
 import { CairnError, UsageError } from '../../lib/errors.js'
 import { UpstreamError } from '../../sources/upstreams/errors.js'
 
-/** The upstream's chain has no block in common with those held, so that there is nothing to rewind to. */
+/** The upstream's chain shares no block with the stored chain, so that no rewind can reach it. */
 export class NoCommonBlock extends CairnError {
   readonly firstAvailable: number
   constructor(firstAvailable: number) {
@@ -13,8 +13,8 @@ export class NoCommonBlock extends CairnError {
   }
 }
 
-/** True for any failure after which another attempt may help, such as a full disk. What a command can refuse at its start is
- *  left out: wrong options, and upstreams that are all of another chain. */
+/** True for any failure after which another attempt may help, such as a full disk. False for what a command can refuse
+ *  at its start: wrong options, and upstreams that are all of another chain. */
 export function isTransient(error: unknown): boolean {
   return !(error instanceof UsageError || error instanceof UpstreamError)
 }

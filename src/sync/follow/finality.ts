@@ -2,22 +2,22 @@ import { equalBytes } from '../../lib/bytes.js'
 import type { EthRpc, UpstreamHeader } from '../../sources/ethRpc/types.js'
 import type { WritableChain } from '../chainState.js'
 
-/** Takes the safe and finalized blocks from the upstreams. */
+/** Follows the safe and finalized blocks of the upstreams. */
 export interface FinalityFeed {
   /** Asks the upstream in the background, so that no block has to wait for it. */
   ask(): void
-  /** Stores what was answered, as far as it is on the stored chain. @returns false when there was nothing */
+  /** Stores the received blocks that are on the stored chain. @returns false when there was nothing */
   store(): boolean
 }
 
 interface FinalityOptions {
   signal: AbortSignal
-  /** There is something to store. */
+  /** True when there is something to store. */
   onNews(): void
   onError(error: unknown): void
 }
 
-/** A feed over the upstreams of a chain. */
+/** Creates a feed over the upstreams of a chain. */
 export function createFinalityFeed(
   { head, reader }: WritableChain,
   rpc: EthRpc,
@@ -45,7 +45,7 @@ export function createFinalityFeed(
       asking = false
     }
   }
-  /** The header's number if the block is on the stored chain. */
+  /** Returns the header's number if the block is on the stored chain. */
   const numberOf = (header: UpstreamHeader | undefined): number => {
     const held = header && reader.blockHash(header.header.number)
     return held && equalBytes(held, header.hash) ? header.header.number : -1

@@ -2,8 +2,8 @@ import { UsageError } from '../../lib/errors.js'
 import type { RawBlock } from '../../sources/source.js'
 import type { WritableChain } from '../chainState.js'
 
-/** Total difficulty of every block under proof of stake, by network: that of the last block with work. Nodes do not say it any
- *  more (geth since 1.14). */
+/** Total difficulty of every block under proof of stake, by network: that of the last block with work. Nodes no longer
+ *  report it (geth since 1.14). */
 const FINAL_TOTAL_DIFFICULTY: { readonly [network: string]: bigint } = {
   mainnet: 58_750_003_716_598_352_816_469n,
   sepolia: 17_000_018_015_853_232n,
@@ -11,8 +11,8 @@ const FINAL_TOTAL_DIFFICULTY: { readonly [network: string]: bigint } = {
   hoodi: 1n,
 }
 
-/** The first block of a database with its total difficulty, which no parent is there to give: under proof of stake that of the
- *  merge, otherwise what the upstream says. @throws UsageError when neither is known */
+/** Returns the first block of a database with its total difficulty, which cannot be computed without its parent: under
+ *  proof of stake that of the merge, otherwise what the upstream reports. @throws UsageError when neither is known */
 export async function withTotalDifficulty({ spec, genesisBlock }: WritableChain, raw: RawBlock): Promise<RawBlock> {
   const { number, difficulty } = raw.block.header
   if (number === 0) return { ...raw, totalDifficulty: difficulty }

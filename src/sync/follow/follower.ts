@@ -18,17 +18,17 @@ import { findForkPoint } from './forkPoint.js'
 import { createFollowFigures, type FollowFigures, SYNCING_BLOCKS } from './status.js'
 
 export interface FollowOptions {
-  /** Ends the following after the transaction under way. */
+  /** Stops following after the current transaction. */
   signal: AbortSignal
   log: Logger
-  /** First block to store in a database that has none: 0 unless told. Only without execution. */
+  /** First block to store in an empty database. Default: 0. Only without execution. */
   from?: number
   checkpoints?: Checkpoints
-  /** Blocks from one check of the state root to the next while far behind; 0 or undefined: as many as fits the state. */
+  /** Blocks between two checks of the state root while far behind; 0 or undefined: chosen by the size of the state. */
   rootInterval?: number
-  /** Blocks of a branch held in memory before it replaces another, by encoded size. Default: 32 MiB. */
+  /** Maximum encoded size of a branch in memory before it replaces another. Default: 32 MiB. */
   branchBytes?: number
-  /** Counts on; default: new ones. */
+  /** Figures to continue; default: new ones. */
   figures?: FollowFigures
   /** Time and timers, for tests. */
   clock?: Clock
@@ -37,23 +37,24 @@ export interface FollowOptions {
 /** Keeps a chain equal to that of its upstreams. */
 export interface Follower {
   /** Resolves when `signal` aborts.
-   *  @throws ReorgBelowFinalized, NoCommonBlock when the upstreams' chain cannot be followed; what reading and writing the
-   *    database throws; UpstreamError when every upstream is of another chain */
+   *  @throws ReorgBelowFinalized, NoCommonBlock when the upstreams' chain cannot be followed; what reading and writing
+   *  the database throws; UpstreamError when every upstream is of another chain */
   run(): Promise<void>
   readonly figures: FollowFigures
 }
 
-// A branch replaces another in one transaction. What it has beyond so many blocks, and beyond the head that it replaces, is
+// A branch replaces another in one transaction. Blocks beyond this number, and beyond the head that it replaces, are
 // appended afterwards.
 const MAX_BRANCH_BLOCKS = 1024
-// So much of a branch, encoded, is fetched before the transaction begins; the rest comes while it is open.
+// Encoded size of the part of a branch that is fetched before the transaction begins; the rest arrives while it is
+// open.
 const BRANCH_BYTES = 32 * 2 ** 20
-// How long the next block may have to wait for the indexes.
+// Longest delay of the next block by index work.
 const INDEX_SLICE_MS = 3
-// Between two attempts to reach a head that an upstream told of but does not give.
+// Between two attempts to reach a head that an upstream announced but does not return.
 const RETRY_MS = 100
 
-/** A follower of the upstreams behind `rpc`, which is the caller's to close. */
+/** Creates a follower of the upstreams behind `rpc`. The caller closes `rpc`. */
 export function createFollower(chain: WritableChain, rpc: EthRpc, options: FollowOptions): Follower {
   const { head, reader } = chain
   const { signal, log, from = 0, checkpoints, rootInterval = 0, branchBytes = BRANCH_BYTES } = options
@@ -61,7 +62,7 @@ export function createFollower(chain: WritableChain, rpc: EthRpc, options: Follo
   figures.begins(head.newest?.header.number)
   const raws = createRawHistory(Math.max(rootInterval, 64))
   let next: UpstreamHeader | undefined
-  /** The upstream that told of the stored head last. */
+  /** The upstream that last reported the stored head. */
   let followed: string | undefined
   let failure: { error: unknown } | undefined
   let wake = () => {}
@@ -77,7 +78,8 @@ export function createFollower(chain: WritableChain, rpc: EthRpc, options: Follo
     wake()
   }
 
-  /** Stores one block on top of the newest one, in a transaction of its own. @returns false when no upstream has it any more */
+  /** Stores one block on top of the newest one, in a transaction of its own. @returns false when no upstream has it any
+   *  more */
   const appendTip = async (target: UpstreamHeader): Promise<boolean> => {
     const raw = await rpc.getBlock(target.hash, signal)
     if (!raw) return false
@@ -107,7 +109,8 @@ export function createFollower(chain: WritableChain, rpc: EthRpc, options: Follo
     const progress = { update() {} }
     await importBlocks(chain, source, { progress, signal, checkpoints, rootInterval, finishIndexes: false })
   }
-  /** The blocks from `fromBlock` to `to`, and on to the target for as long as proof of work makes them the lighter branch. */
+  /** Yields the blocks from `ancestor + 1` to `to`, and on towards the target while proof of work makes them the
+   *  lighter branch. */
   const branchBlocks = async function* (ancestor: number, to: number, target: UpstreamHeader, ended: AbortSignal) {
     const range = {
       from: ancestor + 1,
@@ -125,7 +128,8 @@ export function createFollower(chain: WritableChain, rpc: EthRpc, options: Follo
       if (number >= to && (difficulty === 0n || total > ownTotal)) return
     }
   }
-  /** Replaces what lies above `ancestor` by the upstream's branch. @returns false to look at the upstream's chain again */
+  /** Replaces the blocks above `ancestor` by the upstream's branch. @returns false to look at the upstream's chain
+   *  again */
   const replace = async (ancestor: number, target: UpstreamHeader): Promise<boolean> => {
     const own = head.newest!
     const to = Math.max(own.header.number, ancestor + MAX_BRANCH_BLOCKS)
@@ -150,7 +154,7 @@ export function createFollower(chain: WritableChain, rpc: EthRpc, options: Follo
       branch.close()
     }
   }
-  /** The upstream's head. Some nodes tell of a new branch block by block: the first of them is not where it ends. */
+  /** Returns the upstream's head. Some nodes announce a new branch block by block: the first of them is not its end. */
   const newestOf = async (target: UpstreamHeader): Promise<UpstreamHeader> => {
     const newest = await rpc.head(signal)
     const isSameNode = newest.upstream === target.upstream // another one may be on another fork
@@ -160,8 +164,7 @@ export function createFollower(chain: WritableChain, rpc: EthRpc, options: Follo
     const held = reader.blockHash(number)
     return held !== undefined && equalBytes(held, hash)
   }
-  /** True when a block of finalized number `finalized` is on the chain of another upstream after all, which is asked first
-   *  from now on. */
+  /** True when another upstream has a block on top of finalized number `finalized`. It is asked first from now on. */
   const isLinkedElsewhere = async (finalized: number, target: UpstreamHeader): Promise<boolean> => {
     if (rpc.status().length === 1 || target.header.number <= finalized) return false
     const range = { from: finalized + 1, to: finalized + 1, parentHash: reader.blockHash(finalized), signal }
@@ -172,7 +175,7 @@ export function createFollower(chain: WritableChain, rpc: EthRpc, options: Follo
     }
     return false
   }
-  /** One attempt to make the chain that of `target`. @returns false to try again with the upstream's newest head; another
+  /** Tries once to make the chain that of `target`. @returns false to retry with the upstream's newest head; another
    *  head to try that one */
   const advance = async (target: UpstreamHeader): Promise<boolean | UpstreamHeader> => {
     const own = head.newest
@@ -189,8 +192,8 @@ export function createFollower(chain: WritableChain, rpc: EthRpc, options: Follo
       await catchUp(ancestor + 1, number)
       return true
     }
-    // Two upstreams on two forks: going from one to the other with every request that fails would help nobody. Under proof of
-    // work the total difficulty decides.
+    // Two upstreams on two forks: switching at every failed request would only cause reorgs. Under proof of work the
+    // total difficulty decides.
     if (target.header.difficulty === 0n) {
       const { hash, header } = own
       const keeper = await rpc.findUpstreamOnFork({ hash, number: header.number, upstream: followed }, target, signal)
@@ -241,7 +244,7 @@ export function createFollower(chain: WritableChain, rpc: EthRpc, options: Follo
         indexesDue = true
         trieHistoryDue = true
       } else if (finality.store()) {
-        // Once more around: a head may have come.
+        // Loop again: a head may have come.
       } else if (indexesDue) {
         indexesDue = head.workOnIndexes(INDEX_SLICE_MS)
         await checkpoints?.afterCommit()
@@ -261,7 +264,7 @@ export function createFollower(chain: WritableChain, rpc: EthRpc, options: Follo
     figures,
     run: async () => {
       const own = head.newest?.header.number ?? -1
-      // Files count as final, and so does the genesis; what is followed from here on is not.
+      // Blocks from files count as final, and so does the genesis; later blocks do not.
       if (!head.isFinalityStored()) head.finalize({ safe: own, finalized: own })
       const unlisten = head.listen({
         changed: (event) => {
@@ -290,7 +293,7 @@ export function createFollower(chain: WritableChain, rpc: EthRpc, options: Follo
   }
 }
 
-/** The blocks that came last, so that the upstream of one that is refused can be found. */
+/** Keeps the newest blocks, to find the upstream of one that is refused. */
 function createRawHistory(most: number) {
   const raws = new Map<number, RawBlock>()
   return {

@@ -3,9 +3,10 @@ import type { EthRpc, UpstreamHeader } from '../../sources/ethRpc/types.js'
 import type { WritableChain } from '../chainState.js'
 import { NoCommonBlock } from './errors.js'
 
-/** The newest block that is on the stored chain and on the upstream's chain with the head `target`, by number; undefined when
- *  the upstream's chain changed meanwhile, or it does not have a header that is needed. Asks for O(log depth) headers.
- *  @throws NoCommonBlock when even the first block held is another one */
+/** Returns the number of the newest block that is on the stored chain and on the upstream's chain with the head
+ *  `target`; undefined when the upstream's chain changed meanwhile, or it lacks a needed header. Asks for O(log depth)
+ *  headers.
+ *  @throws NoCommonBlock when even the first stored block differs */
 export async function findForkPoint(
   { reader }: WritableChain,
   rpc: EthRpc,
@@ -18,7 +19,7 @@ export async function findForkPoint(
     return header && equalBytes(header.hash, reader.blockHash(number)!)
   }
   const top = Math.min(head, target.header.number)
-  if (top < first) return undefined // the upstream is still below what is held
+  if (top < first) return undefined // the upstream is still below the first stored block
   const topIsCommon = await isCommon(top)
   if (topIsCommon) return top
   if (topIsCommon === undefined) return undefined

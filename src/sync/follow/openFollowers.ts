@@ -7,15 +7,15 @@ import type { L2FollowStatus } from './l2/status.js'
 import { type FollowerParts, type FollowSettings, openFollower } from './runFollower.js'
 import type { FollowStatus } from './status.js'
 
-/** How following goes on each layer; null where nothing is followed. */
+/** Status of following on each layer; null where nothing is followed. */
 export interface FollowersStatus {
   readonly l1: FollowStatus | null
   readonly l2: L2FollowStatus | null
 }
 
-/** A database that is followed into. */
+/** A database that followers write. */
 export interface OpenFollowers {
-  /** Follows until the signal aborts. The end of layer 2 does not end layer 1.
+  /** Follows until the signal aborts. Layer 1 continues when layer 2 ends.
    *  @throws what `OpenFollower.run` throws, or with layer 2 alone what `L2Run.ended` rejects with */
   run(): Promise<void>
   status(): FollowersStatus
@@ -23,8 +23,9 @@ export interface OpenFollowers {
   close(): void
 }
 
-/** Opens the database of `settings.datadir` for what is to be followed; it is made when it is not there. Asks no upstream yet.
- *  @throws UsageError for an address that cannot be used, and as `openWritableChain`; DatabaseLocked, L2NetworkMismatch */
+/** Opens the database of `settings.datadir`, creating it if missing. Sends no request to an upstream yet.
+ *  @throws UsageError for an address that cannot be used, and as `openWritableChain`; DatabaseLocked,
+ *  L2NetworkMismatch */
 export async function openFollowers(
   settings: FollowSettings,
   parts: Omit<FollowerParts, 'l2'> & { l2Verify: L2VerifyFunction },

@@ -29,16 +29,16 @@ import { watchPending } from './watchPending.js'
 /** The chain of a development node: its genesis is read from the upstream. */
 export interface DevelopmentSource {
   readonly development: true
-  /** A genesis file whose accounts the node was started with. */
+  /** The genesis file that the node was started with, for its accounts. */
   readonly genesis?: unknown
 }
 
-/** What to follow, and into which database. Everything but log, checkpoints and progress can be sent to a thread. */
+/** What to follow, and into which database. All but log, checkpoints and progress can be sent to a thread. */
 export interface FollowSettings {
   readonly datadir: string
   /** Of layer 1; at least one, unless only layer 2 is followed. */
   readonly upstreams: readonly UpstreamAddress[]
-  /** Which chain it is; needed for a new database only. */
+  /** Names the chain; needed for a new database only. */
   readonly chain?: ChainSource | DevelopmentSource
   readonly stateMode?: StateMode
   /** First block to store in a new database without state. */
@@ -46,51 +46,51 @@ export interface FollowSettings {
   readonly evm?: EvmKind
   /** Store the access lists of blocks (EIP-7928). Default: false. */
   readonly blockAccessLists?: boolean
-  /** Refuse the wrong state roots of a development node, which are otherwise accepted with a warning. Default: false. */
+  /** Refuse wrong state roots of a development node, which are otherwise accepted with a warning. Default: false. */
   readonly strict?: boolean
   /** Keep the address index. Default: true. */
   readonly addressIndex?: boolean
   /** Memory for the newest state and its trie; undefined: 256 MiB. */
   readonly stateCacheBytes?: number
-  /** Blocks from one check of the state root to the next while far behind; 0 or undefined: as many as fits the state. */
+  /** Blocks between two checks of the state root while far behind; 0 or undefined: chosen by the size of the state. */
   readonly rootInterval?: number
   /** Times of forks to set (`--fork`). */
   readonly forkTimes?: ForkTimes
-  /** Address (20 bytes) of the Starknet core contract; undefined: that of before, or of the known networks. */
+  /** Address (20 bytes) of the Starknet core contract; undefined: the stored one, or those of the known networks. */
   readonly coreContract?: Uint8Array
   /** What to follow of layer 2. */
   readonly l2?: L2FollowSettings
 }
 
-/** What a follower needs besides its settings. */
+/** Dependencies of a follower besides its settings. */
 export interface FollowerParts {
   readonly log: Logger
   readonly signal: AbortSignal
   readonly checkpoints: Checkpoints
-  /** Told of the upstream's pending block; none is asked for unless told. */
+  /** Called with the upstream's pending block. Default: no pending block is requested. */
   onPending?(pending: PendingBlock | undefined): void
-  /** Failures after which following begins again by itself. Default: `isTransient`. */
+  /** Failures after which following resumes by itself. Default: `isTransient`. */
   recovers?(error: unknown): boolean
   /** Follows layer 2 over the same connection. */
   readonly l2?: L2Following
   /** Time and timers, for tests. */
   readonly clock?: Clock
-  /** Shows what opening an older database has to bring up to date. */
+  /** Shows the progress of bringing an older database up to date on opening. */
   startProgress?(label: string, unit: string, total: number): Progress
 }
 
-/** A database that is followed into. */
+/** A database that a follower writes. */
 export interface OpenFollower {
-  /** Follows until the signal aborts. After a failure the database is closed, so that `cairn rewind` can have it, and opened
-   *  again: when the chain was rewound or the upstream has the finalized block again after a fork below it, else after at most
-   *  20 s. @throws an error that `recovers` does not name */
+  /** Follows until the signal aborts. After a failure, closes the database, so that `cairn rewind` can open it, and
+   *  opens it again: when the chain was rewound or the upstream has the finalized block again after a fork below it,
+   *  else after at most 20 s. @throws an error that `recovers` does not name */
   run(): Promise<void>
   status(): FollowStatus
   /** Closes connections and database. */
   close(): void
 }
 
-/** Opens the database of `settings.datadir`, which is made when it is not there. Asks an upstream only for the genesis of a
+/** Opens the database of `settings.datadir`, creating it if missing. Asks an upstream only for the genesis of a
  *  development chain.
  *  @throws UsageError for an address that cannot be used, and as `openWritableChain`; DatabaseLocked */
 export async function openFollower(settings: FollowSettings, parts: FollowerParts): Promise<OpenFollower> {
@@ -185,12 +185,12 @@ export async function openFollower(settings: FollowSettings, parts: FollowerPart
   }
 }
 
-/** True for an error that the operator or the upstream settles while following waits. */
+/** True for an error that the operator or the upstream can resolve while following waits. */
 function isAlarm(error: unknown): boolean {
   return error instanceof ReorgBelowFinalized || error instanceof NoCommonBlock
 }
 
-// Between two attempts, twice as long each time: what an attempt costs is opening the database.
+// Between two attempts, doubled each time: each attempt opens the database.
 const FIRST_RETRY_MS = 1000
 const MAX_RETRY_MS = 20_000
 
@@ -217,7 +217,7 @@ function isDevelopment(source: ChainSource | DevelopmentSource | undefined): sou
   return source !== undefined && 'development' in source
 }
 
-/** The chain of the upstream, unless the database has one. */
+/** Returns the chain of the upstream, unless the database names one. */
 async function developmentSource(
   db: Database,
   { genesis }: DevelopmentSource,
@@ -239,7 +239,7 @@ function requireComparedRoots({ reader }: WritableChain): void {
   )
 }
 
-/** @throws UsageError when the database cannot begin at that block */
+/** @throws UsageError when the database cannot start at that block */
 function requireFrom({ reader, stateMode }: WritableChain, from: number | undefined): void {
   if (from === undefined || from === 0) return
   if (stateMode === 'execute') {

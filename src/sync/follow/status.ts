@@ -3,39 +3,39 @@ import { createRateMeter, estimateLeft } from '../../lib/rateMeter.js'
 import type { UpstreamStatus } from '../../sources/upstreams/types.js'
 import type { Stopped } from './stopped.js'
 
-/** How following goes. `starting`: no head of an upstream is known yet. `syncing`: more than 16 blocks behind it. `stuck`: no
- *  upstream answers, or none sends the next block so that it passes the checks. `alarm`: the upstreams' chain would replace
- *  finalized blocks, and is not followed. `failed`: anything else stopped it, such as a full disk. Following resumes by itself
- *  from the last three. */
+/** State of following. `starting`: no head of an upstream is known yet. `syncing`: more than 16 blocks behind it.
+ *  `stuck`: no upstream answers, or none sends the next block so that it passes the checks. `alarm`: the upstreams'
+ *  chain would replace finalized blocks, and is not followed. `failed`: anything else stopped it, such as a full disk.
+ *  Following resumes by itself from the last three. */
 export type FollowState = 'starting' | 'syncing' | 'following' | 'stuck' | 'alarm' | 'failed'
 
 /** A snapshot of a follower, for health, metrics and progress. */
 export interface FollowStatus {
   readonly state: FollowState
-  /** Newest block stored; null while there is none. */
+  /** Newest block stored; null without one. */
   readonly block: number | null
-  /** Newest block of the upstream; null while it is not known. */
+  /** Newest block of the upstream; null while unknown. */
   readonly upstreamBlock: number | null
-  /** Newest block when the present sync began; null unless `state` is `syncing`. */
+  /** Newest block when the current sync began; null unless `state` is `syncing`. */
   readonly syncStart: number | null
-  /** Over the last half minute. */
+  /** Average of the last half minute. */
   readonly blocksPerSecond: number
-  /** Until the upstream's head is reached; null when there is nothing to estimate it from. */
+  /** Estimated time until the upstream's head is reached; null when it cannot be estimated. */
   readonly secondsLeft: number | null
   /** Reorgs, and the blocks that they removed, since the start. */
   readonly reorgs: number
   readonly removedBlocks: number
-  /** Why the state is `stuck`, `alarm` or `failed`, in words. */
+  /** Why the state is `stuck`, `alarm` or `failed`, as text. */
   readonly problem: string | null
-  /** The same with the block and the check, and for how long; null in the other states. */
+  /** The same with the block and the check, and the duration; null in the other states. */
   readonly stopped: (Stopped & { readonly seconds: number }) | null
   readonly upstreams: readonly UpstreamStatus[]
 }
 
-/** Farther behind, a client is told that the server is syncing. */
+/** Farther behind, `eth_syncing` reports a sync. */
 export const SYNCING_BLOCKS = 16
 
-/** A change of a chain, as far as figures are kept of it: events of the head, and changes of layer 2. */
+/** A change of a chain that figures count: events of the head, and changes of layer 2. */
 export type FollowedChange =
   | { readonly kind: 'append'; readonly blocks: readonly { readonly number: number }[] }
   | {
@@ -46,19 +46,20 @@ export type FollowedChange =
     }
   | { readonly kind: 'finalized' }
 
-/** Keeps count of what a follower does. */
+/** Counts what a follower does. */
 export interface FollowFigures {
-  /** The upstream's newest block is this one. */
+  /** Notes the upstream's newest block. */
   sees(upstreamBlock: number): void
-  /** The chain changed. */
+  /** Counts a change of the chain. */
   changed(event: FollowedChange): void
-  /** Following begins, perhaps again, with this newest block. */
+  /** Following begins or resumes with this newest block. */
   begins(head: number | undefined): void
-  /** Following stopped after an error; it counts as stopped until a block is stored or the upstream's head is reached. */
+  /** Following stopped after an error; it counts as stopped until a block is stored or the upstream's head is
+   *  reached. */
   stops(state: 'alarm' | 'failed', stopped: Stopped): void
   /** The upstream's head is reached. */
   reached(): void
-  /** `stall`: what the upstreams lack now, and since how many milliseconds. */
+  /** Returns the status. `stall`: what the upstreams lack now, and for how many milliseconds. */
   status(stall?: { readonly stopped: Stopped; readonly ms: number }): Omit<FollowStatus, 'upstreams'>
 }
 

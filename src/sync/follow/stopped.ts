@@ -14,16 +14,16 @@ import { NoCommonBlock } from './errors.js'
 
 /** Why a process does not follow its source. */
 export interface Stopped {
-  /** The block that cannot be stored; null where the failure is not of a block. */
+  /** The block that cannot be stored; null where the failure does not concern a block. */
   readonly block: number | null
-  /** Short name of what failed: the rule that a block breaks, `disk space`, `write access`, `upstream`. */
+  /** Short name of the failure: the rule that a block breaks, `disk space`, `write access`, `upstream`. */
   readonly check: string
-  /** In words, with the values. */
+  /** Description with the values. */
   readonly reason: string
 }
 
-/** Describes an error that ends an attempt to follow into the database in `datadir`. `next`: the block that was to be stored
- *  next, where it is known. */
+/** Describes an error that ends an attempt to follow into the database in `datadir`. `next`: the block to be stored
+ *  next, if known. */
 export function describeStop(error: unknown, datadir: string, next: number | null): Stopped {
   const disk = describeDiskFailure(error, datadir)
   if (disk) return { block: next, ...disk }

@@ -11,18 +11,18 @@ interface Parts {
   rpc: EthRpc
   clock: Clock
   signal: AbortSignal
-  /** Between two attempts after a failure that only an attempt shows to be over, such as a full disk. */
+  /** Between two attempts after a failure that can only be probed by an attempt, such as a full disk. */
   retryMs: number
 }
 
-// Between two looks at the database, which cost next to nothing.
+// Between two reads of the database, which cost next to nothing.
 const LOOK_MS = 500
-// Between two questions to the upstream: twice as long each time, since nothing changes there soon.
+// Between two requests to the upstream: doubled each time, since nothing changes there soon.
 const FIRST_ASK_MS = 1000
 const MAX_ASK_MS = 20_000
 
-/** Resolves when following may begin again after `error`: the chain was rewound by the operator, the upstream's chain has the
- *  block in question again, or, for failures of other kinds, after `retryMs`. @throws the reason of the signal */
+/** Resolves when following may resume after `error`: the operator rewound the chain, the upstream's chain has the block
+ *  in question again, or, for failures of other kinds, after `retryMs`. @throws the reason of the signal */
 export async function untilRecoverable(error: unknown, { datadir, rpc, clock, signal, retryMs }: Parts): Promise<void> {
   const disputed = disputedBlock(error)
   if (disputed === undefined) return clock.sleep(retryMs, signal)
@@ -43,7 +43,7 @@ export async function untilRecoverable(error: unknown, { datadir, rpc, clock, si
   }
 }
 
-/** The block that the upstream has another one of. */
+/** Returns the block that differs on the upstream's chain. */
 function disputedBlock(error: unknown): number | undefined {
   if (error instanceof ReorgBelowFinalized) return error.finalized
   return error instanceof NoCommonBlock ? error.firstAvailable : undefined
@@ -54,7 +54,7 @@ interface Seen {
   readonly block: Uint8Array | undefined
 }
 
-/** Hashes of the head and of a block; undefined while the database cannot be read. */
+/** Returns the hashes of the head and of a block; undefined while the database cannot be read. */
 function tryLook(datadir: string, blockNumber: number): Seen | undefined {
   try {
     const db = openForReading(datadir)

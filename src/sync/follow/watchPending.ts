@@ -5,7 +5,7 @@ import { linkAbort } from '../../sources/upstreams/linkedAbort.js'
 import type { WritableChain } from '../chainState.js'
 
 interface WatchOptions {
-  /** Told of the upstream's pending block: after each new head, and every second. */
+  /** Called with the upstream's pending block: after each new head, and every second. */
   onPending(pending: PendingBlock | undefined): void
   onError(error: unknown): void
   clock: Clock
@@ -14,7 +14,7 @@ interface WatchOptions {
 
 const POLL_MS = 1000
 
-/** Watches the pending block of the upstreams. @returns what ends that */
+/** Watches the pending block of the upstreams. @returns a function that stops it */
 export function watchPending(
   { head }: WritableChain,
   rpc: EthRpc,

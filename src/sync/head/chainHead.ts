@@ -14,14 +14,14 @@ import { ReorgBelowFinalized, RewindOutOfRange } from './errors.js'
 import type { BlockRef, HeadEvent, HeadListener } from './events.js'
 import { compareRootsAbove } from './wrongRoots.js'
 
-/** A block as the next one needs it. */
+/** The parts of a block that the next one needs. */
 export interface Head {
   hash: Uint8Array
   header: Header
   totalDifficulty: bigint
 }
 
-/** What is stored of a block besides itself. */
+/** The stored parts of a block besides itself. */
 export interface BlockParts {
   receipts: Receipt[]
   totalDifficulty: bigint
@@ -29,68 +29,71 @@ export interface BlockParts {
   changes?: StateChanges | PackedChanges
   /** RLP (EIP-7928); present where it is to be stored. */
   blockAccessList?: Uint8Array
-  /** By transaction: the addresses (20 bytes) in which it appears; they may repeat. Present where the address index is kept. */
+  /** By transaction: the addresses (20 bytes) in which it appears; they may repeat. Present where the address index is
+   *  kept. */
   appearances?: readonly (readonly Uint8Array[])[]
 }
 
-/** The only way to change the chain: blocks, state, indexes and finality. Changes collect in one transaction, which the first
- *  of them begins; readers see them with `commit`, and listeners are told after it. */
+/** The only way to change the chain: blocks, state, indexes and finality. Changes collect in one transaction, which the
+ *  first of them begins; readers see them with `commit`, and listeners are notified after it. */
 export interface ChainHead {
   /** The newest block, in the transaction where one is open. */
   readonly newest: Head | undefined
   readonly inTransaction: boolean
   /** Begins a transaction unless one is open: for what is stored with the first block. */
   begin(): void
-  /** How far blocks count as safe and final: the newest block where nothing was ever said, as with blocks from files. */
+  /** Returns the safe and finalized numbers: the newest block where none was ever stored, as with blocks from files. */
   finality(): Finality
-  /** False where the head counts as final, since nothing else was ever said. */
+  /** False where the head counts as final, since no finality was ever stored. */
   isFinalityStored(): boolean
-  /** Tells a listener from the next event on. @returns what ends that */
+  /** Adds a listener for all later events. @returns a function that removes it */
   listen(listener: HeadListener): () => void
   /** Stores a verified block on top of the newest one. When it throws, the transaction is rolled back.
-   *  @param isAtTip its state rows go to small tables first, from which `moveRecentState` moves them: readers have the block earlier, and
-   *    the work is more */
+   *  @param isAtTip write its state rows to small tables first, from which `moveRecentState` moves them: readers see
+   *  the block earlier, for more work in total */
   append(block: Block, parts: BlockParts, options?: { isAtTip?: boolean }): void
-  /** Writes what is collected of the state: before rows of the open transaction are read. */
+  /** Writes the collected state rows. Call it before reading rows of the open transaction. */
   flush(): void
-  /** Marks a place in the transaction to which `rollbackToMark` goes back; an earlier mark is forgotten. */
+  /** Marks a savepoint in the transaction for `rollbackToMark`; replaces an earlier mark. */
   mark(): void
   rollbackToMark(): void
-  /** Removes all blocks above `number` with everything that belongs to them: a reorg, as soon as the new branch is appended
-   *  and committed. Commits what was appended before. When it throws, the chain is as before.
-   *  @param byOperator allows to go below the finalized block, which then goes back too; on a development chain it always may
+  /** Removes all blocks above `number` with everything that belongs to them: a reorg, once the new branch is appended
+   *  and committed. Commits what was appended before. When it throws, the chain is unchanged.
+   *  @param byOperator allows going below the finalized block, which is then lowered too; on a development chain this
+   *  is always allowed
    *  @throws RewindOutOfRange, ReorgBelowFinalized */
   rewind(number: number, options?: { byOperator?: boolean }): void
-  /** Commits what was changed, and tells the listeners. */
+  /** Commits the changes and notifies the listeners. */
   commit(): void
-  /** Gives up everything since the last commit. */
+  /** Discards everything since the last commit. */
   rollback(): void
-  /** As `finalize`, in the transaction; begins one if something changes. Where nothing was ever said, the numbers are stored as
-   *  they are. */
+  /** As `finalize`, within the transaction; begins one if something changes. Where no finality was ever stored, stores
+   *  the numbers as they are. */
   raiseFinality(finality: Finality): void
-  /** Stores safe and finalized numbers, each at most that of the newest block. They never go back: a lower one leaves what is
-   *  stored. Commits what was changed before. */
+  /** Stores safe and finalized numbers, each at most that of the newest block. They never decrease: a lower number is
+   *  ignored. Commits earlier changes first. */
   finalize(finality: Finality): void
-  /** Stores the newest block of the upstreams before a gap to it is filled, so that readers know what is missing; undefined
-   *  when none is. Commits what was changed before. */
+  /** Stores the newest block of the upstreams before a gap to it is filled, so that readers know what is missing;
+   *  undefined when nothing is. Commits earlier changes first. */
   expect(upstreamHead: number | undefined): void
-  /** Does about `budgetMs` of what the indexes have left to do, in a transaction of its own; true when there is more.
-   *  Commits what was changed before. */
+  /** Does about `budgetMs` of index work, in a transaction of its own; true when there is more. Commits earlier changes
+   *  first. */
   workOnIndexes(budgetMs: number): boolean
-  /** Moves some rows of the state that were written at the tip to the history, in a transaction of its own of about a millisecond; true when
-   *  there are more. Commits what was changed before. */
+  /** Moves some state rows that were written at the tip to the history, in a transaction of its own of about a
+   *  millisecond; true when there are more. Commits earlier changes first. */
   moveRecentState(): boolean
-  /** Lets `workOnIndexes` seal full chunks at once, whose newest blocks a reorg could still replace. */
+  /** Lets `workOnIndexes` seal full chunks at once, although a reorg could still replace their newest blocks. */
   settleIndexes(): void
 }
 
 /** Keeps the state trie with the chain, within its transactions. */
 export interface HeadState {
-  /** Before the blocks (ancestor, upTo] are removed. @returns what sets the state back once their rows are gone */
+  /** Call it before the blocks (ancestor, upTo] are removed. @returns a function that unwinds the state once their rows
+   *  are removed */
   beforeRemoval(ancestor: Head, upTo: number): () => void
-  /** Before a commit. `isNext`: the newest block is the only one that was appended since the last commit. */
+  /** Call it before a commit. `isNext`: the newest block is the only one appended since the last commit. */
   beforeCommit(newest: BlockRef, isNext: boolean): void
-  /** After a rollback of the whole transaction. */
+  /** Call it after a rollback of the whole transaction. */
   afterRollback(): void
 }
 
@@ -100,16 +103,16 @@ const NOTHING_FINAL: Finality = { safe: -1, finalized: -1 }
 export interface ChainHeadOptions {
   readonly spec: ChainSpec
   readonly state?: HeadState
-  /** Takes part in the transactions. */
+  /** Writes within the same transactions. */
   readonly stateUpdates?: StateUpdateAppender
-  /** Rows of the state are collected and written in the order of their keys; `flush` makes them readable in the open transaction.
+  /** Collect state rows and write them in the order of their keys; `flush` makes them readable in the open transaction.
    *  Default: false. */
   readonly collectsState?: boolean
-  /** Is told that blocks were given up. */
+  /** Called after blocks were discarded. */
   afterRollback(): void
 }
 
-/** The head of a database opened for writing. */
+/** Creates the head of a database opened for writing. */
 export function createChainHead(
   db: Database,
   reader: ChainReader,
@@ -182,7 +185,7 @@ export function createChainHead(
     clear()
     newest = readNewest(reader)
   }
-  /** Numbers above a head that went back. */
+  /** Numbers above a lowered head. */
   const lower = (head: number) => {
     const stored = storedFinality()
     if (!stored || stored.safe <= head) return
@@ -214,7 +217,7 @@ export function createChainHead(
       withoutHiding(error, rollback) // half of the work may be in the transaction
     }
   }
-  /** Some work in a transaction of its own. @returns what it returns: whether there is more */
+  /** Runs some work in a transaction of its own. @returns what it returns: whether there is more */
   const work = (some: () => boolean): boolean => {
     commit()
     let more = false

@@ -1,7 +1,7 @@
 import { CairnError } from '../../lib/errors.js'
 import { formatData } from '../../lib/hex.js'
 
-/** Blocks above a number cannot be removed, since there is no such block to go back to. */
+/** Blocks above a number cannot be removed, since the chain does not have the block to go back to. */
 export class RewindOutOfRange extends CairnError {
   readonly blockNumber: number
   constructor(blockNumber: number, held: { first: number; head: number } | undefined) {
@@ -25,10 +25,10 @@ export class ReorgBelowFinalized extends CairnError {
   }
 }
 
-/** The state after a block is not that of its header: one of the blocks came with false state changes, or the database is
- *  damaged. */
+/** The state root after a block differs from its header: one of the blocks came with wrong state changes, or the
+ *  database is damaged. */
 export class StateRootDiffers extends CairnError {
-  /** Blocks whose changes were applied since the last root that was right, both inclusive. */
+  /** Blocks whose changes were applied since the last matching root, both inclusive. */
   readonly from: number
   readonly to: number
   constructor({

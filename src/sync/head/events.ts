@@ -19,12 +19,12 @@ export type HeadEvent =
     }
   | ({ readonly kind: 'finalized' } & Finality)
 
-/** Who is told of changes. A listener does not change the chain itself. What it throws is thrown by the call that made the
- *  change, after every listener was told; the change stays. */
+/** Receives changes of the chain. A listener does not change the chain itself. An error that it throws is thrown by the
+ *  call that made the change, after every listener was called; the change stays. */
 export interface HeadListener {
-  /** Before blocks are removed, while the writer's connection can still read them and their logs. When the transaction is
-   *  rolled back, no event follows. */
+  /** Called before blocks are removed, while the writer's connection can still read them and their logs. When the
+   *  transaction is rolled back, no event follows. */
   beforeRemoval?(blocks: readonly BlockRef[]): void
-  /** After the commit: in order, each event once. */
+  /** Called after the commit: in order, each event once. */
   changed(event: HeadEvent): void
 }

@@ -8,7 +8,7 @@ import type { RecordedTrieTable } from '../../store/state/trieHistory.js'
 import type { StateRoot } from '../../trie/stateRoot.js'
 import type { Head, HeadState } from './chainHead.js'
 
-/** The state of a chain whose blocks are executed: each commit stores the trie of its newest block. */
+/** Creates the state of a chain whose blocks are executed: each commit stores the trie of its newest block. */
 export function createExecutedState({
   chain,
   executor,
@@ -23,7 +23,7 @@ export function createExecutedState({
   table: RecordedTrieTable
   touchedAbove: TouchedAbove
 }): HeadState {
-  /** Removed blocks were undone in the trie, so that what is stored is not that of the block before the next. */
+  /** Removed blocks were undone in the trie: the stored one is not that of the next block's parent. */
   let wasUndone = false
   return {
     beforeRemoval: ({ header, hash }, upTo) => {
@@ -52,13 +52,13 @@ export function createExecutedState({
   }
 }
 
-/** Whether `unwindTrie` can go to the block. */
+/** True if `unwindTrie` can reach the block. */
 export function isRecorded(table: RecordedTrieTable, { number }: Header): boolean {
   const first = table.recordedFrom()
   return first !== undefined && first <= number
 }
 
-/** Makes the trie that of a recorded block again, in a transaction in which nothing was written to it. @throws Error as
+/** Unwinds the trie to a recorded block, in a transaction that wrote nothing to it. @throws Error as
  *  `requireRootAfterRemoval` */
 export function unwindTrie(
   { table, root, chain }: { table: RecordedTrieTable; root: StateRoot; chain: ChainReader },
@@ -71,7 +71,7 @@ export function unwindTrie(
   table.setHead({ ...table.head()!, root: formatData(reverted) })
 }
 
-/** Checks the state after the blocks above one were removed. @throws Error if it is not that of the header */
+/** Checks the state after the blocks above one were removed. @throws Error if its root differs from the header */
 export function requireRootAfterRemoval(chain: ChainReader, { number, stateRoot }: Header, root: Uint8Array): void {
   if (equalBytes(root, stateRoot) || !chain.commitsToState(number)) return
   throw new Error(

@@ -16,21 +16,22 @@ import { isRecorded, requireRootAfterRemoval, unwindTrie } from './executedState
 import { type HashedTrie, storeHashedTrie } from './trieHasher.js'
 import type { WrongRoots } from './wrongRoots.js'
 
-/** The state trie of a chain whose blocks come with their state changes. It follows the rows when it is told to, and may be
- *  some blocks behind the head between two transactions. */
+/** The state trie of a chain whose blocks come with their state changes. It follows the rows on demand, and may be some
+ *  blocks behind the head between two transactions. */
 export interface LazyTrie extends HeadState {
-  /** The block whose state the trie is. */
+  /** The block of the trie's state. */
   readonly block: TrieBlock
-  /** Brings it to a stored block within the caller's transaction; the root is compared with the header of that block.
+  /** Advances the trie to a stored block within the caller's transaction and compares the root with the header of that
+   *  block.
    *  @throws StateRootDiffers, StorageOfOtherIncarnation; the transaction must then be rolled back */
   advance(to: number): void
-  /** As `advance`, with a trie that was hashed elsewhere, on top of this one as it was committed.
+  /** As `advance`, with a trie that was hashed elsewhere, on top of this one as committed.
    *  @throws StateRootDiffers; the transaction must then be rolled back */
   adopt(hashed: HashedTrie): void
 }
 
-/** The stored trie of an open chain, with about `cacheBytes` in memory. Without `wrongRoots` no other root than the header's is
- *  accepted. @throws Error when no trie of the chain is stored */
+/** Opens the stored trie of an open chain, with about `cacheBytes` in memory. Without `wrongRoots` only the header's
+ *  root is accepted. @throws Error when no trie of the chain is stored */
 export function createLazyTrie(
   db: Database,
   { chain, cacheBytes, wrongRoots }: { chain: ChainReader; cacheBytes: number; wrongRoots?: WrongRoots },
@@ -53,7 +54,7 @@ export function createLazyTrie(
     root.settle()
     block = at
   }
-  /** The block `to`, of which the computed root must be. */
+  /** Returns the block `to`, whose root the computed one must be. */
   const requireRoot = (from: number, to: number, computed: Uint8Array): TrieBlock => {
     const { hash, header } = chain.blockByNumber(to)!
     if (chain.commitsToState(to) && !equalBytes(computed, header.stateRoot)) {
@@ -118,11 +119,12 @@ export function createLazyTrie(
   }
 }
 
-// The last blocks before the head are added to the trie one by one: the root of each is compared, and the tries before the head are
-// readable, which takes as long to make later. So many of the blocks before are hashed together: their changes lie in memory.
+// The last blocks before the head are added to the trie one by one: the root of each is compared, and the tries before
+// the head are readable, which would take as long to make later. Up to this number of earlier blocks are hashed
+// together: their changes are in memory.
 const MOST_BLOCKS = 64
 
-/** How far to bring a trie that is to follow the chain up to `head` in the next transaction. */
+/** Returns the block to which a trie that follows the chain up to `head` advances in the next transaction. */
 export function nextTrieBlock({ block: { number } }: LazyTrie, head: number): number {
   return Math.min(number + Math.max(1, Math.min(MOST_BLOCKS, head - MOST_BLOCKS - number)), head)
 }

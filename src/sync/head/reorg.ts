@@ -4,12 +4,13 @@ import type { WritableChain } from '../chainState.js'
 import { chooseRootInterval } from '../rootInterval.js'
 import type { Head } from './chainHead.js'
 
-/** Replaces the blocks above `ancestor` by a branch, in one transaction: readers see the old branch or all of the new one.
- *  Blocks are verified and executed as an import does. The database is locked for other writers meanwhile, also while the next
- *  block is fetched. @param accepts asked of the new head before the commit @returns what it answered; false: the old branch
- *    stays
- *  @throws InvalidBlock when a block of the branch is refused, RewindOutOfRange, ReorgBelowFinalized, what the iteration
- *    throws: the old branch stays */
+/** Replaces the blocks above `ancestor` by a branch, in one transaction: readers see the old branch or all of the new
+ *  one. Verifies and executes blocks as an import does. The database is locked for other writers meanwhile, also while
+ *  the next block is fetched.
+ *  @param accepts decides on the new head before the commit
+ *  @returns what `accepts` returned; false: the old branch stays
+ *  @throws InvalidBlock when a block of the branch is refused, RewindOutOfRange, ReorgBelowFinalized, what the
+ *  iteration throws: the old branch stays */
 export async function replaceBranch(
   chain: WritableChain,
   ancestor: number,

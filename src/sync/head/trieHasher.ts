@@ -5,44 +5,44 @@ import { createStateTrieTable, type StateTrieHead, type StateTrieTable } from '.
 import { createChangeNotes } from '../../trie/changeNotes.js'
 import { createStateRoot } from '../../trie/stateRoot.js'
 
-/** What makes the stored trie that of a later block: it is written as it is. */
+/** The changes that turn the stored trie into that of a later block. They are written as they are. */
 export interface HashedTrie {
-  /** The block whose state it is of. */
+  /** The block of the trie's state. */
   readonly blockNumber: number
   readonly root: Uint8Array // 32
   /** Undefined: no page has changed. */
   readonly head?: StateTrieHead
-  /** Pages to be written, by id. */
+  /** Pages to write, by id. */
   readonly pages: PackedPages
-  /** Pages to be removed. */
+  /** Pages to remove. */
   readonly removed: Float64Array
 }
 
-/** Pages in one buffer, which goes to another thread without a copy. */
+/** Pages in one buffer, which is transferred to another thread without a copy. */
 export interface PackedPages {
   readonly ids: Float64Array
-  /** Where each ends in the bytes. */
+  /** End of each page in `bytes`. */
   readonly ends: Float64Array
   readonly bytes: Uint8Array
 }
 
 /** Collects the changes of blocks on top of the stored trie, and hashes them. It only reads the database. */
 export interface TrieHasher {
-  /** Begins with the stored trie, which is that of a block: nothing is noted. */
+  /** Starts from the stored trie of this block, with no changes. */
   begin(blockNumber: number): void
-  /** Takes the changes of the next block. Blocks up to the one of the stored trie must be committed.
-   *  @returns false, and takes nothing, when there is no room @throws StorageOfOtherIncarnation */
+  /** Adds the changes of the next block. Blocks up to that of the stored trie must be committed.
+   *  @returns false, and adds nothing, when the limit is reached @throws StorageOfOtherIncarnation */
   note(blockNumber: number, changes: PackedChanges): boolean
-  /** Accounts and slots that were noted. */
+  /** Number of accounts and slots that were added. */
   readonly size: number
-  /** Hashes what was noted. Until the result is committed, only `begin` may follow. */
+  /** Hashes the added changes. Until the result is committed, only `begin` may follow. */
   hash(): HashedTrie
 }
 
-// Room for noted accounts, and for as many slots.
+// Maximum of accounts, and of slots, that can be added.
 const NOTES_ROOM = 2 ** 20
 
-/** A hasher over an open database, with about `cacheBytes` of the trie in memory. */
+/** Creates a hasher over an open database, with about `cacheBytes` of the trie in memory. */
 export function createTrieHasher(db: Database, cacheBytes: number): TrieHasher {
   const reader = createStateReader(db)
   const table = createCollectingTable(createStateTrieTable(db))
@@ -83,7 +83,7 @@ export function storeHashedTrie(table: StateTrieTable, { head, pages, removed }:
   if (head) table.setHead(head)
 }
 
-/** The stored trie, but what is written to it is collected. */
+/** Wraps the stored trie; collects writes to it instead. */
 function createCollectingTable(stored: StateTrieTable) {
   let head: StateTrieHead | undefined
   let written: { page: number; bytes: Uint8Array }[] = []
@@ -100,7 +100,7 @@ function createCollectingTable(stored: StateTrieTable) {
     setHead: (next: StateTrieHead) => {
       head = next
     },
-    inTransaction: false, // pages are written by `save` alone, each once
+    inTransaction: false, // `save` alone writes pages, each once
     forget,
     take: () => {
       const taken = { head, pages: packPages(written), removed: Float64Array.from(removed) }

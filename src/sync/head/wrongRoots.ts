@@ -4,8 +4,8 @@ import type { Logger } from '../../lib/logger.js'
 import type { Database } from '../../store/database.js'
 import { createMetaTable, META_UNVERIFIED_FROM } from '../../store/meta.js'
 
-/** Accepts state roots that are not those of the state, on the chain of a development node whose own roots are wrong. From the
- *  first of them on no root is compared: every later one follows from it. */
+/** Accepts wrong state roots on the chain of a development node whose own roots are wrong. From the first of them no
+ *  root is compared: every later one follows from it. */
 export interface WrongRoots {
   /** Stores that roots are not compared from the block on, in the caller's transaction, and logs it.
    *  @param from the first block that may be wrong; default: the block itself */
@@ -26,7 +26,7 @@ export function createWrongRoots(db: Database, log: Logger): WrongRoots {
   }
 }
 
-/** Compares state roots again once the blocks from which on they are not compared are removed. Call it in the transaction that
+/** Compares state roots again once the first block without a comparison is removed. Call it in the transaction that
  *  removes all blocks above `number`. */
 export function compareRootsAbove(db: Database, number: number): void {
   const meta = createMetaTable(db)

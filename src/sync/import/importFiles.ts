@@ -54,7 +54,7 @@ export interface ImportOptions {
   checkpoints?: Checkpoints
   /** Memory for the newest state and its trie; undefined: 256 MiB. */
   stateCacheBytes?: number
-  /** Address (20 bytes) of the Starknet core contract; undefined: that of before, or of the known networks. */
+  /** Address (20 bytes) of the Starknet core contract; undefined: the stored one, or those of the known networks. */
   coreContract?: Uint8Array
   /** Times of forks to set (`--fork`). */
   forkTimes?: ForkTimes
@@ -86,19 +86,19 @@ export interface ImportSummary {
   l2Unverifiable: number
   /** Stored layer-2 blocks whose recording was replaced by a fuller one. */
   l2Replaced: number
-  /** Head of the Ethereum chain; undefined when there is none or no Ethereum file was imported. */
+  /** Head of the Ethereum chain; undefined without blocks or when no Ethereum file was imported. */
   head?: number
   /** The file during which a signal arrived, and the number of files; undefined when all were imported. */
   interrupted?: { path: string; fileNumber: number; files: number }
 }
 
-/** Imports files in the given order into the database of `datadir`; creates it when missing. @throws UsageError for
- *  missing files and unknown formats; DatabaseLocked; InvalidGenesis; InvalidBlock, InvalidL2Block, SourceError,
+/** Imports files in the order of the list into the database of `datadir`; creates it when missing. @throws UsageError
+ *  for missing files and unknown formats; DatabaseLocked; InvalidGenesis; InvalidBlock, InvalidL2Block, SourceError,
  *  UnreadableL2File for refused input: everything before it stays stored */
 export async function importFiles(options: ImportOptions): Promise<ImportSummary> {
   const files = options.paths.map((path) => ({ path, kind: options.kind ?? recogniseKind(path) }))
   const isKnown = options.chain !== undefined || existsSync(join(options.datadir, DATABASE_FILE))
-  if (!isKnown && files.some(({ kind }) => kind !== 'starknet')) throw new ChainNotNamed() // before a database is made
+  if (!isKnown && files.some(({ kind }) => kind !== 'starknet')) throw new ChainNotNamed() // before creating a database
   const db = openForWriting(options.datadir)
   logCrypto(options.log)
   if (options.checkpoints) db.pragma('wal_autocheckpoint = 0')
@@ -148,7 +148,7 @@ async function importFile(run: ImportRun, path: string, kind: FileKind): Promise
   return importChainFile(run, run.chain ?? (await openChain(run)), path, kind)
 }
 
-/** What the log says of a recording whose state is not verified. */
+/** Log message for a recording whose state is not verified. */
 export const UNVERIFIED = 'this recording is not verified: its state is partial, and no state root is compared'
 
 async function openChain(run: ImportRun): Promise<WritableChain> {
@@ -251,8 +251,8 @@ export function recogniseKind(path: string): FileKind {
 // Mainnet's genesis has 0.7 MB. V8 strings are limited to 512 MB.
 const MAX_GENESIS_BYTES = 256 * 1024 * 1024
 
-/** Reads a genesis file in geth's format. Integers above 2^53 - 1 become decimal text. @throws UsageError when it cannot
- *  be read, is not JSON, is nested too deep, exceeds 256 MiB, or is not a genesis */
+/** Reads a genesis file in geth's format. Integers above 2^53 - 1 become decimal text. @throws UsageError when it
+ *  cannot be read, is not JSON, is nested too deep, exceeds 256 MiB, or is not a genesis */
 export function readGenesisFile(path: string): GenesisSource {
   try {
     const source = { genesis: parseJsonExact(readTextFile(path, MAX_GENESIS_BYTES)) }
@@ -264,7 +264,8 @@ export function readGenesisFile(path: string): GenesisSource {
   }
 }
 
-/** The chain of an import directory that has a genesis. @throws UsageError as `readGenesisFile`, and for its manifest */
+/** Returns the chain of an import directory that has a genesis. @throws UsageError as `readGenesisFile`, and for its
+ *  manifest */
 export function readDirectoryChain({ genesis, manifest }: { genesis: string; manifest?: string }): GenesisSource {
   const source = readGenesisFile(genesis)
   return manifest === undefined ? source : { ...source, recording: readFixtureManifest(manifest) }

@@ -101,7 +101,7 @@ export function createImportProgress(sizes: readonly number[], target: DisplayTa
   }
 }
 
-/** Rates of blocks, transactions and gas; the last two only if present. */
+/** Formats rates of blocks, transactions and gas; the last two only if present. */
 function formatRates([blocks, transactions, gas]: readonly number[]): string[] {
   const rates = [formatRate(blocks, 'blocks')]
   if (transactions > 0) rates.push(formatRate(transactions, 'tx'), formatRate(gas / GAS_PER_MGAS, 'Mgas'))

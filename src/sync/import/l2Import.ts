@@ -80,7 +80,7 @@ function whenAborted(signal: AbortSignal | undefined): Promise<undefined> {
   })
 }
 
-/** The verdict on a recording. Stored blocks and blocks without a hash are not verified. */
+/** Returns the verdict on a recording. Stored blocks and blocks without a hash are not verified. */
 async function judge(recording: L2Recording, writer: L2Writer, { verify }: L2ImportOptions): Promise<L2Verdict> {
   const { block } = recording
   if (verify === undefined || isPendingStatus(block.status)) return { kind: 'unchecked' }

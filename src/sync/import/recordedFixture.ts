@@ -14,7 +14,7 @@ export interface FixtureManifest extends ChainRecording {
   format: 1
   /** Program that wrote it. */
   recordedWith: string
-  /** What the node calls itself. */
+  /** Name and version that the node reports. */
   client: string
   chainId: string
   /** Numbers of the recorded blocks, both inclusive. */
@@ -22,11 +22,12 @@ export interface FixtureManifest extends ChainRecording {
   headHash: string
   /** Checks that an import leaves out. */
   unchecked: string[]
-  /** Of the state before the recorded blocks: all accounts, or those that the blocks touch and those that the node names. */
+  /** Extent of the state before the recorded blocks: all accounts, or those that the blocks touch and those that the
+   *  node names. */
   state: 'complete' | 'touched'
 }
 
-/** The recording of a manifest. @throws UsageError when it cannot be read or is none */
+/** Reads the recording of a manifest. @throws UsageError when it cannot be read or is not a manifest */
 export function readFixtureManifest(path: string): ChainRecording {
   try {
     const { format, verified, first } = JSON.parse(readFileSync(path, 'utf8')) as Partial<FixtureManifest>
@@ -40,7 +41,8 @@ export function readFixtureManifest(path: string): ChainRecording {
   }
 }
 
-/** The block of a recording whose state before it is not available. @throws DecodeError, and Error for text that is not hex */
+/** Decodes the block of a recording whose parent state is not available. @throws DecodeError, and Error for text that
+ *  is not hex */
 export function decodeFirstBlock({ block, receipts, totalDifficulty }: FirstBlock): UnexecutedBlock {
   return {
     block: decodeBlock(parseHex(block)),
@@ -49,7 +51,7 @@ export function decodeFirstBlock({ block, receipts, totalDifficulty }: FirstBloc
   }
 }
 
-/** The other way round. `rlp` is that of the block. */
+/** Inverse of `decodeFirstBlock`. `rlp` is that of the block. */
 export function encodeFirstBlock({ rlp, receipts, totalDifficulty }: FirstBlockParts): FirstBlock {
   return {
     block: formatData(rlp),

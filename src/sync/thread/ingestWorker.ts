@@ -7,20 +7,21 @@ import type { FollowStatus } from '../follow/status.js'
 import type { ReplicationStatus } from '../replicationStatus.js'
 import type { IngestWorkerData, IngestWorkerReply, IngestWorkerRequest } from './ingestWorkerProtocol.js'
 
-/** A thread that follows upstreams, the only writer of the database. */
+/** A thread that follows upstreams. It is the only writer of the database. */
 export interface IngestWorker {
-  /** At most 250 ms old; the last one when following has ended. */
+  /** Returns a status at most 250 ms old; the last one when following has ended. */
   status(): FollowersStatus
-  /** The upstream's pending block, at most a second old; undefined where it has none or `pending` does not ask for it. */
+  /** Returns the upstream's pending block, at most a second old; undefined where it has none or `pending` does not ask
+   *  for it. */
   pending(): PendingBlock | undefined
-  /** Its part in replication; absent where it takes none. */
+  /** Its part in replication; absent without one. */
   replication?(): ReplicationStatus
-  /** Ends the thread after the transaction under way. */
+  /** Ends the thread after the current transaction. */
   close(): Promise<void>
 }
 
-// A block's objects die with it. With the default of 48 many outlive two collections first, which cost a tenth more time per
-// block.
+// A block's objects die with it. With the default of 48 many outlive two collections first, which cost a tenth more
+// time per block.
 const YOUNG_GENERATION_MB = 192
 
 const STARTING: FollowStatus = {
@@ -28,7 +29,7 @@ const STARTING: FollowStatus = {
   ...{ reorgs: 0, removedBlocks: 0, problem: null, stopped: null, upstreams: [] },
 }
 
-/** The status before following begins. */
+/** Returns the status before following begins. */
 export function describeIdle({ upstreams, l2 }: FollowSettings): FollowersStatus {
   return {
     l1: upstreams.length > 0 ? STARTING : null,
@@ -36,8 +37,8 @@ export function describeIdle({ upstreams, l2 }: FollowSettings): FollowersStatus
   }
 }
 
-/** Starts the thread. Resolves when the database is open for writing, and made where there was none. A thread that dies later
- *  is replaced by another one.
+/** Starts the thread. Resolves when the database is open for writing, created if missing. A thread that dies later is
+ *  replaced.
  *  @throws UsageError, CairnError when it cannot be opened, as `openFollower` says */
 export async function startIngestWorker(
   settings: FollowSettings,

@@ -8,14 +8,14 @@ import type { FollowSettings } from '../follow/runFollower.js'
 export interface IngestWorkerData {
   readonly settings: FollowSettings
   readonly logging: LogSettings
-  /** Tell of the upstream's pending block. */
+  /** Report the upstream's pending block. */
   readonly pending: boolean
 }
 
-/** The message to the thread: it ends after the transaction under way. */
+/** The message to the thread: it ends after the current transaction. */
 export type IngestWorkerRequest = 'stop'
 
-/** What the thread says of how it goes. */
+/** Status reports of the thread. */
 export type IngestWorkerReply =
   | KeptThreadReply
   | { readonly kind: 'pending'; readonly block: PendingBlock | undefined }

@@ -8,7 +8,7 @@ import { openFollowers } from '../follow/openFollowers.js'
 import type { IngestWorkerData, IngestWorkerReply } from './ingestWorkerProtocol.js'
 import { createL2Verifier } from './l2Verifier.js'
 
-/* Entry point of the thread that writes the chain of a server with upstreams. It ends itself: nobody terminates it. */
+/* Entry point of the thread that writes the chain of a server with upstreams. It ends itself: nothing terminates it. */
 
 const STATUS_MS = 250
 
@@ -31,7 +31,7 @@ try {
   try {
     await follower.run()
   } catch {
-    // It is in the log and in the status. Another thread is started: serving continues, and following resumes.
+    // The error is in the log and in the status. Another thread is started: serving continues, and following resumes.
   } finally {
     clearInterval(timer)
     reportStatus()

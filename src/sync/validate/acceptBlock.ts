@@ -99,8 +99,8 @@ async function verifyBodyOrExplain(
   }
 }
 
-/** The first block of a database without state. Block 0 must be the genesis; any other block is accepted with the total
- *  difficulty of its source, since its parent is not available. */
+/** Accepts the first block of a database without state. Block 0 must be the genesis; any other block is accepted with
+ *  the total difficulty of its source, since its parent is not available. */
 async function acceptFirst(chain: WritableChain, raw: RawBlock): Promise<AcceptedBlock> {
   const { block, totalDifficulty } = raw
   if (totalDifficulty === undefined) {
@@ -156,8 +156,8 @@ async function executeAndCompare(
   return { executed, accessList }
 }
 
-/** Compares the access list that execution found with the header, and gives its RLP. If the source has a list that is the header's, the first
- *  entry that differs is named (EIP-7928). */
+/** Compares the access list that execution found with the header, and returns its RLP. If the source has a list that
+ *  matches the header, names the first entry that differs (EIP-7928). */
 function verifyAccessList({ block, blockAccessList: given }: RawBlock, executed: BlockAccessList): Uint8Array {
   const { header } = block
   const count = BigInt(countAccesses(executed))

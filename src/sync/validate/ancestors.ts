@@ -10,11 +10,12 @@ export interface RecentAncestors extends Ancestors {
   forget(): void
 }
 
-// Uncles are compared with seven ancestors. Reading a block from the database takes longer than all other header checks.
+// Uncles are compared with seven ancestors. Reading a block from the database takes longer than all other header
+// checks.
 const KEPT = 8
 
-/** Ancestors of the current block, from the cache, else from the database. Do not ask for numbers above the current
- *  block's parent. */
+/** Creates the ancestors of the current block, from the cache, else from the database. Do not ask for numbers above the
+ *  current block's parent. */
 export function createAncestors(reader: ChainReader): RecentAncestors {
   const recent = new Map<number, ParentBlock & { uncleHashes: Uint8Array[] }>()
   return {

@@ -9,8 +9,8 @@ import { maxInitCodeSize } from '../../evm/interpreter/rules.js'
 
 const MAX_BLOCK_SIZE = 8_388_608 // EIP-7934: 10 MiB minus a margin of 2 MiB
 
-/** Checks the parts of a block against its header, and each transaction by itself. Rules: Yellow Paper 4.3.2; EIP-2, 155,
- *  2681, 2718, 3860, 4844, 4895, 7702, 7825, 7934. @throws InvalidBlock */
+/** Checks the parts of a block against its header, and each transaction by itself. Rules: Yellow Paper 4.3.2; EIP-2,
+ *  155, 2681, 2718, 3860, 4844, 4895, 7702, 7825, 7934. @throws InvalidBlock */
 export function verifyBody(block: Block, rules: Rules, spec: ChainSpec): void {
   verifyBodyRules(block, rules, spec)
   verifyBodyRoots(block)

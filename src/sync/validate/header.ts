@@ -15,7 +15,8 @@ export interface ParentBlock {
 
 /** Checks a header against its parent and the rules in force. The proof-of-work seal is not checked: nonce and mix hash
  *  of Ethash are accepted as they are. Rules: Yellow Paper 4.3.4, EIP-779, 1559, 3675, 4399, 4844, 4788, 4895, 7685,
- *  7918. A development chain may keep the timestamp, and sets base fee and gas limit as it likes. @throws InvalidBlock */
+ *  7918. A development chain may keep the timestamp, and sets base fee and gas limit as it likes. @throws
+ *  InvalidBlock */
 export function verifyHeader(
   header: Header,
   blockHash: Uint8Array,
@@ -38,7 +39,7 @@ function verifyHeaderFields(header: Header, parent: Header, rules: Rules, spec: 
   verifyForkFields(header, parent, rules, spec, refuse)
 }
 
-/** Nodes that mine several blocks a second give them the same time. */
+/** Nodes that mine several blocks a second use the same time for them. */
 function verifyTimestamp({ timestamp }: Header, parent: Header, { isDevelopment }: ChainSpec, refuse: Refuse): void {
   if (timestamp > parent.timestamp || (isDevelopment && timestamp === parent.timestamp)) return
   refuse('timestamp', `${isDevelopment ? 'at least' : 'more than'} the parent's ${parent.timestamp}`, timestamp)
@@ -131,9 +132,9 @@ export interface Ancestors {
 const MAX_UNCLES = 2
 const UNCLE_GENERATIONS = 6 // Yellow Paper 4.3.4 (k)
 
-/** Checks the uncles of a block (Yellow Paper 4.3.4, 11.1): at most two, each a sibling of one of the last six ancestors'
- *  children, valid by itself, not an ancestor and not included before. `rulesOf` returns the rules at an uncle. @returns
- *  the hashes of the uncles, 32 bytes each @throws InvalidBlock */
+/** Checks the uncles of a block (Yellow Paper 4.3.4, 11.1): at most two, each a sibling of one of the last six
+ *  ancestors' children, valid by itself, not an ancestor and not included before. `rulesOf` returns the rules at an
+ *  uncle. @returns the hashes of the uncles, 32 bytes each @throws InvalidBlock */
 export function verifyUncles(
   block: Block,
   ancestors: Ancestors,
@@ -146,7 +147,8 @@ export function verifyUncles(
   if (uncles.length > MAX_UNCLES) refuse('uncles', `at most ${MAX_UNCLES}`, uncles.length)
   const included = new Set<string>([formatData(block.hash)])
   const parents = new Map<string, ParentBlock>()
-  // In a chain that is stored from a later block on, the first blocks lack ancestors; an uncle's parent may then be unknown.
+  // In a chain that is stored from a later block on, the first blocks lack ancestors; an uncle's parent may then be
+  // unknown.
   let allAvailable = true
   for (let back = 1; back <= Math.min(UNCLE_GENERATIONS + 1, header.number); back++) {
     const ancestor = ancestors.header(header.number - back)

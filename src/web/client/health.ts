@@ -1,6 +1,6 @@
 import { createStore } from './store.js'
 
-/** Why the chain of the server does not grow, as `/health` has it. */
+/** Why the chain of the server does not grow, as reported by `/health`. */
 export interface ChainProblem {
   readonly source: string
   readonly state: string
@@ -9,15 +9,15 @@ export interface ChainProblem {
   readonly reason: string
 }
 
-/** The present problem; undefined while the chain grows. */
+/** The current problem; undefined while the chain grows. */
 export const chainProblem = createStore<ChainProblem | undefined>(undefined)
 
-/** First block of a development chain from which on state roots are not compared; null when all are compared. */
+/** Block of a development chain from which on state roots are not compared; null if all are compared. */
 export const unverifiedFrom = createStore<number | null>(null)
 
 const POLL_MS = 10_000
 
-/** Reads `/health` until the page is left, while it is visible. */
+/** Polls `/health` while the page is visible, until it is closed. */
 export function watchHealth(): void {
   const look = async () => {
     if (document.visibilityState === 'visible') await readHealth()
@@ -36,7 +36,7 @@ async function readHealth(): Promise<void> {
   try {
     health = (await (await fetch('health')).json()) as Health
   } catch {
-    // A server that does not answer has a notice of its own.
+    // A separate notice covers a server that does not answer.
   }
   chainProblem.set(health.problem ?? undefined)
   unverifiedFrom.set(health.unverifiedFrom ?? null)

@@ -3,19 +3,19 @@ import { CallFailed, call, isOnline } from './rpc.js'
 import { apiKey, keyProblem, socketEndpoint } from './session.js'
 import { createStore } from './store.js'
 
-/** The newest block that the server has told of; undefined before the first. */
+/** The newest block that the server has reported; undefined before the first. */
 export const newestBlock = createStore<number | undefined>(undefined)
 
-/** How news of blocks arrive. */
+/** How new blocks arrive. */
 export const liveBy = createStore<'socket' | 'polling'>('polling')
 
 const POLL_MS = 4_000
-/** A server that is gone is asked more often: somebody may be waiting for it. */
+/** An offline server is polled more often: a user may be waiting for it. */
 const POLL_OFFLINE_MS = 1_500
-/** After a failure, a socket is tried again at every so many polls. */
+/** After a failure, a socket is retried once per this number of polls. */
 const POLLS_PER_ATTEMPT = 4
 
-/** Follows the chain's head: by `eth_subscribe` over a WebSocket, else by polling. Runs until the page is left. */
+/** Follows the chain's head with `eth_subscribe` over a WebSocket, else by polling. Runs until the page is closed. */
 export function followHead(): void {
   let attempt = 0
   let polls = 0
@@ -46,11 +46,11 @@ async function pollOnce(): Promise<void> {
     newestBlock.set(hexToNumber(await call<`0x${string}`>('eth_blockNumber')))
   } catch (error) {
     if (!(error instanceof CallFailed)) throw error
-    // A database without blocks of layer 1 answers with an error: the page is of use for layer 2.
+    // A database without layer-1 blocks returns an error; the page still works for layer 2.
   }
 }
 
-/** Subscribes to `newHeads`. False if the server does not take it. `onEnd` is called once, when the socket ends later. */
+/** Subscribes to `newHeads`. Returns false if the server refuses. Calls `onEnd` once if the socket closes later. */
 async function subscribe(onEnd: () => void): Promise<boolean> {
   const { value } = webSocket(socketEndpoint(), { reconnect: false, retryCount: 0 })({})
   if (value === undefined) return false
@@ -58,7 +58,7 @@ async function subscribe(onEnd: () => void): Promise<boolean> {
   const end = async () => {
     if (!isOpen) return
     isOpen = false
-    // viem keeps a closed socket for the next use of its URL unless it is told.
+    // viem caches a closed socket by its URL unless the client is closed.
     const client = await value.getRpcClient().catch(() => undefined)
     client?.close()
     onEnd()

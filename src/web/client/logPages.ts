@@ -3,7 +3,7 @@ import type { LogFilter } from '../logFilter.js'
 import { call } from './rpc.js'
 import type { Hex, Log } from './types.js'
 
-/** Logs of one request. */
+/** Logs per request. */
 const PAGE_LOGS = 1000
 
 interface CursorPage {
@@ -13,18 +13,18 @@ interface CursorPage {
   headHash: Hex
 }
 
-/** What is known so far. */
+/** Results so far. */
 export interface LogsSoFar {
   readonly logs: readonly Log[]
-  /** The last block that was searched wholly. */
+  /** The last completely searched block. */
   readonly scannedTo: number | undefined
-  /** Undefined when all is known. */
+  /** Undefined once complete. */
   readonly cursor: string | undefined
 }
 
 export const NO_LOGS: LogsSoFar = { logs: [], scannedTo: undefined, cursor: undefined }
 
-/** Reads pages of `eth_getLogsWithCursor` after `begun` until `wanted` logs are known, or all. Tells of each page by
+/** Reads pages of `eth_getLogsWithCursor` after `begun` until `wanted` logs are read, or all. Reports each page to
  *  `onPage`. Stops when the signal is aborted. @throws CallFailed */
 export async function readLogPages(
   filter: LogFilter,

@@ -7,9 +7,9 @@ export const isOnline = createStore(true)
 
 /** A call that failed. */
 export class CallFailed extends Error {
-  /** `offline`: nobody answered; `key`: the key is missing or wrong; `call`: the server refused the call. */
+  /** `offline`: no response; `key`: the key is missing or wrong; `call`: the server refused the call. */
   readonly kind: 'offline' | 'key' | 'call'
-  /** The JSON-RPC code, if there was one. */
+  /** The JSON-RPC code, if any. */
   readonly code: number | undefined
   readonly data: unknown
   constructor(kind: CallFailed['kind'], message: string, { code, data }: { code?: number; data?: unknown } = {}) {
@@ -25,7 +25,7 @@ const METHOD_NOT_FOUND = -32601
 /** Traces may run for a minute. */
 const TIMEOUT_MS = 90_000
 
-/** One client for single calls and one that puts the calls of a moment into batches; new ones for another key. */
+/** One client for single calls and one that batches concurrent calls; recreated for another key. */
 let clients: { key: string; single: Client; batching: Client } | undefined
 
 function currentClients() {
@@ -38,17 +38,17 @@ function currentClients() {
   return clients
 }
 
-/** The result of a call. @throws CallFailed */
+/** Calls a method and returns its result. @throws CallFailed */
 export function call<T>(method: string, params: unknown = []): Promise<T> {
   return send<T>(currentClients().single, method, params)
 }
 
-/** As `call`, in one batch with the other calls of this moment. @throws CallFailed */
+/** Like `call`, in one batch with concurrent calls. @throws CallFailed */
 export function callInBatch<T>(method: string, params: unknown = []): Promise<T> {
   return send<T>(currentClients().batching, method, params)
 }
 
-/** As `call`; undefined where the server has no such method. @throws CallFailed */
+/** Like `call`; undefined if the server has no such method. @throws CallFailed */
 export async function callIfServed<T>(method: string, params: unknown = []): Promise<T | undefined> {
   try {
     return await call<T>(method, params)
@@ -87,7 +87,7 @@ function describeFailure(error: unknown): CallFailed {
   return new CallFailed('call', error.details || error.shortMessage, { code, data })
 }
 
-/** Message and code of a JSON-RPC error as text, or the text. */
+/** Returns message and code of a JSON-RPC error in the text, else the text itself. */
 function readEnvelope(text: string): { message: string; code?: number } {
   try {
     const { message, code } = JSON.parse(text) as { message?: string; code?: number }

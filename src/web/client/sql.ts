@@ -3,24 +3,24 @@ import { endpoint, keyHeaders, keyProblem } from './session.js'
 /** A row by column. */
 export type SqlRow = { readonly [column: string]: unknown }
 
-/** How a query ended. `isOff`: the server takes none. */
+/** How a query ended. `isOff`: the server does not serve SQL. */
 export interface SqlEnd {
   readonly rows: readonly SqlRow[]
   readonly error: string | undefined
   readonly isOff: boolean
 }
 
-/** Rows that the page takes; further ones are not read. */
+/** Max rows that the page reads. */
 const MAX_ROWS = 50_000
 
-/** Runs a query by POST /sql and reads its rows as they come. Never rejects. */
+/** Runs a query by POST /sql and reads its rows as they arrive. Never rejects. */
 export async function runQuery(
   query: string,
   signal: AbortSignal,
   onRows: (rows: readonly SqlRow[]) => void,
 ): Promise<SqlEnd> {
   const rows: SqlRow[] = []
-  // The last line is the end: a browser drops what it has not read of a response that breaks off.
+  // The last line marks the end: a browser drops the unread part of an aborted response.
   let last: string | undefined
   try {
     const response = await fetch(endpoint('sql'), {
@@ -66,7 +66,7 @@ async function* linesOf(body: ReadableStream<Uint8Array>): AsyncGenerator<string
   }
 }
 
-/** The message of `{"error": "…"}` or of a JSON-RPC envelope. */
+/** Returns the message of `{"error": "…"}` or of a JSON-RPC envelope. */
 function readError(text: string): string {
   try {
     const { error } = JSON.parse(text) as { error: string | { message: string } }

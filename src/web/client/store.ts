@@ -1,14 +1,14 @@
 import { useEffect, useState } from 'preact/hooks'
 
-/** A value that views watch. */
+/** A value that views observe. */
 export interface Store<T> {
   get(): T
   set(value: T): void
-  /** Calls `listener` after each change. @returns a function that ends it */
+  /** Calls `listener` after each change. @returns a function that unsubscribes */
   watch(listener: () => void): () => void
 }
 
-/** A store with a first value. Setting an identical value tells nobody. */
+/** Creates a store with an initial value. Setting an identical value notifies no listener. */
 export function createStore<T>(first: T): Store<T> {
   const listeners = new Set<() => void>()
   let value = first
@@ -26,7 +26,7 @@ export function createStore<T>(first: T): Store<T> {
   }
 }
 
-/** The value of a store; the component is drawn again when it changes. */
+/** Returns the value of a store and rerenders the component when it changes. */
 export function useStore<T>(store: Store<T>): T {
   const [value, setValue] = useState(store.get())
   useEffect(() => {

@@ -1,4 +1,4 @@
-/* Results of the public interface, as far as the page shows them. */
+/* Results of the public API, as far as the page shows them. */
 
 export type Hex = `0x${string}`
 
@@ -123,7 +123,7 @@ export interface Decoded {
 }
 
 export interface DecodedError extends Decoded {
-  /** One line. */
+  /** The reason in one line. */
   reason: string
 }
 
@@ -149,7 +149,7 @@ export interface CallFrame {
   output?: Hex
   error?: string
   revertReason?: string
-  /** Both only of `cairn_getDecodedCalls`. */
+  /** Both are set only by `cairn_getDecodedCalls`. */
   function?: Decoded | null
   decodedError?: DecodedError | null
   calls?: CallFrame[]

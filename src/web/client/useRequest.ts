@@ -3,7 +3,7 @@ import { CallFailed, isOnline } from './rpc.js'
 import { apiKey } from './session.js'
 import { useStore } from './store.js'
 
-/** What is known of a request. `data` stays while it is asked again. */
+/** State of a request. `data` stays while it is reloaded. */
 export interface Request<T> {
   readonly data: T | undefined
   readonly error: CallFailed | undefined
@@ -11,8 +11,8 @@ export interface Request<T> {
   reload(): void
 }
 
-/** Runs `load` when the component appears, when one of `inputs` or the key changes, and when a server that was gone is
- *  back. The result of an older run never replaces that of a newer one. */
+/** Runs `load` when the component mounts, when one of `inputs` or the key changes, and when an offline server is back.
+ *  The result of an older run never replaces that of a newer one. */
 export function useRequest<T>(load: () => Promise<T>, inputs: readonly unknown[]): Request<T> {
   const [state, setState] = useState<{ data?: T; error?: CallFailed; identity: string; isLoading: boolean }>({
     identity: '',

@@ -7,16 +7,16 @@ import { themeTurn } from './theme.js'
 const AXIS_FONT = '11px system-ui, sans-serif'
 
 interface ChartProps {
-  /** For readers who do not see it: what it shows, with the newest value. */
+  /** Label for screen readers: what the chart shows, with the newest value. */
   label: string
   x: readonly number[]
   y: readonly (number | null)[]
   shape: 'bars' | 'line' | 'steps'
-  /** True if `x` are Unix seconds. */
+  /** True if `x` is Unix seconds. */
   isTime?: boolean
   formatX?: (value: number) => string
   formatY: (value: number) => string
-  /** The top of the scale, at least. */
+  /** Minimum of the top of the scale. */
   least?: number
   height?: number
 }
@@ -101,7 +101,7 @@ function optionsOf(
   }
 }
 
-/** The width of the longest label, with the gap to the chart. */
+/** Returns the width of the longest label plus the gap to the chart. */
 function labelWidth(plot: uPlot, labels: readonly string[] | null, axis: number): number {
   const { font } = plot.axes[axis] as { font?: string | [string, ...unknown[]] }
   plot.ctx.save()
@@ -116,7 +116,8 @@ function widen(min: number | null, max: number | null, by: number): [number, num
   return low === high ? [low - 1, high + 1] : [low - by, high + by]
 }
 
-/** At least the last minute, so that the first values do not fill the chart. Without data uPlot asks with bounds of its own. */
+/** Returns a range of at least the last minute, so that the first values do not fill the chart. Without data, uPlot
+ *  passes bounds of its own. */
 function lastMinute(min: number | null, max: number | null): [number, number] {
   const isReal = min !== null && max !== null && min > YEAR_2000
   const end = isReal ? max : Date.now() / 1000
@@ -125,7 +126,7 @@ function lastMinute(min: number | null, max: number | null): [number, number] {
 
 const YEAR_2000 = 946_684_800
 
-/** The values with some room, so that small changes of large values are seen. */
+/** Returns the range of the values with some margin, so that small changes of large values are visible. */
 function around(min: number | null, max: number | null): [number, number] {
   const [low, high] = [min ?? 0, max ?? 1]
   const room = (high - low) * 0.15 || high * 0.1 || 1

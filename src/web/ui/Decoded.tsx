@@ -16,7 +16,7 @@ export function DecodedCall({ decoded }: { decoded: Decoded }) {
   )
 }
 
-/** A log: its event and arguments where it could be decoded, else topics and data. */
+/** A log: its event and arguments if decoded, else topics and data. */
 export function LogCard({ log }: { log: Log | DecodedLog }) {
   const decoded = 'decoded' in log ? log.decoded : null
   const name = decoded?.signature ?? eventOf(log.topics[0]) ?? 'Unknown event'
@@ -91,7 +91,7 @@ function Arguments({ decoded }: { decoded: Decoded }) {
   )
 }
 
-/** A decoded value: integers come as decimal text, bytes as hex. */
+/** A decoded value: integers arrive as decimal text, bytes as hex. */
 function Argument({ type, value }: { type: string; value: unknown }) {
   if (type === 'address' && typeof value === 'string') return <AddressLink address={value} whole />
   if (/^u?int\d*$/.test(type) && typeof value === 'string')

@@ -6,11 +6,11 @@ import { route } from '../routing.js'
 interface ViewTitleProps {
   children: ComponentChildren
   actions?: ComponentChildren
-  /** What is shown, for the title of the window if the heading does not say it: a hash. */
+  /** The displayed item for the window title, such as a hash, unless the heading has it. */
   item?: string
 }
 
-/** The heading of a view. It takes the focus when the view was come to by a link, so that screen readers begin there. */
+/** The heading of a view. It receives the focus after navigation by a link, so that screen readers begin there. */
 export function ViewTitle({ children, actions, item: shown }: ViewTitleProps) {
   const heading = useRef<HTMLHeadingElement>(null)
   const { view, item } = route.get()
@@ -95,10 +95,10 @@ export function Tabs({
   )
 }
 
-/** A column: its heading, and whether it holds numbers, which are aligned at their last digit. */
+/** A column: its heading, and whether it contains numbers, which are right-aligned. */
 export type Column = string | { name: string; isNumber: true }
 
-/** A table that scrolls by itself where it is too wide. The first cell of a row is its heading. */
+/** A table that scrolls on its own if too wide. The first cell of a row is its heading. */
 export function Table(props: {
   caption: string
   columns: readonly Column[]

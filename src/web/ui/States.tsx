@@ -2,7 +2,7 @@ import type { ComponentChildren } from 'preact'
 import type { CallFailed } from '../client/rpc.js'
 import type { Request } from '../client/useRequest.js'
 
-/** Says that something is on its way. */
+/** Shows that something is loading. */
 export function Loading({ what }: { what: string }) {
   return (
     <p class="state" role="status">
@@ -11,7 +11,7 @@ export function Loading({ what }: { what: string }) {
   )
 }
 
-/** Says that there is nothing, and what to do. */
+/** Shows that there is no data, and what to do. */
 export function Empty({ title, children }: { title: string; children?: ComponentChildren }) {
   return (
     <div class="state empty">
@@ -21,7 +21,7 @@ export function Empty({ title, children }: { title: string; children?: Component
   )
 }
 
-/** Says what failed, and what to do. */
+/** Shows what failed, and what to do. */
 export function Failure({ error, retry }: { error: CallFailed; retry?: () => void }) {
   if (error.kind === 'key') return <Empty title="Nothing is shown without an API key">Give one above.</Empty>
   return (
@@ -41,7 +41,7 @@ export function Failure({ error, retry }: { error: CallFailed; retry?: () => voi
   )
 }
 
-/** What a request found, or its state. */
+/** Shows the result of a request, or its state. */
 export function Loaded<T>(props: { request: Request<T>; what: string; children: (data: T) => ComponentChildren }) {
   const { request, what, children } = props
   if (request.data !== undefined) return <>{children(request.data)}</>

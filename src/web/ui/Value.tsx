@@ -20,7 +20,7 @@ export function CopyButton({ text, what = 'value' }: { text: string; what?: stri
   )
 }
 
-/** Copies where the page may: browsers allow the clipboard on HTTPS and on this machine only. */
+/** Copies text if allowed: browsers permit the clipboard only on HTTPS and on localhost. */
 async function copyText(text: string): Promise<boolean> {
   if (navigator.clipboard !== undefined) {
     return navigator.clipboard.writeText(text).then(
@@ -37,7 +37,7 @@ async function copyText(text: string): Promise<boolean> {
   return worked
 }
 
-/** Hex or other machine text, cut in the middle unless `whole`. */
+/** Hex or other machine text, truncated in the middle unless `whole`. */
 export function Code({ text, whole = false, copies = true }: { text: string; whole?: boolean; copies?: boolean }) {
   return (
     <span class="value">
@@ -50,7 +50,7 @@ export function Code({ text, whole = false, copies = true }: { text: string; who
 }
 
 interface LinkProps {
-  /** Shown in full, if there is room. */
+  /** Show in full if there is space. */
   whole?: boolean
   copies?: boolean
 }

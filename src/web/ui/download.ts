@@ -6,7 +6,7 @@ const TYPES: Record<ExportFormat, string> = {
   json: 'application/json',
 }
 
-/** Saves text as a file of the browser. */
+/** Saves text as a file through the browser. */
 export function download(name: string, text: string, format: ExportFormat): void {
   const url = URL.createObjectURL(new Blob([text], { type: TYPES[format] }))
   const link = document.createElement('a')

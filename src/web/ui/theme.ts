@@ -5,13 +5,13 @@ export type Theme = (typeof THEMES)[number]
 
 const STORED_THEME = 'cairn-theme'
 
-/** The chosen theme; `auto` is that of the system. */
+/** The chosen theme; `auto` follows the system. */
 export const theme = createStore<Theme>('auto')
 
-/** Counts changes of what is shown, those of the system included: charts are drawn again. */
+/** Counts changes of the displayed theme, including those of the system, so that charts are redrawn. */
 export const themeTurn = createStore(0)
 
-/** Applies the stored theme, and each later one. */
+/** Applies the stored theme and every later change. */
 export function followTheme(): void {
   const apply = () => {
     const chosen = theme.get()

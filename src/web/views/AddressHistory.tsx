@@ -10,7 +10,7 @@ import { Outcome, Recipient } from './BlockView.js'
 
 const PAGE_SIZE = 25
 
-/** A page of `ots_searchTransactionsBefore`: newest first. `firstPage` is true for the newest, `lastPage` for the oldest. */
+/** A page of `ots_searchTransactionsBefore`, newest first. `firstPage` marks the newest, `lastPage` the oldest. */
 interface Page {
   txs: Transaction[]
   receipts: (Receipt & { timestamp: number })[]

@@ -9,7 +9,7 @@ import { Section } from '../ui/Layout.js'
 import { Empty, Failure, Loaded } from '../ui/States.js'
 import { AddressLink } from '../ui/Value.js'
 
-/** Balances are read at this many blocks at most, evenly spread. */
+/** Max number of blocks at which balances are read, evenly spread. */
 const SAMPLES = 96
 
 /** The balance of an address over all blocks with state. */
@@ -49,7 +49,7 @@ function formatAmount(value: number): string {
     : value.toLocaleString('en-US', { maximumFractionDigits: 4 })
 }
 
-/** Balances in ether, from the first block with state to the head; null without state. */
+/** Reads balances in ether, from the first block with state to the head; null without state. */
 async function sampleBalances(address: string): Promise<{ blocks: number[]; balances: number[] } | null> {
   const { coverage } = await call<Status>('cairn_getStatus')
   if (coverage === null || coverage.stateFromBlock === null) return null
@@ -60,7 +60,7 @@ async function sampleBalances(address: string): Promise<{ blocks: number[]; bala
   return { blocks, balances: balances.map((wei) => Number(BigInt(wei)) / 1e18) }
 }
 
-/** At most `count` whole numbers from `first` to `last`, both included, evenly spread. */
+/** Returns at most `count` integers from `first` to `last`, both inclusive, evenly spread. */
 function sampleRange(first: number, last: number, count: number): number[] {
   const steps = Math.min(count - 1, last - first)
   if (steps <= 0) return [last]
@@ -139,7 +139,7 @@ function ReadWord({ slot, block, word }: Reading) {
   )
 }
 
-/** A slot in decimal or hex. @throws Error that says what would work */
+/** Parses a slot in decimal or hex. @throws Error that says what would work */
 function parseSlot(text: string): Hex {
   const trimmed = text.trim()
   if (/^\d{1,78}$/.test(trimmed)) return numberToHex(BigInt(trimmed))
@@ -147,7 +147,7 @@ function parseSlot(text: string): Hex {
   throw new Error('a slot is a number in decimal, or in hex with 0x')
 }
 
-/** A block number in decimal as a quantity; tags and hex as they are. */
+/** Converts a decimal block number to a quantity; returns tags and hex unchanged. */
 function parseBlock(text: string): string {
   const trimmed = text.trim()
   return /^\d{1,15}$/.test(trimmed) ? numberToHex(Number(trimmed)) : trimmed

@@ -67,7 +67,7 @@ async function loadAccount(address: string): Promise<Account> {
   return { balance, nonce, code, creator }
 }
 
-/** Null where it is not known: finding it needs state and the index of addresses. */
+/** Returns null if unknown: finding it needs state and the address index. */
 async function findCreator(address: string): Promise<Account['creator']> {
   try {
     return (await callIfServed<Account['creator']>('ots_getContractCreator', [address])) ?? null
@@ -77,7 +77,7 @@ async function findCreator(address: string): Promise<Account['creator']> {
   }
 }
 
-/** Code of an account that delegates to a contract (EIP-7702). */
+/** Matches the code of an account that delegates to a contract (EIP-7702). */
 const DELEGATION = /^0xef0100([\da-f]{40})$/
 
 function AccountFacts({ account: { balance, nonce, code, creator } }: { account: Account }) {
@@ -96,7 +96,7 @@ function AccountFacts({ account: { balance, nonce, code, creator } }: { account:
   )
 }
 
-/** Code is up to 64 KiB of hex: shown whole. */
+/** Contract code, up to 64 KiB of hex: shown in full. */
 function ContractCode({ code }: { code: Hex }) {
   if (code === '0x') {
     return <Empty title="This account has no code">It is not a contract at the newest block.</Empty>

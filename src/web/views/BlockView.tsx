@@ -50,7 +50,7 @@ export function BlockView({ route }: { route: Route }) {
   )
 }
 
-/** Null when the block is not available. */
+/** Returns null if the block is not available. */
 async function loadBlock(item: string): Promise<BlockParts | null> {
   const id = /^\d+$/.test(item) ? `0x${Number(item).toString(16)}` : item
   const isHash = /^0x[\da-f]{64}$/i.test(item)
@@ -161,7 +161,7 @@ function BlockHash({ hash }: { hash: string }) {
   )
 }
 
-/** Whom a transaction was sent to, or the contract that it made. */
+/** Recipient of a transaction, or the contract that it created. */
 export function Recipient({ to, created }: { to: string | null; created: string | null }) {
   if (to !== null) return <AddressLink address={to} copies={false} />
   if (created === null) return <span class="quiet">new contract</span>
@@ -173,7 +173,7 @@ export function Recipient({ to, created }: { to: string | null; created: string 
   )
 }
 
-/** Whether a transaction succeeded. Receipts before Byzantium do not say. */
+/** Whether a transaction succeeded. Receipts before Byzantium have no status. */
 export function Outcome({ receipt }: { receipt: Receipt | undefined }) {
   if (receipt?.status === undefined) return <span class="quiet">–</span>
   return receipt.status === '0x1' ? <span class="badge good">success</span> : <span class="badge bad">failed</span>

@@ -18,7 +18,7 @@ interface MethodDoc {
   examples?: { name: string; description?: string; params: { name: string; value: unknown }[] }[]
 }
 
-/** A form for every method of the server, made from `rpc_discover`. */
+/** A form for every method of the server, built from `rpc_discover`. */
 export function ConsoleView({ route }: { route: Route }) {
   const request = useRequest(() => call<{ methods: MethodDoc[] }>('rpc_discover'), [])
   return (
@@ -187,7 +187,7 @@ function MethodForm({ method }: { method: MethodDoc }) {
   )
 }
 
-/** The values of the recorded example as the fields show them. */
+/** Returns the values of the recorded example as shown in the fields. */
 function exampleTexts({ params, examples }: MethodDoc): string[] {
   const values = new Map(examples?.[0]?.params.map(({ name, value }) => [name, value]))
   return params.map(({ name }) => {
@@ -196,7 +196,7 @@ function exampleTexts({ params, examples }: MethodDoc): string[] {
   })
 }
 
-/** The parameters to send; a text that says what is wrong with them. */
+/** Returns the parameters to send, or an error message as text. */
 function readParams(method: MethodDoc, texts: readonly string[], raw: string | undefined): unknown[] | object | string {
   try {
     if (raw !== undefined) {
@@ -204,7 +204,7 @@ function readParams(method: MethodDoc, texts: readonly string[], raw: string | u
       return typeof params === 'object' && params !== null ? params : 'parameters are an array or an object'
     }
     const values = method.params.map((param, i) => parseParam(param, texts[i] ?? ''))
-    // The layer-2 method of the specification takes its parameters by name only.
+    // The layer-2 method of the specification accepts parameters only by name.
     if (method.name.startsWith('zk_')) {
       return Object.fromEntries(
         method.params.flatMap(({ name }, i) => (values[i] === undefined ? [] : [[name, values[i]]])),
@@ -217,7 +217,7 @@ function readParams(method: MethodDoc, texts: readonly string[], raw: string | u
   }
 }
 
-/** The call as a line for a shell. The key is a variable: shells keep a history. */
+/** The call as a shell command. The key is a variable: shells keep a history. */
 function CurlLine({ method, params }: { method: string; params: unknown }) {
   const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }).replaceAll("'", "'\\''")
   const line = `curl -s ${endpoint('v3')}/$KEY -H 'Content-Type: application/json' -d '${body}'`
@@ -229,7 +229,7 @@ function CurlLine({ method, params }: { method: string; params: unknown }) {
   )
 }
 
-/** Longer answers are cut on the screen; all of it can be copied. */
+/** Longer responses are truncated on the screen; copies are complete. */
 const SHOWN_CHARACTERS = 200_000
 
 function AnswerView({ answer: { result, error, ms } }: { answer: Answer }) {

@@ -165,7 +165,7 @@ function L2BlockFacts({ block }: { block: L2Block }) {
   )
 }
 
-/** A layer-2 transaction: its receipt where the database holds bodies, else its status. */
+/** A layer-2 transaction: its receipt if the database has bodies, else its status. */
 function L2Transaction({ hash }: { hash: string }) {
   const receipt = useRequest(() => call<object>('starknet_getTransactionReceipt', [hash]), [hash])
   const status = useRequest(() => call<{ finality_status: string }>('starknet_getTransactionStatus', [hash]), [hash])

@@ -12,7 +12,7 @@ import { Section, Table } from '../ui/Layout.js'
 import { Empty, Failure } from '../ui/States.js'
 import { AddressLink, BlockLink, TransactionLink } from '../ui/Value.js'
 
-/** Rows that are drawn; each wish adds as many. Everything that came is exported. */
+/** Rows drawn at first, and added by each click on more. Exports contain all received rows. */
 const DRAWN_ROWS = 100
 
 interface ResultsProps {
@@ -24,7 +24,7 @@ interface ResultsProps {
   onRetry: () => void
 }
 
-/** The logs that came so far. */
+/** The logs received so far. */
 export function LogResults({ found, isRunning, problem, onMore, onStop, onRetry }: ResultsProps) {
   const { logs, scannedTo, cursor } = found
   const [drawn, setDrawn] = useState(DRAWN_ROWS)
@@ -120,7 +120,7 @@ function EventName({ topic }: { topic: string | undefined }) {
   return name === undefined ? <code title={topic}>{cutMiddle(topic)}</code> : <span title={topic}>{name}</span>
 }
 
-/** One log, decoded where the server can. */
+/** One log, decoded if the server can. */
 function OpenedLog({ log, onClose }: { log: Log; onClose: () => void }) {
   const request = useRequest(() => decodeLog(log), [log.blockHash, log.logIndex])
   return (

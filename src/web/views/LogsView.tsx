@@ -13,17 +13,17 @@ import { ExplainView } from './Explain.js'
 import { FilterBuilder } from './FilterBuilder.js'
 import { LogResults } from './LogResults.js'
 
-/** Logs that are asked for at first, and with each wish for more. */
+/** Logs requested at first, and with each click on more. */
 const FIRST_LOGS = 200
 const MORE_LOGS = 5_000
 
-/** The log explorer. The filter is in the address, so that it can be kept and shared. */
+/** The log explorer. The filter is in the URL, so that it can be bookmarked and shared. */
 export function LogsView({ route }: { route: Route }) {
   const form = readForm(route.query)
   const isAsked = route.query.size > 0
   const isExplaining = route.query.get('explain') === '1'
   const filter = isAsked ? tryBuild(form) : undefined
-  // The same filter is searched again when it is asked for again.
+  // Submitting the same filter again repeats the search.
   const [turn, setTurn] = useState(0)
   const show = (typed: FilterForm, explains: boolean) => {
     if (JSON.stringify(typed) === JSON.stringify(form)) setTurn(turn + 1)

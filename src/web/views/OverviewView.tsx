@@ -19,10 +19,10 @@ const CHART_BLOCKS = 60
 const TABLE_BLOCKS = 12
 
 const REFRESH_MS = 2_000
-/** Rates in the chart: four minutes. */
+/** Number of rates in the chart: four minutes. */
 const RATES = 120
 
-/** What the server holds and does. */
+/** Data and activity of the server. */
 export function OverviewView() {
   const head = useStore(newestBlock)
   const status = useRequest(() => call<Status>('cairn_getStatus', [CHART_BLOCKS]), [])
@@ -52,13 +52,13 @@ export function OverviewView() {
   )
 }
 
-/** Rates of requests, each with its time in Unix seconds. */
+/** Request rates, each with its time in Unix seconds. */
 interface Rates {
   readonly times: number[]
   readonly values: number[]
 }
 
-/** Requests per second, from the calls that the server has counted. Asks again while the page is seen. */
+/** Computes requests per second from the call counts of the server. Polls while the page is visible. */
 function useRates({ data, reload }: Request<Status>): Rates {
   const [rates, setRates] = useState<Rates>({ times: [], values: [] })
   const last = useRef<Status['calls'] | undefined>(undefined)
@@ -76,7 +76,7 @@ function useRates({ data, reload }: Request<Status>): Rates {
     const before = last.current
     last.current = data.calls
     const seconds = before === undefined ? 0 : data.calls.uptimeSeconds - before.uptimeSeconds
-    // A server that was started again counts from zero.
+    // A restarted server counts from zero.
     if (before === undefined || seconds <= 0.2) return
     const rate = Math.max(0, data.calls.count - before.count) / seconds
     const keep = (list: number[], value: number) => [...list.slice(1 - RATES), value]

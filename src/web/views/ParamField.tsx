@@ -71,7 +71,7 @@ export function ParamField({
   )
 }
 
-/** The value that a field holds: JSON where it is JSON of a fitting kind, else text; undefined for an empty field.
+/** Parses the value of a field: JSON of a matching kind, else text; undefined for an empty field.
  *  @throws Error that names the parameter */
 export function parseParam({ name, required, schema }: ParamDoc, text: string): unknown {
   const trimmed = text.trim()

@@ -9,7 +9,7 @@ import { recognise } from '../search.js'
 import { Section, Table, ViewTitle } from '../ui/Layout.js'
 import { Empty, Loaded } from '../ui/States.js'
 
-/** Finds what a text names and goes there. */
+/** Finds what a text refers to and navigates there. */
 export function SearchView({ route }: { route: Route }) {
   const text = route.query.get('q') ?? ''
   const found = useRequest(() => findLink(text), [text])
@@ -37,11 +37,11 @@ export function SearchView({ route }: { route: Route }) {
   )
 }
 
-/** What begins as the text does, in the newest blocks. */
+/** Matches in the newest blocks that begin with the text. */
 interface Beginning {
   readonly prefix: string
   readonly matches: readonly Match[]
-  /** Of the blocks that were searched. */
+  /** Bounds of the searched blocks. */
   readonly from: number
   readonly to: number
 }
@@ -78,11 +78,11 @@ function Beginnings({ found: { prefix, matches, from, to } }: { found: Beginning
   )
 }
 
-/** Blocks that are searched for the beginning of an address or hash, and matches that are shown. */
+/** Blocks searched for the prefix of an address or hash, and matches shown. */
 const SEARCHED_BLOCKS = 25
 const MAX_MATCHES = 50
 
-/** The link to the block if the text is the number of one, or to the only match. */
+/** Returns the link to the block if the text is a block number, or to the only match; else all matches. */
 async function findBeginning(prefix: string, block: string | undefined): Promise<string | Beginning> {
   const head = hexToNumber(await call<Hex>('eth_blockNumber'))
   if (block !== undefined && Number(block) <= head) return linkTo('block', block)
@@ -111,7 +111,7 @@ async function findBeginning(prefix: string, block: string | undefined): Promise
   return matches.size === 1 ? only.link : { prefix, matches: [...matches.values()], from, to: head }
 }
 
-/** The link to what the text names, or what begins with it; null for nothing. */
+/** Returns the link to what the text refers to, or the matches that begin with it; null if nothing is found. */
 async function findLink(text: string): Promise<string | Beginning | null> {
   const wanted = recognise(text)
   if (wanted.kind === 'prefix') return (await findFelt(wanted)) ?? findBeginning(wanted.prefix, wanted.block)
@@ -132,7 +132,7 @@ async function findLink(text: string): Promise<string | Beginning | null> {
   return l2Status === null ? null : linkTo('l2', '', { tx: hash })
 }
 
-/** A hash of layer 2 with many leading zeros left out looks like the beginning of another one. */
+/** Finds a layer-2 hash that looks like a prefix because many leading zeros are omitted. */
 async function findFelt({ prefix, block }: { prefix: string; block?: string }): Promise<string | null> {
   if (block !== undefined) return null
   const found = await orNull(
@@ -141,7 +141,7 @@ async function findFelt({ prefix, block }: { prefix: string; block?: string }): 
   return found === null ? null : linkTo('l2', found.block_number)
 }
 
-/** A look-up that a layer without blocks refuses finds nothing. */
+/** Returns null for a lookup that a layer without blocks refuses. */
 async function orNull<T>(found: Promise<T | null>): Promise<T | null> {
   try {
     return (await found) ?? null

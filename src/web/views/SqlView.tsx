@@ -13,7 +13,7 @@ const EXAMPLES: readonly [name: string, query: string][] = [
   ['Views', "SELECT name FROM sqlite_schema WHERE type = 'view' ORDER BY name"],
 ]
 
-/** Rows that are drawn; all that came are saved. */
+/** Max rows drawn; exports contain all received rows. */
 const DRAWN_ROWS = 500
 
 interface Outcome {
@@ -23,7 +23,7 @@ interface Outcome {
   isOff: boolean
 }
 
-/** Queries in SQL over the views of the database. */
+/** SQL queries on the views of the database. */
 export function SqlView() {
   const [query, setQuery] = useState(EXAMPLES[0][1])
   const [outcome, setOutcome] = useState<Outcome | undefined>()

@@ -6,7 +6,7 @@ import { Section } from '../ui/Layout.js'
 import { Empty, Loaded } from '../ui/States.js'
 import { AddressLink, Code, Ether } from '../ui/Value.js'
 
-/** Frames that are shown; a transaction may have a hundred thousand. */
+/** Max frames shown; a transaction may have 100,000. */
 const SHOWN_FRAMES = 1000
 
 /** The calls that a transaction made, as a tree. */
@@ -80,7 +80,7 @@ function Frame({ frame, budget }: { frame: CallFrame; budget: { left: number } }
   )
 }
 
-/** What a transaction changed in the state. */
+/** The state changes of a transaction. */
 export function StateDifference({ hash }: { hash: string }) {
   const options = { tracer: 'prestateTracer', tracerConfig: { diffMode: true } }
   const request = useRequest(() => call<StateDiff>('debug_traceTransaction', [hash, options]), [hash])
@@ -105,7 +105,7 @@ export function StateDifference({ hash }: { hash: string }) {
 
 function AccountChange({ address, pre, post }: { address: string; pre?: AccountState; post?: AccountState }) {
   const slots = [...new Set([...Object.keys(pre?.storage ?? {}), ...Object.keys(post?.storage ?? {})])]
-  // What did not change is missing after; what was removed is there before only.
+  // `post` omits what did not change. What was removed is only in `pre`.
   const isGone = pre !== undefined && post === undefined
   const changed = (name: 'balance' | 'nonce' | 'code') => post?.[name] !== undefined
   return (
@@ -169,7 +169,7 @@ function Slot({ slot, before = ZERO, after = ZERO }: { slot: string; before?: st
 
 const ZERO = '0x0'
 
-/** A word without leading zeros. */
+/** Removes the leading zeros of a word. */
 function trimWord(word: string): string {
   return `0x${word.slice(2).replace(/^0+(?=.)/, '')}`
 }

@@ -16,10 +16,10 @@ interface Shown {
   receipt: Receipt | undefined
 }
 
-/** What `cairn_getDecodedTransaction` says. */
+/** Result of `cairn_getDecodedTransaction`. */
 interface DecodedTransaction {
   function: Decoded | null
-  /** Servers of older versions have none. */
+  /** Missing on servers of older versions. */
   failure?: Failure | null
   logs: DecodedLog[]
 }
@@ -62,7 +62,7 @@ export function TransactionView({ route }: { route: Route }) {
   )
 }
 
-/** Null when the transaction is not known. */
+/** Returns null if the transaction is unknown. */
 async function loadTransaction(hash: string): Promise<Shown | null> {
   const [transaction, receipt] = await Promise.all([
     call<Transaction | null>('eth_getTransactionByHash', [hash]),
@@ -81,7 +81,7 @@ function TransactionPart({ tab, shown }: { tab: string; shown: Shown }) {
   return <TransactionFacts {...shown} decoded={input} failure={failure ?? undefined} />
 }
 
-/** Null where nothing can be decoded. */
+/** Returns null if nothing can be decoded. */
 async function loadDecoded(hash: string): Promise<DecodedTransaction | null> {
   try {
     return (await callIfServed<DecodedTransaction | null>('cairn_getDecodedTransaction', [hash])) ?? null
@@ -179,7 +179,7 @@ function Reason({ failure: { error, data, decoded } }: { failure: Failure }) {
 
 const TYPES = ['legacy', 'with access list', 'with dynamic fee', 'with blobs', 'sets code']
 
-/** Longer inputs are cut; all of it can be copied. */
+/** Longer inputs are truncated; copies are complete. */
 const SHOWN_INPUT = 4096
 
 function InputData({ input, isOpen }: { input: string; isOpen: boolean }) {

@@ -1,16 +1,16 @@
 /** Claims on requests assigned to a thread, in shared memory. A request queued behind another one can be withdrawn even
  *  while the thread is busy and reads no messages. */
 export interface Claims {
-  /** A slot for a request to be assigned; undefined if all are taken. */
+  /** Returns a slot for a request to be assigned; undefined if all are in use. */
   offer(): number | undefined
-  /** Called by the thread before it starts a request, with the time by `monotonicMs`. False if the request was withdrawn;
-   *  its slot is then free. */
+  /** Called by the thread before it starts a request, with the time by `monotonicMs`. False if the request was
+   *  withdrawn; its slot is then free. */
   begin(slot: number, nowMs: number): boolean
-  /** Tells the thread that nobody wants the outcome of a request that it has started. */
+  /** Marks a started request as aborted, for the thread: no caller waits for the outcome. */
   abort(slot: number): void
   /** Called by the thread: true once its request was aborted. */
   isAborted(slot: number): boolean
-  /** When the thread started a request; undefined if it has not. */
+  /** Returns when the thread started a request; undefined if it has not. */
   begunMs(slot: number): number | undefined
   /** Withdraws a request; false if the thread has started it. */
   withdraw(slot: number): boolean
@@ -18,10 +18,11 @@ export interface Claims {
   requestStop(): void
   /** Called by the thread: true once it was asked to stop. */
   stopRequested(): boolean
-  /** Called by the thread before and after a step in which it must not be terminated. It looks at `stopRequested` after each
-   *  call, so that it ends itself instead. */
+  /** Called by the thread before and after a step in which it must not be terminated. It checks `stopRequested`
+   *  after each call, so that it exits by itself instead. */
   setUnterminable(isUnterminable: boolean): void
-  /** True while the thread is in such a step. False after `requestStop` stays false: the thread begins none any more. */
+  /** True while the thread is in such a step. False after `requestStop` stays false: the thread starts no further
+   *  one. */
   isUnterminable(): boolean
   /** Frees the slot, after the outcome has arrived or the request could not be assigned. */
   free(slot: number): void
@@ -31,18 +32,18 @@ const FREE = 0
 const OFFERED = 1
 const BEGUN = 2
 const WITHDRAWN = 3
-const ABORTED = 4 // begun
+const ABORTED = 4 // started
 
 const SLOT_BYTES = Float64Array.BYTES_PER_ELEMENT + Int32Array.BYTES_PER_ELEMENT
 
 const FLAGS = 2
 
-/** Shared memory for claims on at most `slots` requests of one thread, and its flags. */
+/** Creates shared memory for claims on at most `slots` requests of one thread, and its flags. */
 export function createClaimMemory(slots: number): SharedArrayBuffer {
   return new SharedArrayBuffer(slots * SLOT_BYTES + FLAGS * Int32Array.BYTES_PER_ELEMENT)
 }
 
-/** The claims in `createClaimMemory` memory, for either side. */
+/** Opens the claims in `createClaimMemory` memory, for either side. */
 export function openClaims(memory: SharedArrayBuffer): Claims {
   const slots = Math.floor(memory.byteLength / SLOT_BYTES)
   const times = new Float64Array(memory, 0, slots)

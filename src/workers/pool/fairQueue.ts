@@ -6,23 +6,23 @@ export interface FairQueue<J extends { readonly client: unknown }> {
   clientCount(): number
   /** The clients, in the order of their turns. */
   clients(): Iterable<J['client']>
-  /** The oldest request of a client. */
+  /** Returns the oldest request of a client. */
   first(client: J['client']): J | undefined
   push(job: J): void
-  /** Puts taken requests back in front of their clients' others, in the given order. */
+  /** Returns removed requests to the front of their clients' queues, in the order of `jobs`. */
   putBack(jobs: readonly J[]): void
-  /** Takes the next request of the first client that may have its turn; its next turn comes after all others'. Undefined
-   *  if none may. */
+  /** Removes and returns the next request of the first client that may have its turn; its next turn comes after all
+   *  others'. Undefined if none may. */
   take(mayTake?: (client: J['client']) => boolean): J | undefined
   /** Removes a request; false if it is not in the queue. */
   remove(job: J): boolean
-  /** Removes all requests of a client. */
+  /** Removes and returns all requests of a client. */
   takeAll(client: J['client']): J[]
-  /** Removes the newest request of the client with the most. */
+  /** Removes and returns the newest request of the client with the most. */
   takeFromGreediest(): J | undefined
 }
 
-/** An empty queue. */
+/** Creates an empty queue. */
 export function createFairQueue<J extends { readonly client: unknown }>(): FairQueue<J> {
   const lists = new Map<J['client'], J[]>() // none is empty; in the order of their turns
   let size = 0

@@ -1,34 +1,34 @@
 import { type Deadline, DeadlineExceeded } from '../../lib/deadline.js'
 
-/** Back-pressure of results that a thread sends in parts, in shared memory: the thread blocks while the server holds enough of
- *  them. */
+/** Back-pressure for results that a thread sends in parts, in shared memory: the thread blocks while the server
+ *  buffers too many of them. */
 export interface PartFlow {
-  /** Called by the thread before it sends a part of the request's result: waits until there is room. @throws DeadlineExceeded
-   *  also when nobody wants the result any more */
+  /** Called by the thread before it sends a part of the request's result: waits until the window has space.
+   *  @throws DeadlineExceeded also when no caller waits for the result any more */
   reserve(slot: number, bytes: number, deadline: Deadline): void
-  /** That much was taken by the client. */
+  /** Reports that the client has received this many bytes. */
   release(bytes: number): void
-  /** Nobody wants the result of that request any more. */
+  /** Reports that no caller waits for the result of that request any more. */
   abandon(slot: number): void
-  /** Called by the thread when it begins a request. */
+  /** Called by the thread when it starts a request. */
   reset(): void
 }
 
-/** Parts of one thread that the server may hold, in bytes. The last one may exceed it. */
+/** Max bytes of one thread's parts that the server buffers. The last one may exceed it. */
 export const WINDOW_BYTES = 2 ** 21
 
-/** Longest wait without a look at the deadline and the thread's stop flag. */
+/** Longest wait before the deadline and the thread's stop flag are checked again. */
 const WAIT_MS = 50
 
 const HELD = 0
 const ABANDONED = 1
 
-/** Shared memory for one thread. */
+/** Creates shared memory for one thread. */
 export function createFlowMemory(): SharedArrayBuffer {
   return new SharedArrayBuffer(2 * Int32Array.BYTES_PER_ELEMENT)
 }
 
-/** The flow in `createFlowMemory` memory, for either side. */
+/** Opens the flow in `createFlowMemory` memory, for either side. */
 export function openFlow(memory: SharedArrayBuffer): PartFlow {
   const state = new Int32Array(memory)
   return {

@@ -1,9 +1,9 @@
 import type { RemoteCost, ScheduledJob, ScheduledThread, Scheduler } from './scheduler.js'
 
-/* How many reader threads there are. At rest one thread, which takes requests of every class, is enough; each holds 40 to
- * 80 MB. All are started when requests wait, and ended when none has come for a while. */
+/* Determines the number of reader threads. At rest one thread, which runs requests of every class, is enough; each
+ * uses 40 to 80 MB. All are started when requests wait, and ended when none has arrived for a while. */
 
-/** How often requests at rest are looked at. What waits at two looks in a row needs more threads. */
+/** Interval of the checks of requests at rest. Requests that wait at two checks in a row need more threads. */
 const LOOK_MS = 20
 
 /** A request that runs this long at rest may make others wait. */
@@ -12,30 +12,31 @@ const LONG_MS = 250
 /** Without requests for this long, all threads but one are ended. */
 const IDLE_MS = 30_000
 
-/** Delay before a thread is started instead of one that died before it was ready, so that a broken installation does not spin. */
+/** Delay before a thread is started in place of one that died before it was ready, so that a broken installation
+ *  does not spin. */
 const RESPAWN_DELAY_MS = 1000
 
 const CLASSES = ['evm', 'scan', 'quick'] as const
 
 /** Starts and ends reader threads. */
 export interface Population<J extends ScheduledJob> {
-  /** Starts what is missing. */
+  /** Starts the missing threads. */
   fill(): void
   /** Prepares for a request that is about to be scheduled in a class. */
   use(cost: RemoteCost): void
-  /** At rest: the thread, if it has nothing left to do, takes requests of the class that waits. */
+  /** At rest: assigns the thread, if it has nothing left to do, to the class that waits. */
   settle(thread: ScheduledThread<J>): void
-  /** Starts another thread for one that is gone, later if that one was never ready. */
+  /** Starts another thread in place of one that is gone, later if that one was never ready. */
   replace(thread: ScheduledThread<J>): void
   /** Resolves once the thread at rest is warm, or every thread of a class if there are more. */
   warm(): Promise<void>
   /** Starts all threads; resolves once they and the spare are warm. */
   ready(): Promise<void>
-  /** Starts no more threads. Resolves once those that were to end have ended. */
+  /** Starts no more threads. Resolves once all ending threads have ended. */
   close(): Promise<void>
 }
 
-/** Parts of a pool that its population works on. */
+/** The parts of a pool that its population manages. */
 export interface PopulationOptions<J extends ScheduledJob> {
   /** The living threads; `start` adds to them. */
   readonly threads: Set<ScheduledThread<J>>
@@ -44,13 +45,13 @@ export interface PopulationOptions<J extends ScheduledJob> {
   readonly scheduler: Scheduler<J>
   /** Milliseconds without requests after which all threads but one are ended. Default: 30,000. */
   readonly idleMs?: number
-  /** Called with the one thread that is left when no request has come for `idleMs`. */
+  /** Called with the one remaining thread when no request has arrived for `idleMs`. */
   onRest(thread: ScheduledThread<J>): void
   /** @param isAwaited the server is not ready before this thread is */
   start(cost: RemoteCost | undefined, isAwaited: boolean): void
 }
 
-/** A population without threads: call `fill`. */
+/** Creates a population without threads: call `fill`. */
 export function createPopulation<J extends ScheduledJob>(options: PopulationOptions<J>): Population<J> {
   const { threads, wanted, scheduler, start, onRest, idleMs = IDLE_MS } = options
   const waiters: (() => void)[] = []
@@ -58,7 +59,8 @@ export function createPopulation<J extends ScheduledJob>(options: PopulationOpti
   const respawns = new Set<NodeJS.Timeout>()
   const ending = new Set<Promise<unknown>>()
   let isResting = true
-  /** The thread that was there at rest: it takes requests of every class until all others are ready, and is the spare then. */
+  /** The thread that was running at rest: it runs requests of every class until all others are ready, then becomes
+   *  the spare. */
   let first: ScheduledThread<J> | undefined
   let wasWarm = false
   let isClosed = false
@@ -99,7 +101,7 @@ export function createPopulation<J extends ScheduledJob>(options: PopulationOpti
       for (; missing > 0; missing--) start(cost, !wasWarm)
     }
   }
-  /** All are ready: what the first thread has not begun goes to the others. */
+  /** Called when all are ready: moves what the first thread has not started to the others. */
   const makeSpare = () => {
     if (first === undefined) return
     first.cost = undefined
@@ -117,11 +119,11 @@ export function createPopulation<J extends ScheduledJob>(options: PopulationOpti
     restSoon()
   }
 
-  /** True while something waits for the thread at rest, or may have to. */
+  /** True while a request waits for the thread at rest, or may have to. */
   const isShort = () => {
     let isWaiting = CLASSES.some((cost) => scheduler.waiting(cost) > 0)
     for (const { reader } of threads) {
-      if (!reader.ready) return false // what waits for the first thread would wait for others as long
+      if (!reader.ready) return false // what waits for the first thread would wait as long for others
       const [running, behind] = reader.jobs()
       if (behind !== undefined) isWaiting = true
       const begunMs = running && reader.begunMs(running)
@@ -141,7 +143,7 @@ export function createPopulation<J extends ScheduledJob>(options: PopulationOpti
     looking ??= setTimeout(look, LOOK_MS).unref()
   }
 
-  /** Ends all threads but the spare when no request has come for a while. */
+  /** Ends all threads but the spare when no request has arrived for a while. */
   const restIfIdle = () => {
     idling = undefined
     if (isClosed) return

@@ -20,37 +20,38 @@ export interface ReaderData {
   readonly loadEvm: boolean
   /** Load the log index's tail and run log queries before reporting `ready`. */
   readonly warmLogs: boolean
-  /** The server is not ready before this thread is: it lowers its priority only then. */
+  /** The server is not ready before this thread is: the thread lowers its priority only then. */
   readonly awaited?: boolean
   /** Its OS priority below the main thread's, as nice(2) counts. */
   readonly niceness: number
   /** Memory of the claims on its requests. */
   readonly claims: SharedArrayBuffer
-  /** Memory of the flow of results that it sends in parts. */
+  /** Memory of the flow of its results that are sent in parts. */
   readonly flow: SharedArrayBuffer
 }
 
-/** A call for a reader thread, which runs them in order. */
+/** A call for a reader thread, which runs its calls in order. */
 export interface ReaderRequest {
   /** Its claim slot, which also identifies its outcome. */
   readonly slot: number
   readonly call: CallMessage
-  /** When it arrived, by `monotonicMs`. */
+  /** Arrival time, by `monotonicMs`. */
   readonly queuedMs: number
   /** Time limit once the thread starts it. */
   readonly runMs: number
   /** The original time limit, for messages. */
   readonly limitMs: number
-  /** In the quick lane: the request is given up after this time and runs elsewhere. */
+  /** In the quick lane: the request is aborted after this time and runs elsewhere. */
   readonly tryMs?: number
 }
 
-/** Asks an idle reader thread to stop, or to return memory to the system. A busy one finds `stopRequested` in its claims. */
+/** Asks an idle reader thread to stop, or to return memory to the system. A busy one finds `stopRequested` in its
+ *  claims. */
 export type ReaderCommand = 'stop' | 'rest'
 
-/** Messages of a reader thread: that it is warm, then the outcome of each request, after the first parts of its result, if
- *  it is long, or that it was given up after its `tryMs`. The result is a string with one character per byte, or a
- *  transferred buffer. */
+/** Messages of a reader thread: that it is warm, then the outcome of each request, or that it was aborted after its
+ *  `tryMs`. The first parts of a long result come before its outcome. The result is a string with one character per
+ *  byte, or a transferred buffer. */
 export type ReaderMessage =
   | { readonly kind: 'ready' }
   | { readonly kind: 'result'; readonly slot: number; readonly result: string | ArrayBuffer }
@@ -58,7 +59,7 @@ export type ReaderMessage =
   | { readonly kind: 'unfinished'; readonly slot: number }
   | { readonly kind: 'error'; readonly slot: number; readonly error: RpcErrorBody }
 
-/** Milliseconds of a clock that all threads of the process share, unlike `performance.now()`. */
+/** Returns the milliseconds of a clock that all threads of the process share, unlike `performance.now()`. */
 export function monotonicMs(): number {
   const [seconds, nanoseconds] = process.hrtime()
   return seconds * 1e3 + nanoseconds / 1e6

@@ -5,10 +5,11 @@ import { createGenerationCache } from '../../lib/generationCache.js'
 /** Milliseconds that a `scan` request gets in the quick lane. Selective log queries take 0.2 to 1.5. */
 export const QUICK_MS = 8
 
-/** The same where most of its key finished: it may lose its core for some milliseconds. */
+/** Milliseconds for a key whose requests mostly finish: the thread may lose its core for some milliseconds. */
 export const KNOWN_QUICK_MS = 16
 
-/** The second try of a request whose key mostly finishes. Behind long requests it would wait for seconds. */
+/** Milliseconds of the second try of a request whose key mostly finishes. Behind long requests it would wait for
+ *  seconds. */
 export const SECOND_TRY_MS = 64
 
 /** A request did not finish in the quick lane. */
@@ -18,7 +19,7 @@ export class NotQuick extends Interruption {
   }
 }
 
-/** The deadline of a request that is tried for `tryMs`. Its `check` throws NotQuick after that. */
+/** Returns the deadline of a request that is tried for `tryMs`. Its `check` throws NotQuick after that. */
 export function quickDeadline(deadline: Deadline, tryMs: number): Deadline {
   const end = performance.now() + tryMs
   return {
@@ -30,10 +31,10 @@ export function quickDeadline(deadline: Deadline, tryMs: number): Deadline {
   }
 }
 
-/** Keys whose last outcome is remembered. */
+/** Number of keys whose last outcome is kept. */
 const MAX_KEYS = 8192
 
-// Weight of the newest outcome, and the share of finished requests from which on a key counts as quick.
+// Weight of the newest outcome, and the share of finished requests at which a key counts as quick.
 const NEWEST = 0.5
 const MOSTLY = 0.5
 
@@ -41,22 +42,23 @@ const MOSTLY = 0.5
 const FIRST_PAUSE = 4
 const MAX_PAUSE = 1024
 
-/** Milliseconds that an `evm` request gets in the quick lane, once all threads for calls are busy with long ones of other
- *  clients. */
+/** Milliseconds that an `evm` request gets in the quick lane, once all threads for calls are busy with long ones of
+ *  other clients. */
 export const QUICK_CALL_MS = 64
 
 /** Decides which requests are tried in the quick lane, and for how long. */
 export interface QuickLanePolicy<K> {
-  /** Milliseconds for a request with that key; undefined if it should not be tried. */
+  /** Returns the milliseconds for a request with that key; undefined if it should not be tried. */
   grant(key: K): number | undefined
-  /** Milliseconds for trying a request once more that was noted as not finished; undefined if it should leave the lane. */
+  /** Returns the milliseconds for another try of a request that was noted as not finished; undefined if it should
+   *  leave the lane. */
   grantAgain(key: K): number | undefined
-  /** Reports a tried request: whether it finished in time. */
+  /** Records whether a tried request finished in time. */
   note(key: K, finished: boolean): void
 }
 
-/** A policy without history: unknown keys are tried, and keys whose requests were aborted are tried rarely, from
- *  `leniency` further aborts in a row on. */
+/** Creates a policy without history: unknown keys are tried, and keys whose requests were aborted are tried rarely,
+ *  from `leniency` further aborts in a row on. */
 export function createQuickLanePolicy<K = string>(leniency = 1): QuickLanePolicy<K> {
   const keys = createGenerationCache<K, { finished: number; failures: number; pause: number }>({
     maxBytes: 2 * MAX_KEYS,

@@ -8,49 +8,50 @@ import { monotonicMs, type ReaderCommand, type ReaderData, type ReaderMessage, t
 /** A scheduled request. */
 export interface Job {
   readonly call: BoundCall
-  /** When it came, by `performance.now()` of the main thread. */
+  /** Arrival time, by `performance.now()` of the main thread. */
   readonly queuedMs: number
   /** Time limit once a thread starts it, and the original limit for messages. */
   readonly runMs: number
   readonly limitMs: number
-  /** In the quick lane: the request is given up after this time. */
+  /** In the quick lane: the request is aborted after this time. */
   readonly tryMs?: number
 }
 
 /** A reader thread seen from the main thread, with its assigned requests. */
 export interface ReaderHandle<J extends Job> {
-  /** True once the thread has reported it. */
+  /** True once the thread has reported that it is ready. */
   readonly ready: boolean
-  /** Assigned requests without an answer, not counting withdrawn ones. */
+  /** Number of assigned requests without an answer, not counting withdrawn ones. */
   jobCount(): number
   has(job: J): boolean
   /** The same requests, in order of assignment. */
   jobs(): Iterable<J>
-  /** When it started a request, by `performance.now()` of the main thread; undefined if it has not. */
+  /** Returns when the thread started a request, by `performance.now()` of the main thread; undefined if it has not. */
   begunMs(job: J): number | undefined
-  /** Assigns a request; false if there is no room now. @throws Error if the parameters cannot be cloned because they are
-   *  nested too deep. */
+  /** Assigns a request; false if no slot is free now. @throws Error if the parameters cannot be cloned because they
+   *  are nested too deep. */
   assign(job: J): boolean
   /** Withdraws an assigned request; false if it was started. */
   withdraw(job: J): boolean
   /** Withdraws the last assigned request; undefined if all were started. */
   withdrawLast(): J | undefined
-  /** Makes the thread stop a started request at its next look at the clock. */
+  /** Makes the thread stop a started request at its next check of the clock. */
   abort(job: J): void
-  /** All assigned requests without an answer: those not started, in order, and the others. */
+  /** Withdraws all assigned requests without an answer: returns those not started, in order, and the others. */
   withdrawAll(): { waiting: J[]; begun: J[] }
-  /** Asks the thread, which has no requests for a while, to return memory to the system. */
+  /** Asks the thread, which has had no requests for a while, to return memory to the system. */
   rest(): void
-  /** Asks the thread to stop, and terminates it if it has not stopped within a second, or within five while it opens the database;
-   *  before and after that, while it starts, at once. Resolves with which of both happened. */
+  /** Asks the thread to stop, and terminates it if it has not stopped within a second, or within five while it opens
+   *  the database. While it starts, before and after opening the database, terminates it at once. Resolves with
+   *  which of both happened. */
   end(): Promise<'ended' | 'terminated'>
 }
 
-/** What the consumer of a long result does to its thread. */
+/** How the consumer of a long result controls its thread. */
 export interface JobFlow {
-  /** That much of it was taken. */
+  /** Reports that this many bytes were consumed. */
   release(bytes: number): void
-  /** Nobody wants the rest. */
+  /** Reports that the rest is not needed. */
   abandon(): void
 }
 
@@ -58,23 +59,23 @@ export interface JobFlow {
 export interface ThreadEvents<J extends Job> {
   onReady(): void
   onOutcome(job: J, outcome: RpcOutcome): void
-  /** A part of a long result arrived. `onOutcome` follows with the last one, or an error. */
+  /** Called when a part of a long result arrived. `onOutcome` follows with the last part, or an error. */
   onPart(job: J, part: Uint8Array, flow: JobFlow): void
-  /** The request was given up after its `tryMs`. */
+  /** Called when the request was aborted after its `tryMs`. */
   onUnfinished(job: J): void
-  /** The thread failed. */
+  /** Called when the thread failed. */
   onError(error: unknown): void
   onExit(): void
 }
 
-/** Twice the room: withdrawn requests keep their slot until the thread comes to them. */
+/** Twice as many slots: withdrawn requests keep their slot until the thread reaches them. */
 const SLOTS_PER_JOB = 2
 
 /** Offset of this thread's `performance.now()` from `monotonicMs`. */
 const CLOCK_OFFSET_MS = monotonicMs() - performance.now()
 
-/** How long stopping may take. Work that checks its deadline takes some milliseconds, opening the database as long; on a busy machine
- *  threads of low priority wait for a core. */
+/** Max time of stopping. Work that checks its deadline takes some milliseconds, opening the database as long; on a
+ *  busy machine threads of low priority wait for a core. */
 const END_GRACE_MS = { working: 1000, opening: 5000 }
 
 /** Starts a thread with at most `maxJobs` assigned requests. */
@@ -176,7 +177,7 @@ export function startReaderThread<J extends Job>(
     rest: () => worker.postMessage('rest' satisfies ReaderCommand),
     end() {
       claims.requestStop()
-      // Before it has loaded everything it would not notice for half a second.
+      // Until it has loaded everything, it would not notice for half a second.
       if (!ready && !claims.isUnterminable()) return terminate()
       worker.postMessage('stop' satisfies ReaderCommand)
       return new Promise((resolve) => {

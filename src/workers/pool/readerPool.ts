@@ -21,21 +21,21 @@ import { createQuickLanePolicy, QUICK_CALL_MS } from './quickLane.js'
 import { type JobFlow, startReaderThread } from './readerHandle.js'
 import { createScheduler, MAX_JOBS, type RemoteCost, type ScheduledJob, type ScheduledThread } from './scheduler.js'
 
-/** Queue length per class. More would only wait to be refused; 1,000 are a full batch. */
+/** Queue length per class. More would only wait to be rejected; 1,000 are a full batch. */
 const MAX_QUEUED = 1024
 
-/** Requests that wait for the quick lane; with more, new ones wait for other threads. */
+/** Max requests that wait for the quick lane; beyond, new ones wait for other threads. */
 const MAX_QUICK_WAITING = 64
 
-/** A request that has not reported its timeout this long after its deadline is answered by the pool. */
+/** The pool answers a request that has not reported its timeout this long after its deadline. */
 const GRACE_MS: Record<RemoteCost, number> = { evm: 20, scan: 500, quick: 500 }
 
-/** After its request was answered by the pool, a thread may run this long before it is terminated: Cairn's interpreter
- *  checks the clock, but not inside precompiles. The reference interpreter never does. */
+/** After its request was answered by the pool, a thread may run this long before it is terminated: Cairn's
+ *  interpreter checks the clock, but not inside precompiles. The reference interpreter never does. */
 const LINGER_MS = 480
 
-/** Default threads per class: half of the cores, at least two, so that one long query does not block the others; at most
- *  eight, because each takes 40 to 80 MB. */
+/** Default threads per class: half of the cores, at least two, so that one long query does not block the others; at
+ *  most eight, because each takes 40 to 80 MB. */
 export function defaultThreads(): number {
   return Math.max(2, Math.min(8, Math.floor(availableParallelism() / 2)))
 }
@@ -47,7 +47,7 @@ export interface ReaderPoolOptions
   readonly evmThreads: number
   /** Milliseconds without requests after which all threads but one are ended. Default: 30,000. */
   readonly idleMs?: number
-  /** Called when no request has come for that long. */
+  /** Called when no request has arrived for that long. */
   onRest?(): void
   readonly log: Logger
   readonly metrics: Metrics
@@ -59,15 +59,15 @@ export interface ReaderPool extends RemoteRunner {
   warm(): Promise<void>
   /** Starts all threads now instead of when requests need them; resolves once they and the spare are warm. */
   ready(): Promise<void>
-  /** Clients with requests, waiting or under way. */
+  /** Clients with waiting or running requests. */
   clients(): Iterable<ClientId>
   /** Answers all requests of a client with the error, and makes threads stop them. */
   abort(client: ClientId, error: RpcErrorBody): void
-  /** Calls assigned to threads or waiting for one. */
+  /** Number of calls assigned to threads or waiting for one. */
   pendingCalls(): number
-  /** Living threads, including the spare. */
+  /** Number of living threads, including the spare. */
   threadCount(): number
-  /** Threads lost since the start: terminated because a request did not stop, or ended by themselves. */
+  /** Number of threads lost since the start: terminated because a request did not stop, or ended by themselves. */
   lostThreads(): number
   /** Ends all threads; running and waiting requests get `internal error`. */
   close(): Promise<void>
@@ -77,12 +77,12 @@ interface PoolJob extends ScheduledJob {
   readonly resolve: (outcome: RpcOutcome) => void
   /** Groups requests of similar duration. */
   readonly key: string | undefined
-  /** It is tried for the second time. */
+  /** True on the second try. */
   isRetry?: boolean
-  /** It was considered for the quick lane while it waited. */
+  /** True if it was considered for the quick lane while it waited. */
   wasConsidered?: boolean
   timer?: NodeJS.Timeout
-  /** The parts of a long result, once there are any. */
+  /** The parts of a long result, once the first has arrived. */
   queue?: ResultQueue
   done: boolean
 }
@@ -95,9 +95,9 @@ const NOBODY: ClientId = 0
 const NOT_COPIED: RpcErrorBody = { code: INVALID_PARAMS, message: 'params: cannot be read, being nested too deep' }
 const INTERNAL: RpcErrorBody = { code: INTERNAL_ERROR, message: 'internal error' }
 
-/** Starts one thread at first, and when requests need more the threads of each class and a warm spare, which replaces
- *  terminated threads: terminating takes 4 to 7 ms, starting 360 to 630 ms. A request goes to the least busy thread of its
- *  class, or waits in the queue of the class while all are full. */
+/** Creates a pool. Starts one thread at first, and when requests need more the threads of each class and a warm
+ *  spare, which replaces terminated threads: terminating takes 4 to 7 ms, starting 360 to 630 ms. A request goes to
+ *  the least busy thread of its class, or waits in the queue of the class while all are full. */
 export function createReaderPool(options: ReaderPoolOptions): ReaderPool {
   const { log } = options
   const limitMs: Record<RemoteCost, number> = {
@@ -107,7 +107,7 @@ export function createReaderPool(options: ReaderPoolOptions): ReaderPool {
   }
   const wanted: Record<RemoteCost, number> = { scan: options.scanThreads, evm: options.evmThreads, quick: 1 }
   const quickLane = createQuickLanePolicy()
-  // By client: the keys of its calls may be as many as it likes.
+  // By client: the keys of its calls are in the client's control, without limit.
   const quickCalls = createQuickLanePolicy<ClientId>(0)
   const { queueTimeoutMs } = options.limits
   const threads = new Set<Thread>()
@@ -158,21 +158,21 @@ export function createReaderPool(options: ReaderPoolOptions): ReaderPool {
   const refillAfter = (thread: Thread) => {
     population.settle(thread)
     if (thread.cost !== undefined) scheduler.refill(thread)
-    else scheduler.refillAll() // a lent one: its client may have its turn elsewhere again
+    else scheduler.refillAll() // a lent thread: its client may have its turn elsewhere again
   }
   const schedule = (job: PoolJob) => {
     population.use(job.cost)
     scheduler.enqueue(job)
     if (scheduler.waiting(job.cost) > MAX_QUEUED) finish(scheduler.takeFromGreediest(job.cost)!, { error: SERVER_BUSY })
   }
-  /** Tries a request again in the quick lane, if it should be, else behind the others of its class. */
+  /** Tries a request again in the quick lane, if it should be, else enqueues it after the others of its class. */
   const tryAgain = (job: PoolJob) => {
     job.tryMs = job.isRetry || job.ownCost === 'evm' ? undefined : quickLane.grantAgain(job.key!)
     job.isRetry = true
     if (job.tryMs === undefined) job.cost = job.ownCost
     schedule(job)
   }
-  /** Milliseconds to try a request in the quick lane, if it should be and the lane has room. */
+  /** Returns the milliseconds to try a request in the quick lane, if it should be and the lane is not full. */
   const quickTime = (cost: RemoteCost, key: string | undefined) => {
     return cost === 'scan' && key !== undefined && hasQuickRoom() ? quickLane.grant(key) : undefined
   }
@@ -225,8 +225,8 @@ export function createReaderPool(options: ReaderPoolOptions): ReaderPool {
     threads.add(thread)
   }
 
-  /** A thread is gone or will be terminated: started requests are answered with an error; the spare takes its place and
-   *  the rest. */
+  /** Called when a thread is gone or will be terminated: started requests are answered with an error; the spare
+   *  takes its place and the other requests. */
   const remove = (thread: Thread) => {
     if (!threads.delete(thread)) return
     const { waiting, begun } = thread.reader.withdrawAll()
@@ -254,7 +254,7 @@ export function createReaderPool(options: ReaderPoolOptions): ReaderPool {
       if (left > 0) enforceLimits(job, Math.ceil(left))
       else if (begunMs !== undefined) expire(job, holder!)
       else if (scheduler.withdraw(job)) finish(job, { error: waitedTooLong(queueTimeoutMs) })
-      else enforceLimits(job, job.runMs) // it has just been started
+      else enforceLimits(job, job.runMs) // it was just started
     }, inMs)
   }
   const holderOf = (job: PoolJob) => [...threads].find(({ reader }) => reader.has(job))

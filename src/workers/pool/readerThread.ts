@@ -17,20 +17,20 @@ import { openFlow } from './partFlow.js'
 import { monotonicMs, type ReaderCommand, type ReaderData, type ReaderMessage, type ReaderRequest } from './protocol.js'
 import { NotQuick, quickDeadline } from './quickLane.js'
 
-/* Entry point of a reader thread: its own read-only connection, one request at a time. */
+/* Entry point of a reader thread, which has its own read-only connection and runs one request at a time. */
 
 // Transferring a buffer costs several microseconds, whatever its size.
 const COPIED_BYTES = 4096
 
-// Slices of the log index's tail read before the thread is ready: all of it if the index is up to date, in about 0.2 s. The
-// rest is read between requests.
+// Slices of the log index's tail read before the thread is ready: all of it if the index is up to date, in about 0.2 s.
+// The rest is read between requests.
 const TAIL_SLICES = 20
 
 const port = parentPort!
 const options = workerData as ReaderData
 const claims = openClaims(options.claims)
 if (!options.awaited) yieldToMainThread(options.niceness)
-// The first database loads the addon of better-sqlite3, which aborts the process when its thread is terminated meanwhile.
+// The first database loads the addon of better-sqlite3, which aborts the process if its thread is terminated meanwhile.
 claims.setUnterminable(true)
 leaveIfStopped()
 const opened = openContext({ ...options, log: createLogger(options.logging) })
@@ -39,7 +39,7 @@ leaveIfStopped()
 const methods = await loadMethods(options.methodsModule)
 if (options.loadEvm) {
   await opened.context.evm.warm()
-  cryptoImplementations() // loads them, so that the first ECRECOVER need not
+  cryptoImplementations() // loads them, so that the first ECRECOVER does not
   await warmCalls(methods, opened.context)
 }
 const hasMoreLogs = options.warmLogs && readTail(opened, TAIL_SLICES)
@@ -78,7 +78,7 @@ async function answer({ context, watch }: OpenContext, request: ReaderRequest, b
   const whole = untilStopped(deadlineBetween(limitMs, runMs), slot)
   const deadline = tryMs === undefined ? whole : quickDeadline(whole, tryMs)
   const sendPart = (bytes: Uint8Array) => {
-    // What was sent could not be taken back.
+    // Sent parts cannot be taken back.
     if (tryMs !== undefined) throw new NotQuick()
     flow.reserve(slot, bytes.length, deadline)
     const part = ownBuffer(bytes)
@@ -103,7 +103,7 @@ async function answer({ context, watch }: OpenContext, request: ReaderRequest, b
   }
 }
 
-/** Large data is transferred, like results. */
+/** Posts an error. Large data is transferred, like results. */
 function postError(slot: number, error: RpcErrorBody): void {
   if (error.dataJson === undefined) {
     port.postMessage({ kind: 'error', slot, error } satisfies ReaderMessage)
@@ -113,7 +113,7 @@ function postError(slot: number, error: RpcErrorBody): void {
   port.postMessage({ kind: 'error', slot, error: { ...error, dataJson } } satisfies ReaderMessage, [dataJson.buffer])
 }
 
-/** A deadline that also passes when the thread is asked to stop, or its request is aborted. */
+/** Returns a deadline that also passes when the thread is asked to stop, or its request is aborted. */
 function untilStopped(deadline: Deadline, slot: number): Deadline {
   return {
     ...deadline,
@@ -135,18 +135,18 @@ function readTail({ context }: OpenContext, slices: number): boolean {
   }
 }
 
-/** One slice at a time, so that a request waits for one slice at most. */
+/** Reads one slice at a time, so that a request waits for at most one. */
 function readTailOn(): void {
   if (readTail(opened, 1)) setImmediate(readTailOn)
 }
 
-/** The bytes as a string with one character each. */
+/** Returns the bytes as a string with one character each. */
 function textOf(bytes: Uint8Array): string {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('latin1')
 }
 
-/** The bytes in a buffer of exactly their size: a small Buffer is a view into a shared pool, which must not be
- *  transferred. */
+/** Returns the bytes in a buffer of exactly their size: a small Buffer is a view into a shared pool, which must not
+ *  be transferred. */
 function ownBuffer(bytes: Uint8Array): ArrayBuffer {
   const whole = bytes.byteOffset === 0 && bytes.byteLength === bytes.buffer.byteLength
   return (whole ? bytes : new Uint8Array(bytes)).buffer as ArrayBuffer

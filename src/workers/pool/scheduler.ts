@@ -3,21 +3,22 @@ import type { CostClass } from '../../rpc/core/method.js'
 import { createFairQueue } from './fairQueue.js'
 import type { Job, ReaderHandle } from './readerHandle.js'
 
-/** Classes of requests that run in threads. `quick`: requests that are given a few milliseconds, and run in the class of
+/** Classes of requests that run in threads. `quick`: requests that get a few milliseconds, and run in the class of
  *  their method if they do not finish. */
 export type RemoteCost = Exclude<CostClass, 'point'> | 'quick'
 
 const COSTS = ['evm', 'scan', 'quick'] as const
 
-/** Requests assigned to a thread at a time. Small calls take less time than reporting one and getting the next, so a
- *  thread has some queued; requests queued behind a long one are stolen by an idle thread. */
+/** Max requests assigned to a thread at a time. Small calls take less time than reporting one and getting the next,
+ *  so a thread has some queued; an idle thread steals requests queued behind a long one. */
 export const MAX_JOBS: Record<RemoteCost, number> = { evm: 16, scan: 1, quick: 4 }
 
-/** A thread of the quick lane that exceeds the time of its request by this much is stuck: precompiles do not check it. */
+/** A thread of the quick lane that exceeds the time of its request by this much is stuck: precompiles do not check
+ *  it. */
 const STUCK_MS = 100
 
-/** How often it is checked whether requests wait behind long ones or behind another client's, and how long a request runs or
- *  waits before it counts as that. */
+/** Interval of the checks whether requests wait behind long ones or behind another client's, and the time after
+ *  which a running request counts as long and a waiting one as waiting. */
 const BALANCE_MS = 20
 
 /** A request to be scheduled. */
@@ -28,7 +29,7 @@ export interface ScheduledJob extends Job {
   tryMs?: number
   /** Its client. */
   readonly client: ClientId
-  /** When it was assigned, by `performance.now()`. */
+  /** Time of assignment, by `performance.now()`. */
   assignedMs: number
 }
 
@@ -43,32 +44,33 @@ export interface ScheduledThread<J extends ScheduledJob> {
 export interface Scheduler<J extends ScheduledJob> {
   /** Assigns a request to the least busy thread, or enqueues it. */
   enqueue(job: J): void
-  /** Assigns queued requests to a thread; if there are none and it is idle, steals half of those queued behind others. */
+  /** Assigns queued requests to a thread; if the queue is empty and the thread is idle, steals half of those queued
+   *  behind others. */
   refill(thread: ScheduledThread<J>): void
   refillAll(): void
   /** Puts requests that a thread has not started back into the queue of their class. */
   putBack(jobs: readonly J[]): void
-  /** Swaps a thread with an idle spare, if there is one. If it stops by itself, it becomes the next spare. */
+  /** Swaps a thread with an idle spare, if any. If the thread stops by itself, it becomes the next spare. */
   exchangeForSpare(thread: ScheduledThread<J>): void
   /** Removes a request that no thread has started; false if one has. */
   withdraw(job: J): boolean
-  /** Requests of a class that wait for a thread. */
+  /** Number of requests of a class that wait for a thread. */
   waiting(cost: RemoteCost): number
-  /** Removes the newest waiting request of the client with the most. */
+  /** Removes and returns the newest waiting request of the client with the most. */
   takeFromGreediest(cost: RemoteCost): J | undefined
-  /** Removes all requests of a client that no thread has started. */
+  /** Removes and returns all requests of a client that no thread has started. */
   withdrawClient(client: ClientId): J[]
   /** Clients with requests. */
   clients(): Set<ClientId>
-  /** Removes all waiting requests. */
+  /** Removes and returns all waiting requests. */
   drain(): J[]
   /** Stops assigning requests. */
   stop(): void
 }
 
-/** A scheduler over `threads`, which the pool adds to and removes from. Clients take turns; while several wait, each gets
- *  at most half of the threads of the class. If all are held by long requests of others, the spare is lent to a client
- *  without a thread. */
+/** Creates a scheduler over `threads`, which the pool adds to and removes from. Clients take turns; while several
+ *  wait, each gets at most half of the threads of the class. If long requests of others occupy all threads, the
+ *  spare is lent to a client without a thread. */
 export function createScheduler<J extends ScheduledJob>(options: {
   threads: Iterable<ScheduledThread<J>>
   /** Threads of each class. */
@@ -85,7 +87,7 @@ export function createScheduler<J extends ScheduledJob>(options: {
 
   const threadsOf = (cost: RemoteCost) => [...threads].filter((thread) => thread.cost === cost)
 
-  /** True for a thread with a long request: nothing should wait behind it. */
+  /** True for a thread with a long request: no other should wait behind it. */
   const isStalled = ({ reader }: ScheduledThread<J>) => {
     for (const job of reader.jobs()) {
       const begunMs = reader.begunMs(job)
@@ -100,7 +102,7 @@ export function createScheduler<J extends ScheduledJob>(options: {
     return jobs === 0 || (jobs < MAX_JOBS[cost] && !isStalled(thread))
   }
 
-  /** Number of threads with requests of a client, except one thread. */
+  /** Returns the number of threads with requests of a client, except one thread. */
   const countAvailable = (cost: RemoteCost, client: ClientId, except?: ScheduledThread<J>) => {
     let held = 0
     for (const thread of threads) {
@@ -130,14 +132,14 @@ export function createScheduler<J extends ScheduledJob>(options: {
     return queue.take(isWithin(share)) ?? queue.take(isWithin(wanted[cost]))
   }
 
-  /** False if the thread has no room. */
+  /** Assigns a request. False if the thread has no free slot. */
   const assign = (thread: ScheduledThread<J>, job: J): boolean => {
     try {
       if (thread.reader.assign(job)) {
         job.assignedMs = performance.now()
         return true
       }
-      // It is still skipping withdrawn requests, which produce no outcome.
+      // The thread is still skipping withdrawn requests, which produce no outcome.
       if (thread.reader.jobCount() === 0) setImmediate(() => refill(thread))
       return false
     } catch (error) {
@@ -207,7 +209,8 @@ export function createScheduler<J extends ScheduledJob>(options: {
     refill(spare)
   }
 
-  /** The clients that wait for their first thread while all are held by long requests of others, or are starting. */
+  /** Returns the clients that wait for their first thread while long requests of others occupy all threads, or
+   *  threads are starting. */
   const starvingClients = (cost: RemoteCost) => {
     if (!threadsOf(cost).every((thread) => !thread.reader.ready || isStalled(thread))) return []
     const queue = queues[cost]
@@ -234,7 +237,7 @@ export function createScheduler<J extends ScheduledJob>(options: {
       const begunMs = job && reader.begunMs(job)
       return !reader.ready || (begunMs !== undefined && performance.now() - begunMs > (job.tryMs ?? 0) + STUCK_MS)
     })
-  /** Returns what waits for a stuck quick lane to the class of its method. */
+  /** Moves what waits for a stuck quick lane to the class of its method. */
   const leaveQuick = () => {
     if (queues.quick.size() === 0 || !isQuickStuck()) return
     for (let job = queues.quick.take(); job !== undefined; job = queues.quick.take()) {
@@ -243,7 +246,7 @@ export function createScheduler<J extends ScheduledJob>(options: {
   }
 
   /** Lends the spare to a client of a class that waits for its first thread, replacing the thread of the client that
-   *  holds the most. */
+   *  occupies the most. */
   const lendSpare = (cost: RemoteCost) => {
     if (starvingClients(cost).length === 0) return
     const own = threadsOf(cost)
@@ -255,7 +258,7 @@ export function createScheduler<J extends ScheduledJob>(options: {
     if (greediest !== undefined) exchangeForSpare(greediest.thread)
   }
 
-  /** Withdraws what waits behind a long request, or behind another client's, and schedules it again. */
+  /** Withdraws requests that wait behind a long one, or behind another client's, and schedules them again. */
   const balance = () => {
     balancing = undefined
     if (stopped) return

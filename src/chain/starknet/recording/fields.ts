@@ -87,7 +87,7 @@ export function text(field: Field): string {
   return field.value
 }
 
-/** One of the given strings. */
+/** One of the strings `values`. */
 export function oneOf<const T extends string>(field: Field, values: readonly T[]): T {
   const found = values.find((value) => value === field.value)
   if (found === undefined) throw unexpected(field, `one of ${values.join(', ')}`)

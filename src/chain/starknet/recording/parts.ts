@@ -92,8 +92,8 @@ function readMessage(field: Field): { fromAddress: Felt; toAddress: Felt; payloa
   }
 }
 
-/** The transactions of an RPC block, given as hashes, transactions, or transactions with receipts. `transactions` is
- *  undefined when any signature is missing. */
+/** The transactions of an RPC block: hashes, transactions, or transactions with receipts. `transactions` is undefined
+ *  when any signature is missing. */
 export function readRpcTransactions(field: Field): {
   transactionHashes: Felt[]
   transactions?: L2Transaction[]

@@ -23,10 +23,10 @@ import {
 } from './parts.js'
 import { readChainIdWitness } from './witness.js'
 
-/** The block of a recording in any format of Starknet nodes and gateways: feeder `get_block`, `get_state_update` with its
- *  block, `get_preconfirmed_block`; RPC `getBlockWithTxHashes`, `WithTxs`, `WithReceipts` of any specification, with or
- *  without the JSON-RPC envelope; confirmed, pending and pre-confirmed; `{ block, state_update }` with such a block and the
- *  result of `getStateUpdate`.
+/** The block of a recording in any format of Starknet nodes and gateways: feeder `get_block`, `get_state_update` with
+ *  its block, `get_preconfirmed_block`; RPC `getBlockWithTxHashes`, `WithTxs`, `WithReceipts` of any specification,
+ *  with or without the JSON-RPC envelope; confirmed, pending and pre-confirmed; `{ block, state_update }` with such a
+ *  block and the result of `getStateUpdate`.
  *  @throws InvalidL2Recording with the path of the field and the reason. */
 export function readL2Recording(json: unknown): L2Block {
   const { block, stateUpdate, isFeeder } = openRecording(json)
@@ -163,8 +163,8 @@ function witnessOf(transactions: readonly Field[]): Pick<L2Block, 'chainIdWitnes
   return chainIdWitness === undefined ? {} : { chainIdWitness }
 }
 
-/** The transaction of an entry of an RPC block: the entry itself or, in `getBlockWithReceipts`, its member `transaction`, with
- *  its hash. */
+/** The transaction of an entry of an RPC block: the entry itself or, in `getBlockWithReceipts`, its member
+ *  `transaction`, with its hash. */
 export function transactionOf(entry: Field): Field {
   const isPair = typeof entry.value === 'object' && entry.value !== null && 'receipt' in entry.value
   if (!isPair) return entry
@@ -175,7 +175,7 @@ export function transactionOf(entry: Field): Field {
   return { ...transaction, value: { transaction_hash: hash, ...transaction.value } }
 }
 
-/** The status. Specifications since 0.4 give none for unconfirmed blocks; a block number then means pre-confirmed. */
+/** The status. Specifications since 0.4 omit it for unconfirmed blocks; a block number then means pre-confirmed. */
 function readRpcStatus(block: Field, { isConfirmed, hasNumber }: { isConfirmed: boolean; hasNumber: boolean }) {
   const status = member(block, 'status')
   if (status.value === undefined && !isConfirmed) return hasNumber ? 'PRE_CONFIRMED' : 'PENDING'
@@ -186,7 +186,7 @@ function readDataMode(field: Field): 'CALLDATA' | 'BLOB' {
   return oneOf(field, ['CALLDATA', 'BLOB'])
 }
 
-/** Commitments and counts; none when the publisher filled them with zeros: the root over one or more transactions is
+/** Commitments and counts; empty when the publisher filled them with zeros: the root over one or more transactions is
  *  never zero. */
 function readHeaderExtras(block: Field, hasTransactions: boolean): { commitments: L2Commitments; counts: L2Counts } {
   const commitments = readCommitments(block)

@@ -56,8 +56,8 @@ function senderOf(transaction: Field): Felt {
   return felt(sender.value === undefined ? member(transaction, 'contract_address') : sender)
 }
 
-/** Possible preimages of INVOKE before version 3; none for unknown versions. The shorter one is from before Starknet 0.8,
- *  when transactions had no version. */
+/** Possible preimages of INVOKE before version 3; none for unknown versions. The shorter one is from before Starknet
+ *  0.8, when transactions had no version. */
 function invokeBefore3(transaction: Field, version: unknown): PreimagePart[][] {
   if (version !== undefined && version !== '0x0' && version !== '0x1') return []
   const prefix = encodeShortString('invoke')

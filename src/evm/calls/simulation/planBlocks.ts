@@ -8,15 +8,15 @@ import {
   type PlannedBlock,
 } from './simulation.js'
 
-/** Seconds between simulated blocks whose time is not given. */
+/** Default seconds between simulated blocks. */
 const BLOCK_SECONDS = 12n
 const MAX_TIMESTAMP = 2n ** 64n - 1n
 
 /** A planned block with its number and time. */
 export type NumberedBlock = PlannedBlock & { block: BlockOverrides & { number: number; timestamp: bigint } }
 
-/** The planned blocks with numbers and times, and empty blocks where numbers are left out. @throws SimulationRefused for numbers
- *  or times that do not rise, and beyond the limits. */
+/** Adds numbers and times to the planned blocks, and empty blocks for skipped numbers. @throws SimulationRefused for
+ *  numbers or times that do not increase, and beyond the limits. */
 export function planBlocks(planned: readonly PlannedBlock[], base: Header): NumberedBlock[] {
   requireCounts(planned)
   const blocks: NumberedBlock[] = []

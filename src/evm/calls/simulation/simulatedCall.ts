@@ -27,17 +27,17 @@ export interface SimulatedContext extends TransactionContext {
 
 /** A call of a simulated block, ready to run. */
 export interface PreparedCall {
-  /** What the block lists. */
+  /** The transaction that the block lists. */
   transaction: Transaction
-  /** What runs: the same with all lists of the call, which the type of the transaction may leave out. */
+  /** The transaction that runs: with all lists of the call, which the listed type may omit. */
   executed: Transaction
   terms: TransactionTerms
-  /** The gas left in the simulation is less than the call asks for. */
+  /** True if the call requests more gas than the simulation has left. */
   isGasCapped: boolean
 }
 
-/** The transaction that a call of a simulated block becomes, and what it pays. Without a nonce it has the next one, without gas
- *  all that the block has left. @throws CallFailed, SimulationRefused in geth's words. */
+/** Converts a call of a simulated block to a transaction with its fees. A missing nonce defaults to the next one,
+ *  missing gas to all that the block has left. @throws CallFailed, SimulationRefused in geth's words. */
 export function prepareCall(context: SimulatedContext, request: CallRequest): PreparedCall {
   const { journal, header, rules, environment, chainId } = context
   const { from = ZERO_ADDRESS } = request
@@ -93,8 +93,8 @@ function requireNonce(
   throw new CallRefused('nonce max', reason, gasLimit)
 }
 
-/** Wei per blob gas that the call pays. Blobs are paid for even by a call that offers nothing for them, as in geth, where a sender
- *  that cannot pay gets a balance below zero; here its blobs are free. */
+/** Wei per blob gas that the call pays. As in geth, a call pays for blobs even if it offers nothing. In geth a sender
+ *  that cannot pay gets a negative balance; here its blobs are free. */
 function blobPrice(planned: PlannedCall & { blobBaseFee: bigint }, gasPrice: bigint, balance: bigint): bigint {
   const { request, gasLimit, blobBaseFee, isValidated } = planned
   const blobs = BigInt(request.blobVersionedHashes?.length ?? 0)
@@ -102,7 +102,8 @@ function blobPrice(planned: PlannedCall & { blobBaseFee: bigint }, gasPrice: big
   return isValidated || balance >= wei + (request.value ?? 0n) ? blobBaseFee : 0n
 }
 
-/** The unsigned transaction: its signature is zero. The type follows from the members of the call, as in geth. */
+/** Builds the unsigned transaction, with a zero signature. The type follows from the members of the call, as in
+ *  geth. */
 function transactionOf(
   request: CallRequest,
   {

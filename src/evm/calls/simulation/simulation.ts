@@ -5,7 +5,7 @@ import type { AccountOverride, BlockOverrides } from '../overrides.js'
 /** Blocks to simulate on top of a stored one (execution-apis, eth_simulateV1). */
 export interface Simulation {
   blocks: readonly PlannedBlock[]
-  /** Checks nonces and base fees as a chain does; otherwise calls without fees are free. */
+  /** Checks nonces and base fees as a chain does; if false, calls without fees are free. */
   isValidated: boolean
   /** Adds a log of `TRANSFER_LOG_ADDRESS` for each transfer of ether. */
   tracesTransfers: boolean
@@ -25,26 +25,26 @@ export interface SimulatedBlock {
   calls: SimulatedCall[]
 }
 
-/** What came of a call: its transaction is that of the block at the same index. */
+/** The outcome of a call. Its transaction is at the same index in the block. */
 export interface SimulatedCall {
   status: 'success' | 'revert' | 'halt'
-  /** In geth's words, if the status is not success. */
+  /** Set if the status is not success, in geth's words. */
   failure?: string
   output: Uint8Array
   gasUsed: bigint
-  /** Before the refund. */
+  /** Gas used before the refund. */
   maxUsedGas: bigint
-  /** Of the receipt, and those of transfers. A failed call has none. */
+  /** Logs of the receipt and of transfers. Empty for a failed call. */
   logs: { log: Log; logIndex: number }[]
 }
 
-/** Limits of a simulation besides those of calls. */
+/** Limits of a simulation, in addition to those of calls. */
 export interface SimulationLimits {
   /** Gas of all its calls together. */
   maxSimulationGas: number
 }
 
-/** Blocks of a simulation, those between its numbers included, and calls of a block and of all (geth). */
+/** Maximum blocks of a simulation, including those that fill gaps, and calls per block and in total (geth). */
 export const MAX_SIMULATED_BLOCKS = 256
 export const MAX_SIMULATED_CALLS_OF_BLOCK = 5000
 export const MAX_SIMULATED_CALLS = 10_000

@@ -33,17 +33,17 @@ import { type NumberedBlock, planBlocks } from './planBlocks.js'
 import { prepareCall, type SimulatedContext } from './simulatedCall.js'
 import type { SimulatedBlock, SimulatedCall, Simulation, SimulationLimits } from './simulation.js'
 
-/** The address of logs of transfers, 20 bytes (ERC-7528). */
+/** The address of transfer logs, 20 bytes (ERC-7528). */
 const TRANSFER_LOG_ADDRESS = parseHex('0xeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeee')
 
 const CODE_BYTES = 8 * 2 ** 20
-/** What geth adds to the failure of a call that got less gas than it asked for. */
+/** Appended by geth to the failure of a call that got less gas than it requested. */
 const GAS_CAPPED = " (gas limit was capped by the RPC server's global gas cap)"
 const ZERO_32 = new Uint8Array(32)
-// A log with its topics, apart from its data.
+// A log with its topics, without its data.
 const LOG_BYTES = 400
 
-/** What a simulator works with. */
+/** Dependencies of a simulator. */
 export interface SimulatorParts {
   chain: ChainReader
   reader: StateReader
@@ -51,17 +51,17 @@ export interface SimulatorParts {
   tables(rules: Rules): ForkTables
 }
 
-/** How long and how much a simulation may take. */
+/** Limits and deadline of a simulation. */
 export interface SimulationTerms {
   limits: CallLimits & SimulationLimits
   deadline: Deadline
 }
 
-/** Simulates blocks on top of a stored one. @throws StateUnavailable, SimulationRefused, CallFailed, CallMemoryExceeded,
- *  ReturnDataTooLong, PastTrieTooFar, DeadlineExceeded */
+/** Simulates blocks on top of a stored one. @throws StateUnavailable, SimulationRefused, CallFailed,
+ *  CallMemoryExceeded, ReturnDataTooLong, PastTrieTooFar, DeadlineExceeded */
 export type Simulator = (simulation: Simulation, blockNumber: number, terms: SimulationTerms) => SimulatedBlock[]
 
-/** A simulator over stored blocks and states. Nothing is kept between simulations but code. */
+/** Creates a simulator over stored blocks and states. Only code is kept between simulations. */
 export function createSimulator(parts: SimulatorParts): Simulator {
   const { chain, reader, tries } = parts
   const codes = createCodeCache(reader, CODE_BYTES)
@@ -105,7 +105,7 @@ interface RunParts {
   trie: StateRoot
 }
 
-/** What the calls of a block leave. */
+/** Results of the calls of a block. */
 interface BlockBody {
   transactions: Transaction[]
   receipts: Receipt[]
@@ -113,14 +113,14 @@ interface BlockBody {
   gasUsed: bigint
 }
 
-/** A simulation that runs: its state, and what it may still use. */
+/** A running simulation: its state and remaining budget. */
 class SimulationRun {
-  /** Of the last block. */
+  /** True if the last block is under proof of stake. */
   isProofOfStake = false
   private readonly parts: SimulatorParts
   private readonly run: RunParts
   private readonly hashes = new Map<number, Uint8Array>()
-  /** Logs of the block by the order in which they came, those of failed frames too. */
+  /** Indexes of the block's logs in emission order, including those of failed frames. */
   private readonly logIndexes = new Map<Log, number>()
   private readonly transfers = new Set<Log>()
   private machine: Machine | undefined
@@ -211,7 +211,7 @@ class SimulationRun {
       header.excessBlobGas = before.excessBlobGas === undefined ? 0n : nextExcessBlobGas(before, rules)
       header.parentBeaconBlockRoot = planned.block.parentBeaconBlockRoot ?? ZERO_32
     }
-    // Unknown where the parent has none, as in geth.
+    // Absent if the parent has none, as in geth.
     if (rules.has('amsterdam') && before.slotNumber !== undefined) header.slotNumber = before.slotNumber + 1n
     return overrideHeader(header, planned.block, rules.isProofOfStake)
   }
@@ -236,7 +236,7 @@ class SimulationRun {
     this.logIndexes.clear()
     this.transfers.clear()
     machine.hooks = { log: (log) => this.numberLog(log) }
-    // From Amsterdam on transfers have logs (EIP-7708).
+    // From Amsterdam on, the EVM logs transfers itself (EIP-7708).
     if (simulation.tracesTransfers && !rules.has('amsterdam')) {
       machine.onTransfer = (from, to, value) => {
         const log = transferLog(TRANSFER_LOG_ADDRESS, [from, to], value)

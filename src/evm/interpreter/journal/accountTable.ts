@@ -9,7 +9,7 @@ const ACCOUNT_BYTES = 800
 
 /** The accounts that a journal has loaded, one object per address. */
 export class AccountTable {
-  /** By id. */
+  /** Accounts by id. */
   all: JournalAccount[] = []
   private readonly ids: WordTable
   private readonly meter: MemoryMeter
@@ -66,7 +66,7 @@ export class AccountTable {
     return this.nextStorage++
   }
 
-  /** Forgets all accounts. */
+  /** Clears all accounts. */
   clear(): void {
     this.ids.clear()
     this.all = []

@@ -11,7 +11,7 @@ import type { AccountTable } from './accountTable.js'
 import type { JournalAccount } from './journalAccount.js'
 import type { SlotTable } from './slotTable.js'
 
-/** An account of the list, with what it was when it was first accessed. */
+/** An account of the list, with its fields at the first access. */
 interface AccountRecord {
   readonly balance: bigint
   readonly nonce: bigint
@@ -34,7 +34,8 @@ const WRITTEN = 2 // at the current index
 /** Records what a block accesses and changes, for its access list (EIP-7928). An account must be recorded before it is
  *  changed. Valid as long as the journal's tables. */
 export class BlockAccessRecorder implements AccessRecorder {
-  /** Of the transaction that runs, from 1; 0 before the first one, one more than their number after the last one. */
+  /** Index of the running transaction, from 1; 0 before the first one, one more than their number after the last
+   *  one. */
   index = 0
   private readonly slots: SlotTable
   private readonly accounts: AccountTable
@@ -75,7 +76,7 @@ export class BlockAccessRecorder implements AccessRecorder {
     if (!this.slotRecords.has(slot)) this.slotRecords.set(slot, { before: this.slots.valueBytes(slot), values: [] })
   }
 
-  /** Records what a transaction has changed: called at its end, with the accounts that it touched. */
+  /** Records the changes of a transaction. Called at its end, with the accounts that it touched. */
   endTransaction(touched: readonly JournalAccount[]): void {
     const { index } = this
     for (const account of touched) {
@@ -113,7 +114,7 @@ export class BlockAccessRecorder implements AccessRecorder {
     this.seen = seen
   }
 
-  /** The access list of what was recorded, sorted. */
+  /** Returns the recorded access list, sorted. */
   list(): BlockAccessList {
     const slotsOf = new Map<number, number[]>()
     for (const slot of this.accessed) {
@@ -152,8 +153,8 @@ export class BlockAccessRecorder implements AccessRecorder {
 
 const NO_CHANGES: readonly IndexedChange<Uint8Array>[] = []
 
-/** Appends the value, unless `isSame` says so of the value before the index: undefined when no change came before. Two ends
- *  of transactions may have the same index. */
+/** Appends the value unless `isSame` is true for the value before the index, undefined without an earlier change. Two
+ *  ends of transactions may have the same index. */
 function noteChange<T>(
   changes: IndexedChange<T>[],
   index: number,

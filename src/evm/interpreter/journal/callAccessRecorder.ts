@@ -5,8 +5,8 @@ import type { AccountTable } from './accountTable.js'
 import type { JournalAccount } from './journalAccount.js'
 import type { SlotTable } from './slotTable.js'
 
-/** Records what the instructions of a call access, for its access list (EIP-2930), those included that the gas was not enough
- *  for: with the list it may be. Valid as long as the journal's tables. */
+/** Records what the instructions of a call access, for its access list (EIP-2930). Includes accesses that lacked gas,
+ *  because the list may make them affordable. Valid as long as the journal's tables. */
 export class CallAccessRecorder implements AccessRecorder {
   private readonly tables: { slots: SlotTable; accounts: AccountTable }
   private readonly accessed = new Set<JournalAccount>()
@@ -20,7 +20,7 @@ export class CallAccessRecorder implements AccessRecorder {
     this.accessed.add(account)
   }
 
-  /** Leaves the account out: it is warm without a price. */
+  /** Does nothing: a created account is warm without a price. */
   created(): void {}
 
   slot(slot: number): void {
@@ -34,7 +34,8 @@ export class CallAccessRecorder implements AccessRecorder {
   /** Does nothing: a call shows no changes. */
   endTransaction(): void {}
 
-  /** What was accessed, sorted by address and slot. Contracts that the call created are left out unless it accessed their slots. */
+  /** Returns the accesses, sorted by address and slot. Omits contracts that the call created unless it accessed their
+   *  slots. */
   accesses(wasCreated: (account: JournalAccount) => boolean): AccessListEntry[] {
     const { slots, accounts } = this.tables
     const keysOf = new Map<JournalAccount, Uint8Array[]>(Array.from(this.accessed, (account) => [account, []]))

@@ -270,7 +270,7 @@ export class Journal implements EvmState {
     }
   }
 
-  /** Records accesses from now on, for the access list of a block; until it is called for another one, or `forget`. */
+  /** Records accesses for the access list of a block, until the next call of this method or `forget`. */
   recordAccesses(wanted: boolean): BlockAccessRecorder | undefined {
     const recorder = wanted ? new BlockAccessRecorder(this.slots, this.accounts) : undefined
     this.recorder = recorder
@@ -284,8 +284,9 @@ export class Journal implements EvmState {
     return recorder
   }
 
-  /** Ends a transaction: removes destructed accounts, of which the balance stays with `eip8246`, and touched empty ones with
-   *  `deleteEmpty` (EIP-161). Clears warm sets, transient storage, logs and the refund. Nothing can be reverted afterwards. */
+  /** Ends a transaction: removes destructed accounts (`eip8246` keeps their balance) and, with `deleteEmpty`, touched
+   *  empty ones (EIP-161). Clears warm sets, transient storage, logs and the refund. Nothing can be reverted
+   *  afterwards. */
   endTransaction(deleteEmpty: boolean, eip8246 = false): void {
     if (this.keptTouched !== undefined) this.keptTouched.touched = this.epoch
     this.keptTouched = undefined
@@ -319,7 +320,7 @@ export class Journal implements EvmState {
     account.balance = 0n
   }
 
-  /** Drops the account's slots, those stored too. Cannot be reverted: only between transactions. */
+  /** Drops the account's slots, including stored ones. Cannot be reverted: only between transactions. */
   clearStorage(account: JournalAccount): void {
     this.mark(account)
     account.storage = this.accounts.newStorage()
@@ -334,8 +335,8 @@ export class Journal implements EvmState {
     account.marks |= CHANGED | TOUCHED
   }
 
-  /** Differences from the state provider since the last call. The caller stores them below, after which the journal reads
-   *  the same from there. Only between transactions. */
+  /** Differences from the state provider since the last call. The caller must store them in the provider, from which
+   *  the journal then reads them. Only between transactions. */
   takeChanges(): StateChanges {
     const changes: StateChanges = { accounts: [], storage: [], codes: [] }
     const slotsOf = this.slots.takeChanged()
@@ -366,8 +367,8 @@ export class Journal implements EvmState {
     return out
   }
 
-  /** All accounts and slots that the journal has read since it was created, and which of them are deleted; without `isFinal`,
-   *  all may have been deleted in between. */
+  /** Returns all accounts and slots that the journal has read since its creation, and which of them are deleted.
+   *  Without `isFinal` all count as deleted, because they may have been in between. */
   accesses(isFinal: boolean): StateAccess[] {
     const slotsOf = this.slots.all()
     return this.accounts.all.map((account) => {
@@ -382,7 +383,7 @@ export class Journal implements EvmState {
     })
   }
 
-  /** Undoes everything since the journal was created or reset. What was read is kept for the next user, unless it exceeds
+  /** Undoes everything since the journal was created or reset. Keeps what was read for the next user, unless it exceeds
    *  `most`. Not for journals whose `takeChanges` is used. */
   rewind(most: { accounts: number; slots: number; codeBytes: number }): void {
     const { accounts, slots, loadedCodeBytes: codeBytes } = this

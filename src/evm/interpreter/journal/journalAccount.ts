@@ -4,7 +4,7 @@ import type { StoredSlots } from '../../state/stateProvider.js'
 import type { Code } from '../code.js'
 import type { Account } from '../state.js'
 
-/** What the journal knows of an account besides its fields. Epochs are transaction numbers. */
+/** The journal's data of an account in addition to its fields. Epochs are transaction numbers. */
 export interface JournalAccount extends Account {
   /** Id of its storage in the slot table. */
   storage: number

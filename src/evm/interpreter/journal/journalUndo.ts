@@ -19,8 +19,8 @@ export const REFUND = 12
 
 const RIPEMD_LIMB = 3
 
-/** True for the RIPEMD-160 precompile. A mainnet block touched it in a call without value that ran out of gas, and two clients
- *  kept it touched; now all do (EIP-161, discussion of block 2,675,119). */
+/** True for the RIPEMD-160 precompile. A mainnet block touched it in a call without value that ran out of gas, and two
+ *  clients kept it touched; now all do (EIP-161, discussion of block 2,675,119). */
 export function isRipemd({ word }: JournalAccount): boolean {
   return word[0] === RIPEMD_LIMB && (word[1] | word[2] | word[3] | word[4]) === 0
 }
@@ -37,7 +37,7 @@ export function undoAccount(undo: UndoLog, account: JournalAccount, kind: number
     const before = undo.popNumber()
     if (kind === EXISTS) account.exists = false
     else if (kind === WARM) account.warm = before
-    // It stays in the journal's list of touched accounts; its epoch says that it does not count.
+    // It stays in the journal's list of touched accounts, but its epoch excludes it.
     else if (kind === TOUCH) account.touched = before
     else if (kind === CREATED) account.created = before
     else if (kind === DESTRUCTED) account.destructed = before

@@ -56,15 +56,15 @@ export class SlotTable {
     this.marks[id] = 3
   }
 
-  /** Saves the value as the original one of that epoch's transaction, unless one is saved. Called before each write, and
-   *  not before each read, because reads are more frequent. */
+  /** Saves the value as the original one of that epoch's transaction, unless one is saved. Called before each write,
+   *  and not before each read, because reads are more frequent. */
   keepOriginal(id: number, epoch: number): void {
     if (this.epochs[id] === epoch) return
     this.epochs[id] = epoch
     copyWord(this.current, id * LIMBS, this.original, id * LIMBS)
   }
 
-  /** How the word would change the slot, for its gas: see `SlotChange`. */
+  /** Returns how the word would change the slot, for its gas: bits such as `ORIGINAL_ZERO`. */
   change(slot: number, s: Words, a: number): number {
     const { current, original } = this
     const at = slot * LIMBS
@@ -103,7 +103,7 @@ export class SlotTable {
     return out
   }
 
-  /** The same for a second consumer. */
+  /** Like `takeChanged`, for a second consumer. */
   takeTouched(): Map<number, number[]> {
     for (const id of this.touched) this.marks[id] &= ~2
     const out = this.byOwner(this.touched)

@@ -12,7 +12,8 @@ import { createPrecompileTable, type Precompiles } from './precompileTable.js'
  *  0x-prefixed hex. @throws Error for malformed arguments. */
 export type VerifyKzgProof = (commitment: string, z: string, y: string, proof: string) => boolean
 
-/** Precompiles of a fork by address, up to 0x100; undefined where there is none. `verifyKzgProof` is used from Cancun on. */
+/** Precompiles of a fork by address, up to 0x100; undefined for other addresses. `verifyKzgProof` is used from Cancun
+ *  on. */
 export function createPrecompiles(rules: Rules, verifyKzgProof: VerifyKzgProof): (Precompile | undefined)[] {
   return createPrecompileTable(rules, {
     bn254: bn254Precompiles,
@@ -55,7 +56,7 @@ function bn254Precompiles(cheap: boolean): Precompiles {
   }
 }
 
-/** The first failure of the input's items of that many bytes. */
+/** Returns the first failure among the input's items of `item` bytes. */
 function firstFailure(
   input: Uint8Array,
   item: number,

@@ -1,6 +1,7 @@
 import type { VerifyKzgProof } from './curves.js'
 
-/** A KZG proof verifier over the public trusted setup (EIP-4844). Its points are parsed at the first proof: about 20 ms. */
+/** A KZG proof verifier over the public trusted setup (EIP-4844). Its points are parsed at the first proof: about 20
+ *  ms. */
 export async function loadKzgVerifier(): Promise<VerifyKzgProof> {
   const [{ KZG }, { trustedSetup }] = await Promise.all([
     import('micro-eth-signer/kzg.js'),

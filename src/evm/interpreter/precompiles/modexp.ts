@@ -39,7 +39,8 @@ export function createModexp(rules: ModexpRules): Precompile {
   }
 }
 
-/** The three lengths. Lengths beyond 2^53 - 1 are clamped to it: no gas suffices for them, unless they are irrelevant. */
+/** The three lengths. Lengths beyond 2^53 - 1 are clamped to it: no gas suffices for them, unless they are
+ *  irrelevant. */
 function lengthsOf(input: Uint8Array): [number, number, number] {
   const lengthAt = (at: number) => {
     const length = numberAt(input, at, 32)

@@ -5,13 +5,13 @@ export interface EncodedCurve {
   readonly modulus: bigint
   /** Bytes of a coordinate, or of one half of it on the twist. */
   readonly elementBytes: number
-  /** Bytes of those that must be zero. */
+  /** Leading bytes of an element that must be zero. */
   readonly padding: number
   readonly b: bigint
   readonly twistB: Pair
   /** The first element of a coordinate on the twist is the factor of i. */
   readonly imaginaryFirst: boolean
-  /** What geth says of a point that is not on the curve. */
+  /** geth's message for a point that is not on the curve. */
   readonly notOnCurve: string
 }
 
@@ -46,7 +46,7 @@ export const BLS12_381: EncodedCurve = {
   notOnCurve: 'invalid point: not on curve',
 }
 
-/** Why the bytes are no field elements, in the words of geth; undefined if they are. */
+/** Returns why the bytes are not field elements, in geth's words; undefined if they are. */
 export function elementFailure(
   { modulus, elementBytes, padding }: EncodedCurve,
   input: Uint8Array,
@@ -59,7 +59,7 @@ export function elementFailure(
   return undefined
 }
 
-/** Why the bytes are no point of the curve; undefined if they are. The subgroup is not checked. */
+/** Returns why the bytes are not a point on the curve; undefined if they are. The subgroup is not checked. */
 export function pointFailure(curve: EncodedCurve, input: Uint8Array): string | undefined {
   const failure = elementFailure(curve, input)
   if (failure !== undefined) return failure
@@ -69,7 +69,7 @@ export function pointFailure(curve: EncodedCurve, input: Uint8Array): string | u
   return (y * y - x * x * x - b) % modulus === 0n ? undefined : curve.notOnCurve
 }
 
-/** The same for a point of the twist. */
+/** Like `pointFailure`, for a point on the twist. */
 export function twistPointFailure(curve: EncodedCurve, input: Uint8Array): string | undefined {
   const failure = elementFailure(curve, input)
   if (failure !== undefined) return failure

@@ -7,7 +7,7 @@ export interface Precompile {
   /** The output; undefined for invalid input, which consumes all gas. `input` is a view of reused memory: it may be
    *  returned, but not kept. @throws DeadlineExceeded */
   run(input: Uint8Array, deadline: Deadline): Uint8Array | undefined
-  /** Why `run` refused the input, in geth's words; absent, or undefined, if that is not known. */
+  /** Returns why `run` refused the input, in geth's words. Absent, or undefined, if that is unknown. */
   failure?(input: Uint8Array): string | undefined
   /** True if it takes milliseconds even when it costs little gas. */
   readonly isLong?: boolean

@@ -9,7 +9,8 @@ import { fitted, type Precompile } from './precompile.js'
 const NO_BYTES = new Uint8Array(0)
 const wordsOf = (input: Uint8Array) => Math.ceil(input.length / 32)
 
-/** Precompiles of a fork by address, up to 0x100; undefined where there is none. Curve precompiles come from `curves`. */
+/** Precompiles of a fork by address, up to 0x100; undefined for other addresses. Curve precompiles come from
+ *  `curves`. */
 export function createPrecompileTable(rules: Rules, curves: CurvePrecompiles): (Precompile | undefined)[] {
   const has = (fork: Fork) => rules.has(fork)
   const out: (Precompile | undefined)[] = new Array(0x101).fill(undefined)
@@ -64,7 +65,7 @@ function recoverAddress(input: Uint8Array): Uint8Array {
     const key = recoverPublicKey(data.subarray(0, 32), v - 27, data.subarray(64, 96), data.subarray(96, 128))
     return keccak256(key).fill(0, 0, 12)
   } catch {
-    return NO_BYTES // no signature by any key
+    return NO_BYTES // no key can have made this signature
   }
 }
 

@@ -16,8 +16,8 @@ import {
 import { writeDivideDigits } from './division.js'
 import { DIVIDEND, DIVISOR, FACTOR, POWER, QUOTIENT } from './layout.js'
 
-/* Word arithmetic as WebAssembly functions. Arguments are addresses of words; the result replaces the last operand. Same
- * results as `words/multiply` and `words/bits`. */
+/* Word arithmetic as WebAssembly functions. Arguments are addresses of words; the result replaces the last operand.
+ * Same results as `words/multiply` and `words/bits`. */
 
 const { add, sub, multiply, and, or, xor, left, right, isLess } = i64s
 

@@ -109,7 +109,8 @@ function createInstructionTable(buffer: ArrayBuffer): (rules: EvmRules) => void 
 // Longer code than forks since Spurious Dragon allow is not worth copying.
 const LONGEST_CODE = 0x4_0000
 
-/** Copies code and its jump targets into the module's memory, where they stay until it is full and everything is dropped. */
+/** Copies code and its jump targets into the module's memory, where they stay until it is full and everything is
+ *  dropped. */
 function createCodeSlots(memory: Uint8Array): (code: Code) => number {
   let epoch = 1
   let next = CODES

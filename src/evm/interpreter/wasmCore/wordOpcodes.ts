@@ -67,7 +67,8 @@ function writeSub(w: CoreWriter): void {
   }
 }
 
-/** EXP: charges for the exponent's bytes. Where jumps leave the loop, EXP leaves it too, because it takes microseconds. */
+/** EXP: charges for the exponent's bytes. Where jumps leave the loop, EXP leaves it too, because it takes
+ *  microseconds. */
 function writePower(w: CoreWriter): void {
   const { f } = w
   const [count] = w.x

@@ -15,8 +15,8 @@ import {
 } from '../../../wasm/assembler.js'
 import { REGISTERS } from './layout.js'
 
-/** Some opcodes and the code generator for them. Its code ends with `CoreWriter.next`, or jumps to `leave` having changed
- *  nothing but the constant gas. */
+/** Some opcodes and the code generator for them. Its code ends with `CoreWriter.next`, or jumps to `leave` having
+ *  changed nothing but the constant gas. */
 export interface Case {
   codes: readonly number[]
   write(): void

@@ -2,8 +2,7 @@ import { LIMBS, type Words } from './words.js'
 
 /** b = a + b. */
 export function add(s: Words, a: number, b: number): void {
-  // The carry out of a sum of 32-bit integers, without leaving them: set where both have the top bit, or one has it and
-  // the sum has lost it.
+  // The carry of a sum, in 32-bit integers only: set if both have the top bit, or one has it and the sum lacks it.
   let x = s[a]
   let y = s[b]
   let t = (x + y) | 0

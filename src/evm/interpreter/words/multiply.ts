@@ -11,9 +11,9 @@ import {
   type Words,
 } from './words.js'
 
-// Products and quotients go over digits of 16 bits, least significant first, in doubles: a column of 16 products and its
-// carry stay below 2^37, which a double holds exactly, and V8 needs no conversions. The arrays are scratch space: nothing
-// in them outlives a call.
+// Products and quotients go over digits of 16 bits, least significant first, in doubles: a column of 16 products and
+// its carry stay below 2^37, which a double holds exactly, and V8 needs no conversions. The arrays are scratch space:
+// nothing in them outlives a call.
 const DIGIT = 0x1_0000
 const left = new Float64Array(40)
 const right = new Float64Array(40)
@@ -35,7 +35,7 @@ function writeDigits(s: Words, a: number, digits: Float64Array, count: number): 
   for (let i = 0; i < LIMBS; i++) s[a + i] = digits[2 * i] | (digits[2 * i + 1] << 16)
 }
 
-/** The digits of left × right, at most `limit` of them, in `product`; gives their number without leading zeros. */
+/** The digits of left × right, at most `limit` of them, in `product`; returns their number without leading zeros. */
 function multiplyDigits(nLeft: number, nRight: number, limit: number): number {
   const count = Math.min(nLeft + nRight, limit)
   let carry = 0
@@ -94,12 +94,12 @@ function multiplyLarge(s: Words, a: number, b: number): void {
   writeDigits(s, b, product, multiplyDigits(nLeft, nRight, 16))
 }
 
-/** Divides the `n` digits of `u` by the `m` digits of `v`, of which the highest is not zero (Knuth, The Art of Computer
- *  Programming 2, 4.3.1, algorithm D). The quotient goes to `quotient`, n - m + 1 digits; the remainder stays in the first
- *  m digits of `u`, which has room for one more digit. Needs n >= m >= 2. */
+/** Divides the `n` digits of `u` by the `m` digits of `v`, whose highest is not zero (Knuth, The Art of Computer
+ *  Programming 2, 4.3.1, algorithm D). The quotient goes to `quotient`, n - m + 1 digits; the remainder stays in the
+ *  first m digits of `u`, which has room for one more digit. Needs n >= m >= 2. */
 function divideDigits(u: Float64Array, n: number, v: Float64Array, m: number): void {
-  // Both are scaled so that the divisor's top digit is at least half of the base: quotient estimates are then at most 2 too
-  // large.
+  // Both are scaled so that the divisor's top digit is at least half of the base: quotient estimates are then at most 2
+  // too large.
   const scale = Math.floor(DIGIT / (v[m - 1] + 1))
   scaleDigits(u, n, scale)
   if (scale !== 1) {
@@ -167,7 +167,7 @@ function addBack(u: Float64Array, j: number, v: Float64Array, m: number): void {
   u[j + m] = (u[j + m] + carry) % DIGIT
 }
 
-/** Divides digits by one of at most 32 bits: the quotient to `quotient`, the remainder given. */
+/** Divides digits by a number of at most 32 bits: writes the quotient to `quotient`, returns the remainder. */
 function divideBySmall(u: Float64Array, n: number, divisor: number): number {
   let rest = 0
   for (let i = n - 1; i >= 0; i--) {
@@ -249,7 +249,7 @@ export function moduloSigned(s: Words, a: number, b: number): void {
   if (negative) negate(s, b)
 }
 
-/** c = (a + b) mod c, the sum not cut off; zero when c is zero. */
+/** c = (a + b) mod c, the sum not truncated; zero when c is zero. */
 export function addModulo(s: Words, a: number, b: number, c: number): void {
   if (isZeroWord(s, c)) return
   let carry = 0
@@ -264,7 +264,7 @@ export function addModulo(s: Words, a: number, b: number, c: number): void {
   reduce(s, c, left, trimDigits(left, 17))
 }
 
-/** c = (a × b) mod c, the product not cut off; zero when c is zero. */
+/** c = (a × b) mod c, the product not truncated; zero when c is zero. */
 export function multiplyModulo(s: Words, a: number, b: number, c: number): void {
   if (isZeroWord(s, c)) return
   const n = multiplyDigits(readDigits(s, a, left), readDigits(s, b, right), 32)

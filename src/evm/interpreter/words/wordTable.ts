@@ -3,8 +3,8 @@ import type { MemoryMeter } from '../memoryMeter.js'
 import { copyWord, enlarged, LIMBS, sameWords, type Words } from './words.js'
 
 /** Ids 0, 1, 2… for pairs of a space and a word, in insertion order: a hash table in typed arrays with linear probing.
- *  Keys come from strangers, so the hash is keyed (NH): a pair of keys chosen without knowing the random numbers collides
- *  in at most one of 2^16 tables. */
+ *  Keys come from untrusted clients, so the hash is keyed (NH): a pair of keys chosen without knowing the random
+ *  numbers collides in at most one of 2^16 tables. */
 export class WordTable {
   /** Number of ids. */
   count = 0
@@ -43,7 +43,7 @@ export class WordTable {
     return this.insertHashed(this.hash(space, s, a), space, s, a)
   }
 
-  /** The same for the word last passed to `find`, reusing its hash. */
+  /** Like `insert`, for the word last passed to `find`, reusing its hash. */
   insertAbsent(space: number, s: Words, a: number): number {
     return this.insertHashed(this.asked, space, s, a)
   }
@@ -72,8 +72,7 @@ export class WordTable {
     return this.keys.byteLength + this.spaces.byteLength + this.buckets.byteLength
   }
 
-  /** Drops all ids. Memory is released beyond 2^16 ids, and if few of many were used, because clearing takes time each
-   *  time. */
+  /** Drops all ids. Releases memory beyond 2^16 ids, and if few of many were used, because each clearing takes time. */
   clear(): void {
     if (this.count === 0) return
     const capacity = this.spaces.length

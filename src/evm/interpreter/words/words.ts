@@ -157,7 +157,7 @@ export function setBytes(s: Words, a: number, bytes: Uint8Array, from: number, l
   while (at < a + LIMBS) s[at++] = 0
 }
 
-/** A longer array with the same beginning. */
+/** Returns a longer array with the same beginning. */
 export function enlarged(array: Int32Array, length: number): Int32Array<ArrayBuffer> {
   const out = new Int32Array(length)
   out.set(array)

@@ -11,7 +11,7 @@ import { byKey } from './prestate.js'
 
 /** Options of geth's erc7562Tracer. */
 export interface Erc7562Options {
-  /** geth keeps so many words of the stack; nothing that it writes depends on it. */
+  /** Number of stack words that geth keeps; nothing in its output depends on it. */
   readonly stackTopItemsSize?: number
   /** Opcodes that are not counted; the lowest byte of each. Default: those without effect on the rules of ERC-7562. */
   readonly ignoredOpcodes?: readonly bigint[]
@@ -20,9 +20,9 @@ export interface Erc7562Options {
 
 /** The calls of an execution with what ERC-7562 restricts: storage, opcodes, code of other accounts, and preimages. */
 export interface Erc7562Recorder {
-  /** One after another; they throw CallMemoryExceeded. */
+  /** Run them in order; they throw CallMemoryExceeded. */
   readonly hooks: readonly Hooks[]
-  /** The calls as geth writes them. `ofTransaction` makes the first call that of the whole transaction. */
+  /** The calls as geth writes them. `ofTransaction` converts the first call to that of the whole transaction. */
   result(ofTransaction: (root: TracedCall) => TracedCall, logsBefore: number): object
 }
 
@@ -50,7 +50,7 @@ const IGNORED = new Set([
   ...Array.from({ length: 0xa0 - 0x5f }, (_, i) => 0x5f + i),
 ])
 
-// The lists of a frame, and an entry of one.
+// The lists of a frame, and one entry of a list.
 const FRAME_BYTES = 1000
 const ENTRY_BYTES = 250
 
@@ -60,10 +60,10 @@ export function recordErc7562(journal: Journal, { ignoredOpcodes, withLog }: Erc
   const calls = recordCalls(meter, { withLog })
   const preimages = recordPreimages(meter)
   const ignored = ignoredOpcodes === undefined ? IGNORED : new Set(ignoredOpcodes.map((each) => Number(each & 0xffn)))
-  /** Of all frames in order of their beginning, and of those that run. */
+  /** All frames in order of their start, and the frames that run. */
   const frames: Accesses[] = []
   const open: Accesses[] = []
-  /** The instruction before, whatever its frame, unless RETURN or REVERT came after it. */
+  /** The previous instruction, in any frame; cleared by RETURN and REVERT. */
   let last: { op: number; address?: string } | undefined
 
   const count = (counts: Map<string, number>, key: string) => {
@@ -126,7 +126,7 @@ export function recordErc7562(journal: Journal, { ignoredOpcodes, withLog }: Erc
       noteStorage(machine, frame, op)
       last = { op, address: isCodeRead ? address : undefined }
     },
-    // A machine with `step` calls it.
+    // A machine with `step` calls this.
     stepped() {},
   }
 
@@ -134,7 +134,7 @@ export function recordErc7562(journal: Journal, { ignoredOpcodes, withLog }: Erc
     let next = 0
     const format = (call: TracedCall, isFirst: boolean): object => {
       const accesses = formatAccesses(frames[next++])
-      // geth leaves the first call without.
+      // geth omits this for the first call.
       const outOfGas = !isFirst && /^(out of gas|contract creation code storage out of gas)/.test(call.failure ?? '')
       const { logs, value, type, ...head } = formatCallFrame({ ...call, calls: [] }, logsBefore)
       const keccak = isFirst ? preimages.preimages().sort(Buffer.compare).map(formatData) : []
@@ -147,7 +147,7 @@ export function recordErc7562(journal: Journal, { ignoredOpcodes, withLog }: Erc
   return { hooks: [calls.hooks, preimages.hooks, hooks], result }
 }
 
-/** geth leaves out empty lists. */
+/** geth omits empty lists. */
 function orAbsent<T>(list: T[]): T[] | undefined {
   return list.length > 0 ? list : undefined
 }

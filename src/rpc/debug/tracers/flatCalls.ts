@@ -9,7 +9,7 @@ const SELFDESTRUCT = 0xff
 export interface FlatOptions {
   /** The error of a call in other words. */
   errorOf?(call: TracedCall, failure: string): string
-  /** True for calls that are left out, with all below them. Not asked about the first. */
+  /** True for calls to omit, with all below them. Not called for the first. */
   isHidden(call: TracedCall): boolean
 }
 
@@ -17,11 +17,11 @@ export interface FlatOptions {
 export interface GethFlatOptions {
   /** Errors in OpenEthereum's words. */
   readonly convertParityErrors?: boolean
-  /** With calls of precompiles. */
+  /** Include calls of precompiles. */
   readonly includePrecompiles?: boolean
 }
 
-/** A call in the flat shape, without the members that place it in a block. */
+/** A call in the flat shape, without the members that locate it in a block. */
 export interface FlatCall {
   readonly action: object
   readonly error?: string
@@ -31,7 +31,7 @@ export interface FlatCall {
   readonly type: string
 }
 
-/** The call and all below it, parents first. */
+/** Flattens the call and all below it, parents first. */
 export function flattenCalls(root: TracedCall, options: FlatOptions): FlatCall[] {
   const out: FlatCall[] = []
   const add = (call: TracedCall, traceAddress: number[]) => {

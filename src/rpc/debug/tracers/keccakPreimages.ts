@@ -8,13 +8,13 @@ import { formatData } from '../../../lib/hex.js'
 import { byKey } from './prestate.js'
 
 const KECCAK256 = 0x20
-/** Most bytes beyond the memory that geth shows as zeros. */
+/** Maximum bytes beyond the memory that geth shows as zeros. */
 const MAX_PADDING = 2n ** 20n
 const MAX_INT64 = 2n ** 63n - 1n
 // A preimage with its key and set entry.
 const PREIMAGE_BYTES = 200
 
-/** Records what KECCAK256 instructions hash, those included that the gas is not enough for, as geth's tracers do. */
+/** Records the inputs of KECCAK256 instructions, including those that run out of gas, as geth's tracers do. */
 export interface PreimageRecorder {
   /** The hooks throw CallMemoryExceeded. */
   readonly hooks: Hooks
@@ -22,7 +22,7 @@ export interface PreimageRecorder {
   preimages(): Uint8Array[]
 }
 
-/** A recorder whose memory is counted by the meter. */
+/** Returns a recorder whose memory is counted by the meter. */
 export function recordPreimages(meter: MemoryMeter): PreimageRecorder {
   const found = new Map<string, Uint8Array>()
   const hooks: Hooks = {
@@ -34,19 +34,19 @@ export function recordPreimages(meter: MemoryMeter): PreimageRecorder {
       meter.take(PREIMAGE_BYTES + 2 * preimage.length)
       found.set(key, preimage)
     },
-    // A machine with `step` calls it.
+    // A machine with `step` calls this.
     stepped() {},
   }
   return { hooks, preimages: () => [...found.values()] }
 }
 
-/** The preimages by their hashes, as geth's keccak256PreimageTracer writes them. */
+/** Formats the preimages by their hashes, as geth's keccak256PreimageTracer writes them. */
 export function formatPreimages(preimages: readonly Uint8Array[]): Record<string, string> {
   return byKey(preimages.map((preimage) => [formatData(keccak256(preimage)), formatData(preimage)]))
 }
 
-/** A copy of the range on the stack, zeros beyond the memory; undefined for one that geth does not show. It reads 64 bits of offset
- *  and length. */
+/** A copy of the memory range on the stack, with zeros beyond the memory; undefined for one that geth does not show.
+ *  Reads 64 bits of offset and length. */
 function hashedMemory({ stack, memory }: SteppedMachine, frame: Frame): Uint8Array | undefined {
   const { sp, stackBase, memoryBase, memorySize } = frame
   if ((sp - stackBase) / LIMBS < 2) return undefined

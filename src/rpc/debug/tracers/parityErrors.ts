@@ -14,7 +14,7 @@ import {
   WRITE_PROTECTION_WHILE_PRICING,
 } from '../../../evm/interpreter/failures.js'
 
-/** A whole failure, or the beginning of failures, in geth's words, and what OpenEthereum calls it. */
+/** A complete failure, or the beginning of failures, in geth's words, with OpenEthereum's name for it. */
 type Wording = readonly [failure: string, error: string]
 
 const COMMON: readonly Wording[] = [
@@ -27,7 +27,7 @@ const COMMON_PREFIXES: readonly Wording[] = [
   ['stack underflow', 'Stack underflow'],
 ]
 
-// eth/tracers/native/call_flat.go of geth: whole failures, which some have outgrown, and prefixes.
+// From eth/tracers/native/call_flat.go of geth: complete failures, some of them outdated, and prefixes.
 const OF_GETH = new Map<string, string>([
   ...COMMON,
   [CODE_STORE_OUT_OF_GAS, 'Out of gas'],
@@ -40,7 +40,7 @@ const OF_GETH = new Map<string, string>([
 ])
 const PREFIXES_OF_GETH: readonly Wording[] = [...COMMON_PREFIXES, [`${OUT_OF_GAS}:`, 'Out of gas']]
 
-// What OpenEthereum's vm::Error and trace::Error say. Code that must not be stored was out of gas there.
+// Messages of OpenEthereum's vm::Error and trace::Error. Code that must not be stored was out of gas there.
 const OF_PARITY = new Map<string, string>([
   ...COMMON,
   [CODE_STORE_OUT_OF_GAS, 'Out of gas'],
@@ -63,7 +63,7 @@ export function convertedByGeth(failure: string): string {
   return OF_GETH.get(failure) ?? withPrefix(PREFIXES_OF_GETH, failure) ?? failure
 }
 
-/** The failure as `trace_` methods write it: in OpenEthereum's words, where it had some. */
+/** The failure as `trace_` methods write it: in OpenEthereum's words where it had some. */
 export function parityError(failure: string, isPrecompile: boolean): string {
   const known = OF_PARITY.get(failure) ?? withPrefix(PREFIXES_OF_PARITY, failure)
   if (known !== undefined && !isPrecompile) return known

@@ -21,13 +21,14 @@ interface AccountJson {
   storage?: Record<string, string>
 }
 
-/** What was touched as it was before, by address. */
+/** The touched accounts and slots with their previous state, by address. */
 export function formatPrestate(touched: Iterable<TouchedState>, options: PrestateOptions): object {
   const before = [...touched].filter((state) => options.includeEmpty || !isEmpty(state))
   return byKey(before.map((state) => [formatData(state.address), formatBefore(state, state.slots.values(), options)]))
 }
 
-/** What was changed, before and after; `journal` has the state after. With `eip8246` deleted accounts keep their balance. */
+/** Returns the changes, before and after; `journal` has the state after. With `eip8246` deleted accounts keep their
+ *  balance. */
 export function formatDifference(
   touched: Iterable<TouchedState>,
   { journal, eip8246 }: { journal: Journal; eip8246: boolean },
@@ -37,8 +38,8 @@ export function formatDifference(
   const post: [string, AccountJson][] = []
   for (const state of touched) {
     const address = formatData(state.address)
-    // A deleted account is only in `pre`, with everything that was touched, even if it was paid after SELFDESTRUCT. Since EIP-8246
-    // one with a balance stays.
+    // A deleted account is only in `pre`, with everything that was touched, even if it was paid after SELFDESTRUCT.
+    // Since EIP-8246, one with a balance is kept.
     if (state.isDestructed && !(eip8246 && journal.account(state.address).balance !== 0n)) {
       if (!isEmpty(state)) pre.push([address, formatBefore(state, state.slots.values(), options)])
       continue
@@ -74,7 +75,7 @@ function formatBefore(
   }
 }
 
-/** The changed fields; undefined if none is. */
+/** The changed fields; undefined if none changed. */
 function formatAfter(
   before: TouchedState,
   journal: Journal,
@@ -101,7 +102,7 @@ function isEmpty({ balance, nonce, code }: TouchedState): boolean {
   return balance === 0n && nonce === 0n && code.length === 0
 }
 
-/** A JSON number, as geth writes nonces; nobody has 2^53 of them. */
+/** A JSON number, as geth writes nonces; no account reaches 2^53. */
 function formatNonce(nonce: bigint): number {
   return Number(nonce)
 }
@@ -110,7 +111,7 @@ function isZero(value: Uint8Array): boolean {
   return value.every((byte) => byte === 0)
 }
 
-/** An object with those members, in order of their names. */
+/** An object with those members, ordered by name. */
 export function byKey<T>(entries: [string, T][]): Record<string, T> {
   return Object.fromEntries(entries.sort(([a], [b]) => (a < b ? -1 : 1)))
 }

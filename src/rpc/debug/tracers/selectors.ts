@@ -3,7 +3,7 @@ import { formatData } from '../../../lib/hex.js'
 
 const CALLS = new Set([0xf1, 0xf2, 0xf4, 0xfa])
 
-/** How often each selector was called, with the length of what follows it, as geth's 4byteTracer counts. */
+/** Counts the calls of each selector and length of the remaining calldata, as geth's 4byteTracer does. */
 export function countSelectors(
   root: TracedCall,
   isPrecompile: (address: Uint8Array) => boolean,

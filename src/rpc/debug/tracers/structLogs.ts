@@ -16,15 +16,15 @@ export interface StructLogOptions {
   readonly disableStack?: boolean
   readonly disableStorage?: boolean
   readonly enableReturnData?: boolean
-  /** No more logs are written once they have more than this many bytes; 0: no limit. */
+  /** No more logs are written once the output exceeds this many bytes; 0: no limit. */
   readonly limit?: number
 }
 
 const SLOAD = 0x54
 const SSTORE = 0x55
 
-/** Writes what geth's struct logger answers: a summary and one entry for each instruction. `applied` is the outcome of a run
- *  before, so that nothing has to be kept; `run` repeats it with the hooks. */
+/** Writes the result of geth's struct logger: a summary and one entry for each instruction. `applied` is the outcome of
+ *  a previous run, so that nothing has to be buffered; `run` repeats it with the hooks. */
 export function writeStructLogs(
   out: JsonOutput,
   options: StructLogOptions,
@@ -55,7 +55,7 @@ function structLogHooks(out: JsonOutput, options: StructLogOptions, journal: Jou
   let head = ''
   let depth = 0
   let tail = ''
-  // Only an instruction that can be paid for has read or written it.
+  // Only an instruction with enough gas has read or written it.
   let access: StorageAccess | undefined
   let written = 0
   let isFirst = true
@@ -86,7 +86,7 @@ function structLogHooks(out: JsonOutput, options: StructLogOptions, journal: Jou
   }
 }
 
-/** A slot that an instruction reads or writes, and its value after that: 32 bytes each. */
+/** A slot that an instruction reads or writes, and its value afterwards: 32 bytes each. */
 interface StorageAccess {
   readonly address: Uint8Array // 20, always the same object for an account
   readonly slot: Uint8Array
@@ -108,7 +108,7 @@ function storageAccess(
   return { address, slot, value }
 }
 
-/** Writes stacks. Most words are those of the step before: their text is kept. */
+/** Writes stacks. Most words equal those of the previous step: their text is kept. */
 function createStackWriter(): (machine: SteppedMachine, frame: Frame) => string {
   let base = -1
   let known = 0

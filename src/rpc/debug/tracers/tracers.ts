@@ -19,7 +19,7 @@ import { byKey, formatDifference, formatPrestate, type PrestateOptions } from '.
 import { countSelectors } from './selectors.js'
 import { type StructLogOptions, writeStructLogs } from './structLogs.js'
 
-/** Which tracer is wanted, with its options. */
+/** The requested tracer, with its options. */
 export type TracerChoice = ({ readonly name: 'structLogger' } & StructLogOptions) | NativeTracer
 /** A tracer with a name, which a muxTracer may contain. */
 export type NativeTracer =
@@ -30,7 +30,7 @@ export type NativeTracer =
   | { readonly name: '4byteTracer' | 'keccak256PreimageTracer' | 'noopTracer' }
   | { readonly name: 'muxTracer'; readonly tracers: readonly NativeTracer[] }
 
-/** The place of a traced transaction; calls have none. */
+/** The location of a traced transaction; absent for calls. */
 export interface TracePlace {
   readonly block: StoredBlock
   readonly index: number
@@ -133,7 +133,7 @@ export function ofTransaction(root: TracedCall, { transaction }: Execution, { ga
   return { ...root, gas: transaction.gasLimit, gasUsed }
 }
 
-/** Whether there is a precompile at an address. */
+/** Whether an address is a precompile. */
 export function precompilesOf({ machine }: Execution): (address: Uint8Array) => boolean {
   const word = new Int32Array(LIMBS)
   return (address) => {
@@ -146,7 +146,7 @@ const CALL = 0xf1
 const STATICCALL = 0xfa
 const CALLS = new Set([CALL, 0xf2, 0xf4, STATICCALL])
 
-/** geth leaves out CALL and STATICCALL of a precompile, whatever they carry. */
+/** geth omits CALL and STATICCALL of a precompile, with or without value. */
 function flatOptionsOfGeth(
   { convertParityErrors = false, includePrecompiles = false }: GethFlatOptions,
   isPrecompile: (address: Uint8Array) => boolean,
@@ -157,8 +157,8 @@ function flatOptionsOfGeth(
   }
 }
 
-/** How `trace_` methods show calls: OpenEthereum, Erigon, Nethermind and reth leave out nested calls of a precompile that carry
- *  no value; that of a DELEGATECALL is its caller's. */
+/** How `trace_` methods show calls: OpenEthereum, Erigon, Nethermind and reth omit nested calls of a precompile without
+ *  value; a DELEGATECALL has its caller's value. */
 export function parityFlatOptions(execution: Execution): FlatOptions {
   const isPrecompile = precompilesOf(execution)
   const callsPrecompile = ({ opcode, to }: TracedCall) => CALLS.has(opcode) && isPrecompile(to)
@@ -183,7 +183,7 @@ function placeFlatCall({ action, error, result, subtraces, traceAddress, type }:
   }
 }
 
-/** Hooks that call all of them, in order. */
+/** Hooks that call all of the listed ones, in order. */
 export function joinHooks(all: readonly Hooks[]): Hooks {
   const has = (name: keyof Hooks) => all.some((hooks) => hooks[name] !== undefined)
   return {

@@ -40,15 +40,15 @@ export function formatWholeBlock(block: Block, totalDifficulty: bigint, fullTran
   }
 }
 
-/** The header object that `newHeads` subscribers get, as geth's `types.Header` is written: the members of a block object that
- *  its hash covers, and the hash. Members of forks that are not active are null, where a block object leaves them out. */
+/** The header object of `newHeads` notifications, written like geth's `types.Header`: the members of a block object
+ *  that its hash covers, and the hash. Members of inactive forks are null; a block object omits them. */
 export function formatHead({ header, hash }: StoredBlock) {
   const members = Object.entries(formatHeader(header)).map(([name, value]) => [name, value ?? null])
   return { ...Object.fromEntries(members), hash: formatData(hash) }
 }
 
-/** The header object of the API specification: the members of a block object that its hash covers, and the hash. Members of
- *  forks that are not active are absent. */
+/** The header object of the API specification: the members of a block object that its hash covers, and the hash.
+ *  Members of inactive forks are absent. */
 export function formatHeaderOnly({ header, hash }: StoredBlock) {
   return { ...formatHeader(header), hash: formatData(hash) }
 }

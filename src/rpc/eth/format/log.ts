@@ -1,10 +1,10 @@
 import type { LogTexts } from '../../../store/rows/logText.js'
 import { JsonBytes } from '../../core/method.js'
 
-/** The JSON of a query's logs with ASCII text before and behind. The query wrote it in the format of `formatLog` in
- *  store/rows/logObject; here it is joined into one buffer. */
+/** Returns the JSON of a query's logs with ASCII text before and after. The query wrote it in the format of `formatLog`
+ *  in store/rows/logObject; this joins it into one buffer. */
 export function wrapLogs({ parts }: LogTexts, before: string, after: string): JsonBytes {
-  // Exactly, so that a thread can hand the buffer over as it is.
+  // Exact size, so that a thread can transfer the buffer unchanged.
   const commas = Math.max(0, parts.length - 1)
   const size = parts.reduce((sum, part) => sum + part.length, before.length + commas + after.length)
   const bytes = Buffer.allocUnsafeSlow(size)

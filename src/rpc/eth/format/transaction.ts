@@ -19,7 +19,7 @@ export function formatTransaction(
   })
 }
 
-/** The object of a transaction of a pending block: where it will be is null. */
+/** The object of a transaction of a pending block: its location is null. */
 export function formatPendingTransaction(transaction: Transaction, header: Header) {
   return formatAt(transaction, header, { blockHash: null, blockNumber: null, transactionIndex: null })
 }
@@ -61,7 +61,8 @@ function formatAt(transaction: Transaction, header: Header, place: Place) {
   }
 }
 
-/** The object of a transaction without place, sender and signature, as geth writes it: fees of other types are null. */
+/** The object of a transaction without location, sender and signature, as geth writes it: fees of other types are
+ *  null. */
 export function formatUnsignedTransaction(transaction: Transaction) {
   const { type, to, accessList, gasPrice, maxPriorityFeePerGas, maxFeePerGas } = transaction
   const orNull = (value: bigint | undefined) => optionalQuantity(value) ?? null

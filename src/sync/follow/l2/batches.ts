@@ -1,12 +1,12 @@
 import type { L2Verified } from '../../../sources/starknet/types.js'
 
-// A transaction holds so many blocks, or as many transactions, at most. Those that are there are committed when the next one
-// takes longer than this.
+// Maximum blocks and transactions of layer 2 in one database transaction. Waiting blocks are committed when the next
+// one takes longer than `WAIT_MS`.
 const BATCH_BLOCKS = 100
 const BATCH_TRANSACTIONS = 5000
 const WAIT_MS = 250
 
-/** The blocks in groups, each of which becomes a transaction. What came before a failure is yielded before it is thrown. */
+/** Yields the blocks in groups, one per database transaction. Yields the blocks before a failure before throwing it. */
 export async function* collectBatches(
   blocks: AsyncGenerator<L2Verified, void, undefined>,
 ): AsyncGenerator<L2Verified[], void, undefined> {
@@ -21,7 +21,7 @@ export async function* collectBatches(
   try {
     for (;;) {
       const next = blocks.next()
-      next.catch(() => {}) // awaited below, unless the iteration is ended before
+      next.catch(() => {}) // awaited below, unless the iteration ends first
       if (batch.length > 0 && (await isSlow(next))) yield takeAll()
       const { value } = await next
       if (value === undefined) break
@@ -38,7 +38,7 @@ export async function* collectBatches(
   if (batch.length > 0) yield takeAll()
 }
 
-/** True when it takes long to settle. */
+/** True when the promise stays pending for `WAIT_MS`. */
 function isSlow(next: Promise<unknown>): Promise<boolean> {
   return new Promise((resolve) => {
     const timer = setTimeout(() => resolve(true), WAIT_MS)

@@ -1,7 +1,7 @@
 import { CairnError } from '../../../lib/errors.js'
 import { L2ReorgBelowAccepted } from '../../../store/l2/l2Writer.js'
 
-/** The upstream's layer-2 chain has no block in common with those held. */
+/** The upstream's layer-2 chain shares no block with the stored chain. */
 export class NoCommonL2Block extends CairnError {
   readonly firstAvailable: number
   constructor(firstAvailable: number) {
@@ -13,7 +13,7 @@ export class NoCommonL2Block extends CairnError {
   }
 }
 
-/** True for an error that the upstream may settle while following waits. */
+/** True for an error that the upstream may recover from while following waits. */
 export function isL2Alarm(error: unknown): boolean {
   return error instanceof L2ReorgBelowAccepted || error instanceof NoCommonL2Block
 }

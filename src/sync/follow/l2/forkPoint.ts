@@ -2,8 +2,8 @@ import type { L2BlockRef, L2Upstreams } from '../../../sources/starknet/types.js
 import type { L2Reader } from '../../../store/l2/l2Reader.js'
 import { NoCommonL2Block } from './errors.js'
 
-/** The newest held block at or below `top` that is on the upstream's chain; undefined when the upstream does not have a block
- *  that is needed. Asks for O(log depth) blocks. @throws NoCommonL2Block when even the first block held is another one */
+/** Returns the newest stored block at or below `top` that is on the upstream's chain; undefined when the upstream lacks
+ *  a needed block. Asks for O(log depth) blocks. @throws NoCommonL2Block when even the first stored block differs */
 export async function findL2ForkPoint(
   reader: L2Reader,
   upstreams: L2Upstreams,
@@ -15,11 +15,12 @@ export async function findL2ForkPoint(
     return found === undefined ? undefined : found === hash
   }
   const highest = reader.atOrBelow(top)
-  if (highest === undefined) return undefined // the upstream is still below what is held
+  if (highest === undefined) return undefined // the upstream is still below the first stored block
   const isTopCommon = await isCommon(highest)
   if (isTopCommon !== false) return isTopCommon ? highest : undefined
   const first = reader.first()!
-  // Most forks are one or two blocks deep: steps back of 1, 2, 4, …, then halves. Held blocks may have gaps between them.
+  // Most forks are one or two blocks deep: steps back of 1, 2, 4, …, then halves. Stored blocks may have gaps between
+  // them.
   let different = highest
   let common: L2BlockRef = highest
   for (let step = 1; common === highest; step *= 2) {

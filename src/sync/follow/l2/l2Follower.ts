@@ -14,10 +14,10 @@ import type { L2Store } from './l2Store.js'
 import { refreshAcceptance, refreshPending } from './refresh.js'
 
 export interface L2FollowOptions {
-  /** Ends the following after the transaction under way. */
+  /** Stops following after the current transaction. */
   signal: AbortSignal
   log: Logger
-  /** First block to store in a database that has none: 0 unless told. */
+  /** First block to store in an empty database. Default: 0. */
   from?: number
   checkpoints?: Checkpoints
   figures: FollowFigures
@@ -28,21 +28,21 @@ export interface L2FollowOptions {
 /** Keeps the layer-2 chain equal to that of its upstreams. */
 export interface L2Follower {
   /** Resolves when `signal` aborts.
-   *  @throws L2ReorgBelowAccepted, NoCommonL2Block when the upstreams' chain cannot be followed; what reading and writing the
-   *    database throws; UpstreamError when every upstream is of another chain */
+   *  @throws L2ReorgBelowAccepted, NoCommonL2Block when the upstreams' chain cannot be followed; what reading and
+   *  writing the database throws; UpstreamError when every upstream is of another chain */
   run(): Promise<void>
-  /** Hash of the upstream's newest block. */
+  /** Returns the hash of the upstream's newest block. */
   upstreamHash(): string | undefined
 }
 
-// A branch is fetched whole before it replaces another. What it has beyond so many blocks, and beyond the head that it
-// replaces, is appended afterwards.
+// A branch is fetched whole before it replaces another. Blocks beyond this number, and beyond the head that it
+// replaces, are appended afterwards.
 const MAX_BRANCH_BLOCKS = 256
-// Between two attempts to reach a head that an upstream told of but does not give.
+// Between two attempts to reach a head that an upstream announced but does not return.
 const RETRY_MS = 100
 const SUPERSEDED = new Error('the upstream has another head')
 
-/** A follower of the upstreams, which are the caller's to close. */
+/** Creates a follower of the upstreams. The caller closes them. */
 export function createL2Follower(store: L2Store, upstreams: L2Upstreams, options: L2FollowOptions): L2Follower {
   const { reader, writer, turns } = store
   const { signal, log, from = 0, checkpoints, figures, clock = systemClock } = options
@@ -77,7 +77,7 @@ export function createL2Follower(store: L2Store, upstreams: L2Upstreams, options
     upstreams.progressed()
     await checkpoints?.afterCommit()
   }
-  /** A block that does not fit to what is held is the fault of its upstream. */
+  /** Stores a block. One that does not fit on the chain is the fault of its upstream. */
   const take = (block: L2Verified['block'], store: () => void) => {
     try {
       store()
@@ -87,7 +87,8 @@ export function createL2Follower(store: L2Store, upstreams: L2Upstreams, options
       throw error
     }
   }
-  /** What `work` gives; undefined when the upstream's head went below `to` meanwhile, whose blocks would be waited for. */
+  /** Returns the result of `work`; undefined when the upstream's head went below `to` meanwhile, so that `work` would
+   *  wait for missing blocks. */
   const unlessSuperseded = async <T>(to: number, work: (abort: LinkedAbort) => Promise<T>): Promise<T | undefined> => {
     const linked = linkAbort(signal)
     supersede = { below: to, abort: () => linked.abort(SUPERSEDED) }
@@ -107,7 +108,7 @@ export function createL2Follower(store: L2Store, upstreams: L2Upstreams, options
     await unlessSuperseded(to, async (linked) => {
       const blocks = upstreams.blocks({ from: first, to, parentHash, signal: linked.signal })
       for await (const batch of collectBatches(blocks)) {
-        // Otherwise the end of the iteration would wait for the block that is being fetched.
+        // Otherwise the end of the iteration would wait for the block being fetched.
         await append(batch).catch((error: unknown) => {
           linked.abort(error)
           throw error
@@ -118,7 +119,8 @@ export function createL2Follower(store: L2Store, upstreams: L2Upstreams, options
   }
   const isStored = (number: number, hash: bigint) => reader.atOrBelow(number)?.hash === hash
 
-  /** Replaces what lies above `ancestor` by the upstream's branch. @returns false to look at the upstream's chain again */
+  /** Replaces the blocks above `ancestor` by the upstream's branch. @returns false to look at the upstream's chain
+   *  again */
   const replace = async (ancestor: { number: number; hash: bigint }, target: number): Promise<boolean> => {
     const own = reader.head()!
     const to = Math.min(target, Math.max(own.number, ancestor.number + MAX_BRANCH_BLOCKS))
@@ -129,7 +131,7 @@ export function createL2Follower(store: L2Store, upstreams: L2Upstreams, options
       return blocks
     })
     if (branch === undefined) return false
-    // Another upstream may have given blocks that are held.
+    // Another upstream may have returned blocks that are stored.
     const common = branch.findIndex(({ block }) => !isStored(block.number!, block.hash!))
     if (common < 0) return false
     const fork = ancestor.number + common
@@ -146,7 +148,7 @@ export function createL2Follower(store: L2Store, upstreams: L2Upstreams, options
     log.info({ ancestor: fork, removed, added: added.length, head: reader.head()!.number }, 'layer-2 reorg')
     return to === target
   }
-  /** True when another upstream has a block on top of this one, and is asked first from now on. */
+  /** True when another upstream has a block on top of this one. It is asked first from now on. */
   const isLinkedElsewhere = async ({ number, hash }: { number: number; hash: bigint }): Promise<boolean> => {
     if (upstreams.status().length === 1) return false
     const range = { from: number + 1, to: number + 1, parentHash: encodeFelt(hash), signal }
@@ -157,7 +159,7 @@ export function createL2Follower(store: L2Store, upstreams: L2Upstreams, options
     }
     return false
   }
-  /** One attempt to make the chain that of `target`. @returns false to try again with the upstream's newest head */
+  /** Tries once to make the chain that of `target`. @returns false to retry with the upstream's newest head */
   const advance = async (target: L2UpstreamHead): Promise<boolean> => {
     const own = reader.head()
     const { number } = target
@@ -177,7 +179,7 @@ export function createL2Follower(store: L2Store, upstreams: L2Upstreams, options
     const head = reader.head()!
     const ancestor = await findL2ForkPoint(reader, upstreams, Math.min(head.number, number), signal)
     if (ancestor === undefined) return false
-    // No fork: the upstream is behind, or told a wrong hash.
+    // No fork: the upstream is behind, or reported a wrong hash.
     if (ancestor.number === reader.atOrBelow(number)!.number) return number <= head.number
     const accepted = reader.blockAcceptedOnL1()
     if (accepted === undefined || ancestor.number >= accepted.number) return replace(ancestor, number)

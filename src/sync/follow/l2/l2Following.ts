@@ -27,11 +27,11 @@ export interface L2FollowSettings {
   /** Nodes with Starknet JSON-RPC. */
   readonly rpc: readonly UpstreamAddress[]
   readonly feeders: readonly UpstreamAddress[]
-  /** Undefined: that of the database, or unknown. */
+  /** Default: that of the database, or unknown. */
   readonly network?: L2NetworkName
   /** Recompute block hashes. */
   readonly verify: boolean
-  /** First block to store in a database that has none; 0 unless told. */
+  /** First block to store in an empty database. Default: 0. */
   readonly from?: number
 }
 
@@ -40,17 +40,17 @@ interface L2Parts {
   readonly signal: AbortSignal
   readonly checkpoints: Checkpoints
   readonly l2Verify: L2VerifyFunction
-  /** Failures after which following begins again by itself. Default: alarms, and `isTransient`. */
+  /** Failures after which following resumes by itself. Default: alarms, and `isTransient`. */
   recovers?(error: unknown): boolean
   /** Time and timers, for tests. */
   readonly clock?: Clock
 }
 
-/** Follows layer 2 over connections that others open. */
+/** Follows layer 2 over connections that the caller opens. */
 export interface L2Following {
   /** Sets the network of a database opened for writing. @throws L2NetworkMismatch */
   setNetwork(db: Database): void
-  /** Begins to follow over this connection. */
+  /** Begins following over this connection. */
   begin(db: Database): L2Run
   status(): L2FollowStatus
   /** Closes the connections to the upstreams. */
@@ -59,19 +59,19 @@ export interface L2Following {
 
 /** Following over one connection. */
 export interface L2Run {
-  /** For the other writer of the connection: its commits let layer 2 write. */
+  /** For the connection's other writer: its commits let layer 2 write. */
   readonly checkpoints: Checkpoints
-  /** Resolves when the signal aborts. Rejects with a failure after which following does not begin again. */
+  /** Resolves when the signal aborts. Rejects with a failure after which following does not resume. */
   readonly ended: Promise<void>
-  /** Ends it; the connection may be closed then. */
+  /** Stops following; the connection may then be closed. */
   end(): Promise<void>
 }
 
-// After an alarm or a failure: the upstream may have the accepted blocks again, the disk may have room.
+// After an alarm or a failure: the upstream may have the accepted blocks again, or the disk may have space.
 const FIRST_RETRY_MS = 1000
 const MAX_RETRY_MS = 20_000
 
-/** A follower of layer 2 that asks nothing yet. @throws UsageError for an address that cannot be used */
+/** Creates a follower of layer 2 that sends no request yet. @throws UsageError for an address that cannot be used */
 export function createL2Following(settings: L2FollowSettings, parts: L2Parts): L2Following {
   const { rpc, feeders, network, verify, from } = settings
   const { log, signal: outer, checkpoints, l2Verify, recovers = isTransient, clock = systemClock } = parts
@@ -126,7 +126,7 @@ export function createL2Following(settings: L2FollowSettings, parts: L2Parts): L
       const turns = createWriteTurns(db)
       const linked = linkAbort(outer)
       const running = run(db, turns, linked.signal)
-      running.catch(() => {}) // it is in the status
+      running.catch(() => {}) // the status reports it
       return {
         checkpoints: {
           afterCommit: () => {
@@ -156,7 +156,8 @@ export function createL2Following(settings: L2FollowSettings, parts: L2Parts): L
   }
 }
 
-/** What a database says of its chain: chain id and network as far as they are known, and its first block if layer 1 accepted it. */
+/** Returns what a database knows of its chain: chain id and network if known, and its first block if layer 1 accepted
+ *  it. */
 export function describeAvailable(reader: L2Reader, writer: L2Writer): ReturnType<L2UpstreamsOptions['expected']> {
   const chainId = reader.chainId()
   const first = reader.first()

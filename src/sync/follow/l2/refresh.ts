@@ -5,7 +5,7 @@ import type { L2Upstreams } from '../../../sources/starknet/types.js'
 import type { Clock } from '../../../sources/upstreams/clock.js'
 import type { L2Store } from './l2Store.js'
 
-/** What is asked again and again beside the heads. */
+/** Requests that are repeated beside following the heads. */
 export interface Refreshing {
   store: L2Store
   upstreams: L2Upstreams
@@ -19,7 +19,8 @@ export interface Refreshing {
 const PENDING_MS = 1000
 const ACCEPTANCE_MS = 10_000
 
-/** Keeps the upstream's unconfirmed block while the newest confirmed one is held. Ends with the signal, whose reason it throws. */
+/** Keeps the upstream's unconfirmed block while the newest confirmed one is stored. Ends with the signal, whose reason
+ *  it throws. */
 export async function refreshPending({ store, upstreams, clock, isAtHead, signal }: Refreshing): Promise<void> {
   const { reader, writer, turns } = store
   let stored: L2Block | undefined

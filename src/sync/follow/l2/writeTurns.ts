@@ -1,17 +1,19 @@
 import type { Database } from '../../../store/database.js'
 
-/** Lets a second writer share the connection of the one that keeps transactions open over turns of the event loop. */
+/** Lets a second writer share the connection of a writer whose transactions stay open across turns of the event
+ *  loop. */
 export interface WriteTurns {
-  /** Does `work`, which is synchronous, while no transaction is open: at once, or after the next commit. @throws what `work` throws */
+  /** Runs `work`, which is synchronous, while no transaction is open: at once, or after the next commit. @throws what
+   *  `work` throws */
   write<T>(work: () => T): Promise<T>
-  /** To be called after each commit of the other writer, before it begins again. */
+  /** Call it after each commit of the other writer, before its next transaction. */
   afterCommit(): void
 }
 
-// A transaction that was rolled back tells nobody.
+// Polling interval: a rollback causes no notification.
 const LOOK_MS = 5
 
-/** Turns on the connection `db`. */
+/** Creates the turns on the connection `db`. */
 export function createWriteTurns(db: Database): WriteTurns {
   let waiting: (() => void)[] = []
   let timer: NodeJS.Timeout | undefined
