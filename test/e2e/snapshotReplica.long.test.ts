@@ -79,7 +79,7 @@ test(
     const behind = await startMember(t, own, args)
     await until(async () => (await behind.replication()).state === 'alarm')
     assert.equal(await behind.head(), hashOf(trunk[59]))
-    assert.match((await behind.replication()).problem!, /not held there any more/)
+    assert.match((await behind.replication()).problem!, /not available there any more/)
     await behind.stop()
     await snapshot()
     await reach(130)

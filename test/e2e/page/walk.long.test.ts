@@ -29,7 +29,7 @@ test('a transaction is searched and followed to its block, address, logs and the
   await page.getByText('Newest blocks').first().waitFor()
   const shownMs = await page.evaluate('performance.now()')
   t.diagnostic(`the overview was shown ${Math.round(Number(shownMs))} ms after it was asked for`)
-  assert.match(await main.innerText(), /Blocks held\s+0 – 74/)
+  assert.match(await main.innerText(), /Blocks stored\s+0 – 74/)
   // Long enough for the first rate.
   await page.getByText('per second').waitFor()
   await shoot('walk-1-overview')

@@ -78,7 +78,7 @@ test('a place to begin that is none is refused with the reason', async (t) => {
     ],
     [`?locator=1:0x${'00'.repeat(32)}`, 409, /no block of the locator is on this chain/],
     [`?from=${head + 2}`, 409, new RegExp(`blocks from ${head + 2} on cannot be given.*the newest block is ${head}`)],
-    ['?from=0', 409, /blocks from 0 on cannot be given/],
+    ['?from=0', 409, /blocks from 0 on are not available/],
   ]
   for (const [query, status, reason] of refused) {
     const response = await begin(t, `${url}/replication${query}`)

@@ -55,7 +55,7 @@ for (const cause of ['purge', 'age'] as const) {
     assert.deepEqual(await messagesIn(link, writer), [6])
     const alone = await startReplica(t, { link }, { datadir: stopped.datadir })
     await until(() => alone.status().state === 'alarm')
-    assert.match(alone.status().problem!, /expected 4 next, got 6: what lies between is not available/)
+    assert.match(alone.status().problem!, /expected 4 next, got 6: the blocks between are not available/)
     await alone.end()
     const { source, requests } = await serveChain(t, writer)
     const repaired = await startReplica(t, { link, repair: source }, { datadir: stopped.datadir })

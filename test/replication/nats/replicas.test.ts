@@ -128,7 +128,7 @@ test('a new stream begins below the head, and one that was deleted is published 
   await until(() => behind.status().state === 'alarm')
   assert.match(
     behind.status().problem!,
-    /stream CAIRN_20265: expected 1 next, got 3: what lies between is not available/,
+    /stream CAIRN_20265: expected 1 next, got 3: the blocks between are not available/,
   )
   await behind.end()
   const { stream } = await openStream(link, writer.described)
