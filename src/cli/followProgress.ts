@@ -47,24 +47,24 @@ export function showFollowProgress(
 
 /** Logs progress; `fields` are added to every line. */
 function logProgress(status: () => FollowStatus, log: Logger, fields: object = {}): FollowProgress {
-  let told: { state: FollowState; block: number | null; ms: number } | undefined
-  const tell = (now: FollowStatus) => {
+  let reported: { state: FollowState; block: number | null; ms: number } | undefined
+  const report = (now: FollowStatus) => {
     const { state, block, upstreamBlock, blocksPerSecond, secondsLeft } = now
-    told = { state, block, ms: monotonicMs() }
+    reported = { state, block, ms: monotonicMs() }
     const rate = Math.round(blocksPerSecond * 10) / 10
     const left = secondsLeft && Math.ceil(secondsLeft)
     log.info({ ...fields, block, upstreamBlock, blocksPerSecond: rate, secondsLeft: left }, state)
   }
   const look = () => {
     const now = status()
-    const isDue = told === undefined || (now.block !== told.block && monotonicMs() - told.ms >= LOG_MS)
-    if (isDue || now.state !== told?.state) tell(now)
+    const isDue = reported === undefined || (now.block !== reported.block && monotonicMs() - reported.ms >= LOG_MS)
+    if (isDue || now.state !== reported?.state) report(now)
   }
   const timer = setInterval(look, LOOK_MS)
   return {
     end: () => {
       clearInterval(timer)
-      tell(status())
+      report(status())
     },
   }
 }

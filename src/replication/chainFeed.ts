@@ -24,7 +24,7 @@ export interface ChainFeed {
   /** Returns the next changes, from one commit, for a replica with these blocks, newest first; the first is its head.
    *  Empty when there is no change to report. The last change set may end below the head of the chain.
    *  @throws NoCommonBlock */
-  next(locator: readonly BlockRef[], told: Finality | undefined): ReplicationUnit[]
+  next(locator: readonly BlockRef[], sentFinality: Finality | undefined): ReplicationUnit[]
 }
 
 /** Max new blocks of a reorg in one change set. A longer branch follows block by block, so readers may temporarily
@@ -92,15 +92,16 @@ export function createChainFeed(db: Database): ChainFeed {
     const blocks = Array.from({ length: count }, (_, i) => encode(number + 1 + i))
     return [{ kind: 'blocks', ancestor: { number, hash }, blocks, finality }]
   }
-  const next = db.transaction((locator: readonly BlockRef[], told: Finality | undefined): ReplicationUnit[] => {
+  const next = db.transaction((locator: readonly BlockRef[], sentFinality: Finality | undefined): ReplicationUnit[] => {
     const head = reader.head()
     if (head === undefined) return []
     const finality = meta.get<Finality>(META_FINALITY)
     const [top] = locator
     if (!isCanonical(top)) return reorg(locator, head, finality)
     if (head > top.number) return blocksAfter(top.number, head, finality)
-    const isTold = finality === undefined || (finality.safe === told?.safe && finality.finalized === told.finalized)
-    return isTold ? [] : [{ kind: 'finality', finality }]
+    const isSent =
+      finality === undefined || (finality.safe === sentFinality?.safe && finality.finalized === sentFinality.finalized)
+    return isSent ? [] : [{ kind: 'finality', finality }]
   })
   return { version: createDataVersion(db), chainId: reader.chainId, head: reader.head, hash: reader.blockHash, next }
 }

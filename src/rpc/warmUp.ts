@@ -14,7 +14,7 @@ const LIMIT_MS = 200
 // Block counts searched for a log, in this order: a chain with large blocks has some in the last one.
 const LOG_SPANS = [1, 16, 256] as const
 
-const NOBODY = `0x${'00'.repeat(20)}`
+const ZERO_ADDRESS = `0x${'00'.repeat(20)}`
 // A topic that no log has, so that the query over all blocks ends in the index.
 const NO_TOPIC = `0x${'ca'.repeat(32)}`
 
@@ -25,8 +25,8 @@ export function warmCalls(methods: MethodTable, context: RpcContext): Promise<vo
   return warm(methods, context, async (ask) => {
     // Own code that uses every opcode table: PUSH1 1, PUSH1 0, MSTORE, RETURN.
     await ask('eth_call', { data: '0x600160005260206000f3' }, 'latest')
-    await ask('eth_call', { to: NOBODY, data: '0x00000000' }, 'latest')
-    await ask('eth_estimateGas', { from: NOBODY, to: NOBODY }, 'latest')
+    await ask('eth_call', { to: ZERO_ADDRESS, data: '0x00000000' }, 'latest')
+    await ask('eth_estimateGas', { from: ZERO_ADDRESS, to: ZERO_ADDRESS }, 'latest')
   })
 }
 

@@ -61,7 +61,7 @@ function openWriter(datadir: string): Database {
     db.pragma(`journal_size_limit = ${LOG_LIMIT_BYTES}`)
     unpackBody(db)
     migrateSchema(db)
-    writeSeals(db, { anew: found < known }) // migrations change sealed rows
+    writeSeals(db, { rewrite: found < known }) // migrations change sealed rows
     deriveL2ChainId(db)
   } catch (error) {
     db.close()

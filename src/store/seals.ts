@@ -34,10 +34,10 @@ export function writeSeal(db: Database, name: SealName): void {
   )
 }
 
-/** Writes missing seals, as in a database of an older version; `anew` rewrites all. */
-export function writeSeals(db: Database, { anew }: { anew: boolean }): void {
+/** Writes missing seals, as in a database of an older version; `rewrite` rewrites all. */
+export function writeSeals(db: Database, { rewrite }: { rewrite: boolean }): void {
   const selectSeal = db.prepare<[string], number>('SELECT 1 FROM meta WHERE key = ?').pluck()
-  for (const name of SEAL_NAMES) if (anew || selectSeal.get(sealKey(name)) === undefined) writeSeal(db, name)
+  for (const name of SEAL_NAMES) if (rewrite || selectSeal.get(sealKey(name)) === undefined) writeSeal(db, name)
 }
 
 /** SHA-256 over the rows, as hex digits. */

@@ -102,7 +102,7 @@ export function completeCopy(db: Database): CompletedCopy {
   const others = db.transaction(() => {
     const removed = [...removeKeys(db), ...removeUnknownSettings(db)]
     createMetaTable(db).set(META_CURSOR_SECRET, randomBytes(32).toString('hex'))
-    writeSeals(db, { anew: true })
+    writeSeals(db, { rewrite: true })
     return removed
   })()
   const reader = createChainReader(db)

@@ -38,6 +38,6 @@ export function isFuller(block: L2Block, raw: Uint8Array, heldRaw: Uint8Array | 
   if (heldRaw === undefined) return true
   if (Buffer.compare(raw, heldRaw) === 0) return false
   const held = partsOf(readL2Recording(parseJsonExact(inflateSync(heldRaw).toString())))
-  const told = partsOf(block)
-  return told.size > held.size && [...held].every((part) => told.has(part))
+  const reported = partsOf(block)
+  return reported.size > held.size && [...held].every((part) => reported.has(part))
 }

@@ -123,7 +123,7 @@ class Stopped extends Error {}
 /** Collects blocks into transactions. */
 function createBatches(chain: WritableChain, checkpoints?: Checkpoints) {
   const { head } = chain
-  const intake = createBlockAppender(chain)
+  const appender = createBlockAppender(chain)
   let blocks = 0
   let startedMs = 0
   const isFull = () => blocks >= BATCH_BLOCKS || (blocks > 0 && performance.now() - startedMs > BATCH_MS)
@@ -131,7 +131,7 @@ function createBatches(chain: WritableChain, checkpoints?: Checkpoints) {
     const wasOpen = blocks > 0
     blocks = 0
     try {
-      await intake.settle()
+      await appender.settle()
     } finally {
       head.commit() // valid blocks stay, whatever came after them
     }
@@ -150,7 +150,7 @@ function createBatches(chain: WritableChain, checkpoints?: Checkpoints) {
     take: async (raw: RawBlock, interval: number): Promise<void> => {
       if (blocks === 0) startedMs = performance.now()
       blocks++
-      await intake.take(raw, interval)
+      await appender.take(raw, interval)
       if (isFull()) await end()
     },
   }

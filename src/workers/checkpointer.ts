@@ -100,9 +100,9 @@ export function createCheckpointer(datadir: string, { maxLogPages = MAX_LOG_PAGE
   return {
     afterCommit: () => {
       if (failure) {
-        const told = failure
+        const reported = failure
         failure = undefined // a writer that continues, for example after a full disk, tries again
-        return Promise.reject(told)
+        return Promise.reject(reported)
       }
       log ??= openWriteAheadLog(path)
       const { pages, waiting } = log.measure()

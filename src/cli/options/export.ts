@@ -63,7 +63,7 @@ export const exportOptions = {
   followExport: flag(
     'follow',
     ['export'],
-    'Go on with each whole range of blocks once it is final, until SIGINT or SIGTERM.',
+    'Continue with each whole range of blocks once it is final, until SIGINT or SIGTERM.',
   ),
   verifyFiles: flag(
     'verify-files',

@@ -162,9 +162,9 @@ export function createApplier(
       return isEarly ? Promise.all(waiting.map((each) => each.approved!())) : undefined
     }
   }
-  const raise = (told: Finality | undefined, most = Number.POSITIVE_INFINITY) => {
-    if (!told) return
-    head.raiseFinality({ safe: Math.min(told.safe, most), finalized: Math.min(told.finalized, most) })
+  const raise = (reported: Finality | undefined, most = Number.POSITIVE_INFINITY) => {
+    if (!reported) return
+    head.raiseFinality({ safe: Math.min(reported.safe, most), finalized: Math.min(reported.finalized, most) })
   }
   const requireAncestor = (ancestor: BlockRef): Head => {
     if (!isStored(ancestor)) throw new UnknownAncestor(ancestor, reader.blockHash(ancestor.number))

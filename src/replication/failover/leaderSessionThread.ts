@@ -26,7 +26,7 @@ const DRAIN_MS = 2000
 
 const port = parentPort!
 const { datadir, chain, nats, publishBlocks, logging } = workerData as LeaderSessionData
-const tell = (reply: LeaderSessionReply) => port.postMessage(reply)
+const post = (reply: LeaderSessionReply) => port.postMessage(reply)
 const log = createLogger(logging)
 const cursorFile = join(datadir, PUBLISHER_FILE)
 const stop = new AbortController()
@@ -82,7 +82,7 @@ async function takeLease(link: NatsLink, lease: Lease): Promise<HeldLease> {
     await untilAsked(() => graceMs !== undefined, signal)
     const taken = await persistently(async () => lease.acquire(signal, await lastEpoch(link)), signal)
     if (taken !== undefined) return taken
-    tell({ kind: 'taken' })
+    post({ kind: 'taken' })
     await lease.untilFree(signal)
     await systemClock.sleep(graceMs!, signal)
   }
@@ -119,7 +119,7 @@ async function serveTerm(link: NatsLink, feed: ChainFeed): Promise<void> {
     const stream = await openStream(link, chain, { create: true })
     return { stream, end: await stream.end() }
   }, ended)
-  tell({ kind: 'held', epoch, end: end.sequence, isWhole: isWhole(stream, end, feed) })
+  post({ kind: 'held', epoch, end: end.sequence, isWhole: isWhole(stream, end, feed) })
   await untilAsked(() => mayPublish, ended)
   const publishing = new AbortController()
   const quit = () => publishing.abort(lost.reason)
@@ -153,7 +153,7 @@ async function run(): Promise<LeaderSessionReply> {
       const lagBlocks = lagOf(feed)
       const lagSeconds = lag.seconds(head - lagBlocks, head)
       const epoch = held?.epoch ?? 0
-      tell({ kind: 'status', status: { epoch, sequence, lagBlocks, lagSeconds, problem: connection ?? problem } })
+      post({ kind: 'status', status: { epoch, sequence, lagBlocks, lagSeconds, problem: connection ?? problem } })
     }
     timer = setInterval(reportStatus, STATUS_MS)
     link = await connectNats(nats, { log, signal: stop.signal, onProblem })
@@ -170,5 +170,5 @@ async function run(): Promise<LeaderSessionReply> {
   }
 }
 
-tell(await run())
+post(await run())
 port.close()

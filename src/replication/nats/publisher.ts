@@ -77,7 +77,7 @@ export function createPublisher(options: PublisherOptions): Publisher {
     status = { ...status, problem }
   }
   let { applied } = options
-  const tell = (stream: ChainStream, sender: Sender, published: BlockRef) => {
+  const report = (stream: ChainStream, sender: Sender, published: BlockRef) => {
     status = { stream: stream.name, sequence: sender.sequence, block: published.number, problem: null }
   }
   const publish = async () => {
@@ -96,9 +96,9 @@ export function createPublisher(options: PublisherOptions): Publisher {
       return
     }
     applied = undefined
-    tell(stream, sender, top)
+    report(stream, sender, top)
     log.info({ stream: stream.name, epoch, after: top.number, sequence: sender.sequence }, 'publishing')
-    await publishChanges(options, { stream, sender, top, recent, finality: end.finality, tell })
+    await publishChanges(options, { stream, sender, top, recent, finality: end.finality, report })
   }
   return {
     status: () => status,
@@ -184,13 +184,13 @@ interface Publishing {
   readonly top: BlockRef
   readonly recent: readonly BlockRef[]
   readonly finality: Finality | undefined
-  tell(stream: ChainStream, sender: Sender, published: BlockRef): void
+  report(stream: ChainStream, sender: Sender, published: BlockRef): void
 }
 
 /** Publishes the changes of the chain after `top`, until the signal aborts. */
 async function publishChanges(options: PublisherOptions, publishing: Publishing): Promise<void> {
   const { feed, epoch, cursorFile, signal, clock = systemClock } = options
-  const { stream, sender, tell } = publishing
+  const { stream, sender, report } = publishing
   let { top, recent, finality } = publishing
   let written = { sequence: 0, atMs: clock.nowMs() }
   const remember = () => {
@@ -212,7 +212,7 @@ async function publishChanges(options: PublisherOptions, publishing: Publishing)
           recent = [...others, ...before].slice(0, RECENT).map(({ number, hash }) => ({ number, hash }))
           top = { number: last.number, hash: last.hash }
         }
-        tell(stream, sender, top)
+        report(stream, sender, top)
         if (clock.nowMs() - written.atMs >= CURSOR_MS) remember()
       }
       if (units.length > 0) continue

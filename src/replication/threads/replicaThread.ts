@@ -14,7 +14,7 @@ const STATUS_MS = 250
 
 const port = parentPort!
 const { settings, source, logging } = workerData as ReplicaData
-const tell = (reply: ReplicaReply) => port.postMessage(reply)
+const post = (reply: ReplicaReply) => port.postMessage(reply)
 const stop = new AbortController()
 port.once('message', () => stop.abort(new Error('the server stops')))
 const log = createLogger(logging)
@@ -28,24 +28,24 @@ try {
   const threads = { openVerifier: createBlockVerifier, openHasher: openTrieHasher }
   const parts = { log, signal: stop.signal, checkpoints, openSource, findPublished, sourceHead, ...threads }
   const replica = await openReplica({ ...settings, untilEnd }, { ...parts, recovers: () => !untilEnd })
-  tell({ kind: 'opened' })
-  const reportStatus = () => tell({ kind: 'status', status: contact.addTo(replica.status()) })
+  post({ kind: 'opened' })
+  const reportStatus = () => post({ kind: 'status', status: contact.addTo(replica.status()) })
   const timer = setInterval(reportStatus, STATUS_MS)
   try {
     await replica.run()
-    if (untilEnd && !stop.signal.aborted) tell({ kind: 'caught up' })
-    tell({ kind: 'over' })
+    if (untilEnd && !stop.signal.aborted) post({ kind: 'caught up' })
+    post({ kind: 'over' })
   } catch {
     // The error is in the log and in the status. Serving continues, and another thread is started, unless this was an
     // attempt to catch up.
-    if (untilEnd) tell({ kind: 'over' })
+    if (untilEnd) post({ kind: 'over' })
   } finally {
     clearInterval(timer)
     reportStatus()
     await replica.close()
   }
 } catch (error) {
-  tell({ kind: 'refused', message: messageOf(error), isUsage: error instanceof UsageError })
+  post({ kind: 'refused', message: messageOf(error), isUsage: error instanceof UsageError })
 } finally {
   await input?.close()
   await checkpoints.close()

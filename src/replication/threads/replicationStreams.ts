@@ -25,7 +25,7 @@ interface Stream {
   top: BlockRef
   /** The blocks to search when a branch was removed too long ago. */
   base: readonly BlockRef[]
-  told: Finality | undefined
+  sentFinality: Finality | undefined
   /** Bytes sent and not received by the client. */
   ahead: number
   /** The version of the database at which there was nothing more to send. */
@@ -63,14 +63,14 @@ export function createReplicationStreams(
       if (nowMs - stream.sentMs >= HEARTBEAT_MS) put(id, stream, [heartbeat(feed)], nowMs)
       return false
     }
-    const units = feed.next([stream.top, ...stream.base], stream.told)
+    const units = feed.next([stream.top, ...stream.base], stream.sentFinality)
     if (units.length === 0) {
       stream.seen = version
       return false
     }
     for (const unit of units) {
       if (unit.kind === 'epoch') continue
-      stream.told = unit.finality ?? stream.told
+      stream.sentFinality = unit.finality ?? stream.sentFinality
       if (unit.kind === 'blocks') goOn(stream, unit)
     }
     put(id, stream, units.flatMap(encodeUnit), nowMs)
@@ -81,7 +81,7 @@ export function createReplicationStreams(
       try {
         const [top, ...base] = 'locator' in start ? start.locator : [blockBefore(feed, start.from)]
         feed.next([top, ...base], undefined) // refuses a locator of another chain before the response begins
-        const stream = { top, base, told: undefined, ahead: 0, seen: undefined, sentMs: 0 }
+        const stream = { top, base, sentFinality: undefined, ahead: 0, seen: undefined, sentMs: 0 }
         streams.set(id, stream)
         put(id, stream, [greeting(feed)], performance.now())
       } catch (error) {

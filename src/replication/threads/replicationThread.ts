@@ -13,13 +13,13 @@ const LOOK_MS = 4
 const port = parentPort!
 const { datadir } = workerData as ReplicationThreadData
 const db = openForReading(datadir)
-const tell = (reply: ReplicationReply, transfer: ArrayBuffer[] = []) => port.postMessage(reply, transfer)
+const post = (reply: ReplicationReply, transfer: ArrayBuffer[] = []) => port.postMessage(reply, transfer)
 const streams = createReplicationStreams(createChainFeed(db), {
   send: (id, frames) => {
     const bytes = new Uint8Array(frames) // its own memory, which can be transferred
-    tell({ kind: 'frames', id, bytes }, [bytes.buffer])
+    post({ kind: 'frames', id, bytes }, [bytes.buffer])
   },
-  end: (id, problem) => tell({ kind: 'end', id, problem }),
+  end: (id, problem) => post({ kind: 'end', id, problem }),
 })
 let next: NodeJS.Immediate | undefined
 const work = () => {

@@ -39,9 +39,9 @@ export function openTrieHasher(data: TrieHasherData): TrieHasherHandle {
     unsentBytes = 0
   }
   const progressed = () => {
-    const told = onProgress
+    const listeners = onProgress
     onProgress = []
-    for (const each of told) each()
+    for (const each of listeners) each()
   }
   const fail = (error: Error) => {
     failure = error

@@ -80,7 +80,7 @@ export function createL2Feed(db: Database): L2Feed {
   const notifyBacklog = async (wait: () => Promise<void> | undefined): Promise<boolean> => {
     const [listener, backlog] = nextBacklog() ?? []
     if (listener === undefined || backlog === undefined) return false
-    for (let told = 0; told < PORTION; told++) {
+    for (let count = 0; count < PORTION; count++) {
       const turn = wait()
       if (turn !== undefined) await turn
       if (!backlogs.has(listener)) return true
@@ -90,7 +90,7 @@ export function createL2Feed(db: Database): L2Feed {
         return true
       }
       const step = follower.next(backlog.place)
-      if (step === undefined) return told > 0 // it is ahead of the others, which were not notified of some changes
+      if (step === undefined) return count > 0 // it is ahead of the others, which were not notified of some changes
       backlog.place = step.place
       listener.take(describe(step.change))
     }

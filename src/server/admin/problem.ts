@@ -21,7 +21,7 @@ export interface Problem {
   readonly reason: string
 }
 
-/** The first problem of the background work; null if there is none. */
+/** The first problem of the background work; null if there is no problem. */
 export function findProblem({ l1, l2, replication }: BackgroundStatus): Problem | null {
   if (l1?.stopped) return describe('layer 1', l1.state, l1.stopped)
   if (l2?.stopped) return describe('layer 2', l2.state, l2.stopped)

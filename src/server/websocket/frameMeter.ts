@@ -3,7 +3,7 @@
 export interface FrameMeter {
   /** Receives the next bytes. */
   feed(chunk: Uint8Array): void
-  /** Approximate memory of the incomplete message; 0 if there is none. */
+  /** Approximate memory of the incomplete message; 0 without one. */
   unfinishedBytes(): number
   /** Messages completed so far. */
   finished(): number

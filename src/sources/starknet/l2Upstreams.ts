@@ -126,7 +126,7 @@ function createFetcher(
   { verify, expected, log }: L2UpstreamsOptions,
   dialectOf: (upstream: Upstream) => L2Dialect,
 ): BlockFetcher<L2Verified> {
-  const told = new WeakSet<Upstream>()
+  const warned = new WeakSet<Upstream>()
   const verifyBlock = async (upstream: Upstream, fetched: L2Fetched): Promise<L2Verified> => {
     const { block, json } = fetched
     requireWhole(upstream, block, verify !== undefined && dialectOf(upstream).isComplete(upstream))
@@ -140,13 +140,13 @@ function createFetcher(
         throw lieOf(upstream, block.number, 'block hash', `cannot be recomputed: ${verdict.reason}`)
       }
       const fields = { upstream: upstream.name, blockNumber: block.number, reason: verdict.reason }
-      if (!told.has(upstream)) {
+      if (!warned.has(upstream)) {
         log.warn(
           fields,
           'block hashes cannot be recomputed from what this upstream gives; a node with RPC 0.8 or later is needed',
         )
       }
-      told.add(upstream)
+      warned.add(upstream)
     }
     return { block, verdict, raw: await deflateInThread(JSON.stringify(json)) }
   }

@@ -115,7 +115,7 @@ export function createPool(upstreams: readonly Upstream[], { checkChain, log, cl
   const quarantine = (upstream: Upstream, error: UpstreamInvalidResponse) => {
     const { check, problem, blockNumber } = error
     wrong = { error, sinceMs: wrong?.sinceMs ?? clock.nowMs() }
-    const ms = Math.round(upstream.health.lied())
+    const ms = Math.round(upstream.health.invalidResponse())
     const fields = { upstream: upstream.name, check, blockNumber, problem, quarantineMs: ms }
     log.warn(fields, 'invalid response; the upstream is quarantined')
   }

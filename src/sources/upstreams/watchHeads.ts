@@ -161,8 +161,8 @@ function createTeller<H>(
 ) {
   let last: H | undefined
   let next: H | undefined
-  let telling: Promise<void> | undefined
-  const tell = async () => {
+  let notifying: Promise<void> | undefined
+  const notify = async () => {
     try {
       while (next) {
         const head = next
@@ -172,7 +172,7 @@ function createTeller<H>(
     } catch (error) {
       onError(error)
     } finally {
-      telling = undefined
+      notifying = undefined
     }
   }
   return {
@@ -181,10 +181,10 @@ function createTeller<H>(
       if (last && isSame(last, head)) return false
       last = head
       next = head
-      telling ??= tell()
+      notifying ??= notify()
       return true
     },
-    idle: () => telling,
+    idle: () => notifying,
   }
 }
 

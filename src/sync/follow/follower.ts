@@ -84,10 +84,10 @@ export function createFollower(chain: WritableChain, rpc: EthRpc, options: Follo
     const raw = await rpc.getBlock(target.hash, signal)
     if (!raw) return false
     raws.add(raw)
-    const intake = createBlockAppender(chain)
+    const appender = createBlockAppender(chain)
     try {
-      await intake.take(raw, 1)
-      await intake.settle()
+      await appender.take(raw, 1)
+      await appender.settle()
       head.commit()
     } catch (error) {
       withoutHiding(error, head.rollback)

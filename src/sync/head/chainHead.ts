@@ -175,7 +175,7 @@ export function createChainHead(
     if (!writer.inTransaction) return
     if (rewound) lower(newest!.header.number)
     commitRows()
-    tell(listeners, takeEvents())
+    notify(listeners, takeEvents())
   }
   const rollback = () => {
     if (!isBegun) return
@@ -304,7 +304,7 @@ export function createChainHead(
   }
 }
 
-function tell(listeners: ReadonlySet<HeadListener>, events: readonly HeadEvent[]): void {
+function notify(listeners: ReadonlySet<HeadListener>, events: readonly HeadEvent[]): void {
   const errors: unknown[] = []
   for (const event of events) {
     for (const listener of [...listeners]) {

@@ -20,10 +20,10 @@ export async function replaceBranch(
   const { head, executor } = chain
   try {
     head.rewind(ancestor)
-    const intake = createBlockAppender(chain)
+    const appender = createBlockAppender(chain)
     const rootInterval = chooseRootInterval(0, executor?.accounts ?? 0, Number.POSITIVE_INFINITY)
-    for await (const raw of branch) await intake.take(raw, rootInterval)
-    await intake.settle()
+    for await (const raw of branch) await appender.take(raw, rootInterval)
+    await appender.settle()
     const isAccepted = accepts(head.newest!)
     if (isAccepted) head.commit()
     else head.rollback()

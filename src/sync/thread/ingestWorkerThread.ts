@@ -15,18 +15,18 @@ const STATUS_MS = 250
 useNativeSecp256k1()
 const port = parentPort!
 const { settings, logging, pending } = workerData as IngestWorkerData
-const tell = (reply: IngestWorkerReply) => port.postMessage(reply)
+const post = (reply: IngestWorkerReply) => port.postMessage(reply)
 const stop = new AbortController()
 port.once('message', () => stop.abort(new Error('the server stops')))
 const checkpoints = createCheckpointer(settings.datadir)
 const verifier = createL2Verifier()
 try {
   const log = createLogger(logging)
-  const onPending = pending ? (block: PendingBlock | undefined) => tell({ kind: 'pending', block }) : undefined
+  const onPending = pending ? (block: PendingBlock | undefined) => post({ kind: 'pending', block }) : undefined
   const parts = { log, signal: stop.signal, checkpoints, l2Verify: verifier.verify, recovers: () => true, onPending }
   const follower = await openFollowers(settings, parts)
-  tell({ kind: 'opened' })
-  const reportStatus = () => tell({ kind: 'status', status: follower.status() })
+  post({ kind: 'opened' })
+  const reportStatus = () => post({ kind: 'status', status: follower.status() })
   const timer = setInterval(reportStatus, STATUS_MS)
   try {
     await follower.run()
@@ -38,7 +38,7 @@ try {
     follower.close()
   }
 } catch (error) {
-  tell({ kind: 'refused', message: messageOf(error), isUsage: error instanceof UsageError })
+  post({ kind: 'refused', message: messageOf(error), isUsage: error instanceof UsageError })
 } finally {
   await verifier.close()
   await checkpoints.close()

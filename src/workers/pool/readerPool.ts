@@ -90,7 +90,7 @@ interface PoolJob extends ScheduledJob {
 type Thread = ScheduledThread<PoolJob>
 
 /** The client of calls without one. */
-const NOBODY: ClientId = 0
+const NO_CLIENT: ClientId = 0
 
 const NOT_COPIED: RpcErrorBody = { code: INVALID_PARAMS, message: 'params: cannot be read, being nested too deep' }
 const INTERNAL: RpcErrorBody = { code: INTERNAL_ERROR, message: 'internal error' }
@@ -285,7 +285,7 @@ export function createReaderPool(options: ReaderPoolOptions): ReaderPool {
   registerPoolMetrics(options.metrics, { threads, scheduler, lost: () => lost })
   population.fill()
   return {
-    run(call, { client = NOBODY, sinceMs, costKey } = {}) {
+    run(call, { client = NO_CLIENT, sinceMs, costKey } = {}) {
       const own = call.method.cost === 'evm' ? 'evm' : 'scan'
       const key = own === 'scan' ? (costKey ?? call.method.costKey?.(call.values)) : undefined
       const tryMs = quickTime(own, key)
