@@ -24,8 +24,9 @@ const GAS = 3_000_000
 // Blocks per request when its logs are counted: about 10,000 logs.
 const COUNTED_BLOCKS = 40
 
-/** Starts anvil and has it execute the blocks, which are made anew with each call: as many transactions in each, which
- *  log the same from the same addresses. Their hashes and those of the blocks are its own.
+/** Starts anvil and has it execute the blocks, each with the same number of transactions, which log the same from the
+ *  same addresses. Their hashes and those of the blocks are anvil's own.
+ *  @param blocks makes the blocks again with each call
  *  @throws Error when it is not to be had, or an execution fails. */
 export async function startAnvil(blocks: () => Iterable<BenchBlock>, directory: string): Promise<Anvil> {
   const program = join(requirePeerPackage('@foundry-rs/anvil-linux-amd64'), 'bin', 'anvil')

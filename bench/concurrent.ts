@@ -18,7 +18,7 @@ import type { LogStore } from './store.js'
 /** What came of many clients at once. */
 export interface LoadResult extends Omit<ClientsResult, 'samples'> {
   clients: number
-  /** eth_blockNumber, asked every 5 ms by a process of its own: before, with nothing else going on, and throughout. */
+  /** eth_blockNumber, asked every 5 ms by a process of its own: before, on an idle server, and throughout. */
   blockNumberAtRest: ProbeResult
   blockNumber: ProbeResult
   /** How long the server's main thread ran, and how long it waited for a core that others had: a wait that the times of
@@ -93,7 +93,7 @@ async function middleHashes({ parameters, hashOf }: LoadPlan): Promise<string[]>
   return hashes
 }
 
-/** Watches the process of the server until it is told to stop. */
+/** Watches the process of the server until it is stopped. */
 function watchServer(pid: number): { stop(): Pick<LoadResult, 'mainThread' | 'memory'> } {
   resetPeak(pid)
   const [start, threadStart] = [readMemory(pid), readMainThread(pid)]

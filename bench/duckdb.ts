@@ -33,8 +33,8 @@ const CHUNK_ROWS = 2_048
 // Of the machine's memory it would take four fifths, and the others run beside it.
 const MEMORY_LIMIT = '8GB'
 
-/** The logs in a native table of DuckDB with BLOB columns, in the database at `path`, made when it is not there. It uses
- *  all cores, as it does unless told otherwise. */
+/** The logs in a native table of DuckDB with BLOB columns, in the database at `path`, created when it is missing. It
+ *  uses all cores, as it does by default. */
 export async function openDuckDb(path: string): Promise<LogStore & { version: string }> {
   const duckdb = loadPeerModule<DuckDb>('@duckdb/node-api')
   const instance = await duckdb.DuckDBInstance.create(path, { memory_limit: MEMORY_LIMIT })

@@ -176,7 +176,7 @@ interface Loads {
   bulk: BulkLoad
   /** Tip blocks while the index was being merged. */
   merging: TipBlocks
-  /** Tip blocks with nothing else going on. */
+  /** Tip blocks while nothing else runs. */
   quiet: TipBlocks
   mergesMs: number
 }

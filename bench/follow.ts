@@ -76,7 +76,7 @@ async function bench(t: { after(callback: () => void | Promise<void>): void }): 
     const [theirs, ours] = await Promise.all([anvils.of(hash), cairns.of(hash)])
     lagsMs.push(ours - theirs)
     const served = await resultOf<object | null>(server.url, 'eth_getBlockByHash', [hash, false])
-    if (served === null) throw new Error(`block ${hash} was told, and is not served`)
+    if (served === null) throw new Error(`block ${hash} was announced, and is not served`)
     await delay(interval)
   }
   const [p50Ms, p99Ms] = [0.5, 0.99].map((q) => quantile(lagsMs, q))

@@ -7,8 +7,9 @@ const COLLECT_BYTES = 2_000_000
 let collect: (() => void) | undefined
 let waiting = 0
 
-/** Tells of the bytes of an answer that were read, between two questions. From time to time all garbage is collected then,
- *  so that it is not within the time of a question: this process holds much after it has filled databases. */
+/** Counts the bytes of an answer that were read. Called between two questions: from time to time it collects all
+ *  garbage, so that no collection is within the time of a question. This process holds much after it has filled
+ *  databases. */
 export function collectBetween(bytes: number): void {
   waiting += bytes
   if (waiting < COLLECT_BYTES) return

@@ -13,8 +13,9 @@ import { openL2Database } from '../test/support/chains/l2.js'
 import { makeBlock, UNCHECKED } from '../test/support/chains/l2Blocks.js'
 import { seededRandom } from '../test/support/random.js'
 
-/* `npm run bench:l2-events -- [BLOCKS]`: stores made-up layer-2 blocks of 200 events, 5,000 blocks unless told, and prints the time
- * and bytes of their events, and how long `starknet_getEvents` takes for filters from rare to all, page by page, in process. */
+/* `npm run bench:l2-events -- [BLOCKS]`: stores made-up layer-2 blocks of 200 events, 5,000 blocks by default, and
+ * prints the time and bytes of their events, and how long `starknet_getEvents` takes for filters from rare to all, page
+ * by page, in process. */
 
 const BLOCKS = Number(process.argv[2] ?? 5_000)
 const TRANSACTIONS = 20

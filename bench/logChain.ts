@@ -124,7 +124,7 @@ function negative(value: Uint8Array): Uint8Array {
   return concatBytes(new Uint8Array(32 - value.length).fill(0xff), value)
 }
 
-/** Bytes of which the first is not zero. */
+/** Random bytes whose first is not zero. */
 export function bytesOf(random: () => number, length: number): Uint8Array {
   const bytes = new Uint8Array(length)
   for (let i = 0; i < length; i++) bytes[i] = random() * 256

@@ -22,7 +22,7 @@ export interface BlockCount {
 const MAX_LOGS = 10_000
 const SCATTERED_LOGS = 9_500
 const RANKS = 5_000
-// In so many blocks the contracts of the first ranks have 10,000 logs several times over.
+// The contracts of the first ranks have 10,000 logs several times over in this number of blocks.
 const EXACT_BLOCKS = 10_000
 
 /** The parameters of the chain in one of our databases, counted in its rows: not one query goes through the index. */
@@ -58,8 +58,8 @@ function findScatteredRank(db: Database, chain: LogChain): number {
   return rank === -1 ? RANKS : rank
 }
 
-/** A contract, by rank from 1, and a range of blocks in which it has exactly 10,000 logs; undefined when there is none
- *  that begins in one of its first 50 blocks. */
+/** A contract, by rank from 1, and a range of blocks in which it has exactly 10,000 logs; undefined when no range that
+ *  begins in one of its first 50 blocks has them. */
 export function findExactRange(
   countsOf: (rank: number) => readonly BlockCount[],
 ): { rank: number; fromBlock: number; toBlock: number } | undefined {

@@ -2,7 +2,7 @@ import type { ShapeParameters } from './parameters.js'
 
 /* What goes to and comes from the processes of the load phase. */
 
-/** What the clients are told. */
+/** What the clients get. */
 export interface ClientsPlan {
   url: string
   seed: number
@@ -21,7 +21,7 @@ export interface KindTimes {
   maxMs: number
 }
 
-/** An answer that was kept to be checked: of question `n` of a shape, with so many logs. */
+/** An answer that was kept to be checked: of question `n` of a shape, with the number of its logs. */
 export interface Sample {
   shape: string
   n: number
@@ -46,13 +46,13 @@ export interface ClientsResult {
   samples: Sample[]
 }
 
-/** Questions of a shape are drawn from `first` on: so many that hardly one is asked twice, and none that was asked when
+/** Questions of a shape are drawn from `first` on: enough that hardly one is asked twice, and none that was asked when
  *  the shapes were measured; fewer on a short chain. */
 export function variantsOf({ head }: ShapeParameters): { first: number; count: number } {
   return { first: Math.min(100, Math.floor(head / 4)), count: Math.max(1, Math.min(1_000, Math.floor(head / 2))) }
 }
 
-/** What the prober is told. */
+/** What the prober gets. */
 export interface ProbePlan {
   url: string
   everyMs: number

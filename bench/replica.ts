@@ -20,7 +20,7 @@ const USAGE = `usage: npm run bench:replica -- --json FILE
   --reorg N          blocks of a reorg: 32
   --interval N       most blocks that the trie is behind while catching up: 1024
   --only PHASES      of catchUp,tip,reorg,baseline; default: all. 'tip' and 'reorg' follow 'catchUp'
-  --keep DIR         where the blocks are kept for the next run; default: they are made anew`
+  --keep DIR         where the blocks are kept for the next run; default: they are made again`
 
 const { values } = parseArgs({
   options: {

@@ -149,7 +149,7 @@ function readCpu({ writer, replicas }: Service, { pid }: LoadBalancer, count: nu
   }
 }
 
-/** Processor time per second of a replica, of HAProxy and of the writer while blocks arrive and nobody asks. */
+/** Processor time per second of a replica, of HAProxy and of the writer while blocks arrive and no client asks. */
 async function measureIdle(service: Service, arriving: Block[], forSeconds: number) {
   const before = readCpu(service, service.balancers[2], 3)
   const stop = startBlocks(service, arriving, () => {})

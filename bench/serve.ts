@@ -3,7 +3,7 @@ import { openForReading } from '../src/store/open.js'
 import { startDefaultCairn } from '../test/support/cairn.js'
 import { type BenchClient, openClient } from './client.js'
 
-/** `cairn serve` in a process of its own, as it is unless told otherwise, and a client of it. */
+/** `cairn serve` in a process of its own, with its defaults, and a client of it. */
 export interface CairnUnderTest {
   url: string
   pid: number

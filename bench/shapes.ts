@@ -40,8 +40,8 @@ export function makeShapes(source: ShapeSource): Shape[] {
   const wallet = (rank: number) => formatData(topicOf(chain.holder(rank)))
   const list = <T>(count: number, make: (i: number) => T) => Array.from({ length: count }, (_, i) => make(i))
   const random = createRandom(source.seed + 77)
-  const strangers = list(2_000, () => formatData(bytesOf(random, 20)))
-  const strangerTopic = formatData(topicOf(bytesOf(random, 20)))
+  const silent = list(2_000, () => formatData(bytesOf(random, 20)))
+  const silentTopic = formatData(topicOf(bytesOf(random, 20)))
   const event = mapValues(EVENTS, formatData)
   const middle = Math.floor(head / 2)
 
@@ -63,18 +63,18 @@ export function makeShapes(source: ShapeSource): Shape[] {
   const skewedContracts = [contract(0), ...coldContracts.slice(1)]
   const skewedWallets = [wallet(0), ...coldWallets(500_000).slice(1)]
   const events = list(1_000, (i) => formatData(chain.signatures[i]))
-  const strangerTopics = strangers.slice(0, 1_000).map((address) => `0x${'0'.repeat(24)}${address.slice(2)}`)
+  const silentTopics = silent.slice(0, 1_000).map((address) => `0x${'0'.repeat(24)}${address.slice(2)}`)
   const scattered = wallet(source.scatteredRank)
 
   return [
     { name: 'cold contract', kind: 'selective', question: whole({ address: [contract(29_000)] }) },
     { name: 'popular contract, narrow range', kind: 'large', question: narrow(100, { address: [contract(0)] }) },
-    { name: 'contract that never logged', kind: 'selective', question: whole({ address: [strangers[0]] }) },
-    { name: 'topic that was never logged', kind: 'selective', question: whole({ topics: [null, [strangerTopic]] }) },
+    { name: 'contract that never logged', kind: 'selective', question: whole({ address: [silent[0]] }) },
+    { name: 'topic that was never logged', kind: 'selective', question: whole({ topics: [null, [silentTopic]] }) },
     {
       name: 'popular contract and a topic never logged',
       kind: 'selective',
-      question: whole({ address: [contract(0)], topics: [null, [strangerTopic]] }),
+      question: whole({ address: [contract(0)], topics: [null, [silentTopic]] }),
     },
     {
       name: 'popular contract and popular topic, empty',
@@ -117,7 +117,7 @@ export function makeShapes(source: ShapeSource): Shape[] {
       question: (n) => ({
         fromBlock: exact.fromBlock,
         toBlock: exact.toBlock,
-        address: [exact.address, strangers[1_000 + (n % 1_000)]],
+        address: [exact.address, silent[1_000 + (n % 1_000)]],
       }),
     },
     { name: 'all Transfers (too many)', kind: 'refused', question: whole({ topics: [[event.transfer]] }) },
@@ -143,7 +143,7 @@ export function makeShapes(source: ShapeSource): Shape[] {
     { name: 'one block by number and topic', kind: 'selective', question: narrow(1, { topics: [[event.approval]] }) },
     { name: 'one block by hash', kind: 'other', byHash: true, question: narrow(1, {}) },
     { name: '1000 cold contracts', kind: 'list', question: whole({ address: coldContracts }) },
-    { name: '1000 contracts that never logged', kind: 'list', question: whole({ address: strangers.slice(0, 1_000) }) },
+    { name: '1000 contracts that never logged', kind: 'list', question: whole({ address: silent.slice(0, 1_000) }) },
     {
       name: '1000 popular contracts and a wallet',
       kind: 'list',
@@ -184,7 +184,7 @@ export function makeShapes(source: ShapeSource): Shape[] {
       kind: 'list',
       question: whole({
         address: coldContracts,
-        topics: [events, coldWallets(40_000), coldWallets(50_000), strangerTopics],
+        topics: [events, coldWallets(40_000), coldWallets(50_000), silentTopics],
       }),
     },
   ]

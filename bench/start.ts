@@ -3,7 +3,7 @@ import { createServer } from 'node:net'
 import { packagePath } from '../src/store/open.js'
 import { spawnCairn } from '../test/support/cairn.js'
 
-/* `npm run bench:start -- [COUNT]`: starts `serve --fixture` so many times, 9 unless told, and prints how long after the
+/* `npm run bench:start -- [COUNT]`: starts `serve --fixture` COUNT times, 9 by default, and prints how long after the
  * start of the process the first call is answered and `ready` is printed: medians, fastest and slowest. */
 
 const count = Number(process.argv[2] ?? 9)

@@ -24,7 +24,7 @@ import { round } from './table.js'
 const USAGE = `usage: npm run bench:state -- --accounts N --json FILE
   --state-cache MIB   of the imports: 64
   --updates N         accounts that change in a block: 300
-  --blocks N          blocks with so many changes: 256`
+  --blocks N          blocks with that many updates: 256`
 
 const { values } = parseArgs({
   options: {
@@ -128,7 +128,7 @@ async function runImport(datadir: string, args: string[]): Promise<ImportFigures
   return { ms: performance.now() - startedMs, ranMs, peakAnonymousMb, peakRssMb }
 }
 
-/** Past tries: bytes in the database, and what making them anew takes beside opening a file that is stored already. */
+/** Past tries: bytes in the database, and what rebuilding them takes beside opening a file that is stored already. */
 async function measureHistory(datadir: string, file: string): Promise<object> {
   const held = await runImport(datadir, [file])
   const db = openForWriting(datadir)

@@ -10,7 +10,7 @@ import { type ChainBuilder, createChainBuilder, createSender, type Sender } from
 
 /** The contract with many slots: those from 0 on, each one more than its number. */
 export const VAULT = `0x${'5a'.repeat(20)}`
-// Called with a first slot and a number of slots, sets so many to the number of the next.
+// Called with a first slot and a number of slots: sets each of them to the number of the next slot.
 const VAULT_CODE = assemble(`
   0 calldataload 32 calldataload dup2 add
   :loop dup1 dup3 lt iszero @done jumpi

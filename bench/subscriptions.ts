@@ -11,8 +11,9 @@ import { startProcess } from './process.js'
 import type { BlockArrival, SubscribersPlan } from './processes/subscribers.js'
 import { readCpuMs } from './processorTime.js'
 
-/* `npm run bench:subscriptions -- [--subscribers N] [--blocks N] [--logs N] [--geth PATH]`: blocks of so many logs, and so many
- * WebSocket subscribers of which each gets one of them; the same against `geth --dev`. Prints a table. */
+/* `npm run bench:subscriptions -- [--subscribers N] [--blocks N] [--logs N] [--geth PATH]`: makes blocks of --logs logs
+ * for --subscribers WebSocket subscribers; each gets one log of each block. Does the same with `geth --dev`. Prints a
+ * table. */
 
 const { values } = parseArgs({
   options: {

@@ -30,7 +30,7 @@ const [batches = 2, singles = 200, ACCOUNTS = 250_000] = process.argv.slice(2).m
 const SLOTS = 2 * ACCOUNTS
 // The first blocks make all of them.
 const CONTRACTS = Math.min(500, ACCOUNTS / 50)
-// At most a fortieth of the state, of which a third is in a hundredth.
+// At most a fortieth of the state; a third of the changes are in a hundredth of it.
 const [CHANGED_ACCOUNTS, CHANGED_SLOTS] = [Math.min(400, ACCOUNTS / 40), Math.min(1_000, SLOTS / 40)]
 const directory = mkdtempSync(join(tmpdir(), 'cairn-bench-trie-'))
 const db = openForWriting(directory)

@@ -1,7 +1,6 @@
 // `node scripts/terms.mjs [PATH...]`: counts words that have a standard term (docs/glossary.md), by word and by folder, and with
 // --lines prints where they are. test/docs/terms.test.ts keeps the counts from growing.
-import { execFileSync } from 'node:child_process'
-import { readFileSync } from 'node:fs'
+import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 
@@ -26,28 +25,36 @@ export const TERMS = [
   ],
 ]
 
-/** Returns the lines of the files that have such a word, as `{ path, line, text, word, instead }`, in order. */
+/** Where words are counted: folders and files below the root. */
+const PLACES = ['src', 'test', 'bench', 'tools', 'scripts', 'docs', 'deploy', 'README.md']
+/** Files that quote the words. */
+const QUOTES = new Set(['scripts/terms.mjs', 'test/docs/terms.test.ts'])
+
+/** Returns where files at or below the paths have such a word, as `{ path, line, text, word, instead }`, in order. */
 export function findTerms(paths) {
-  const files = execFileSync('git', ['ls-files', '--', ...paths], { cwd: ROOT, encoding: 'utf8' }).split('\n')
   const found = []
-  for (const path of files.filter((name) => /\.(tsx?|mjs|md|conf|service|yml)$/.test(name))) {
+  for (const path of paths.flatMap(filesBelow).filter((name) => !QUOTES.has(name))) {
     for (const [i, text] of readFileSync(join(ROOT, path), 'utf8').split('\n').entries()) {
       for (const [word, instead] of TERMS) {
-        for (const [match] of text.matchAll(word))
+        for (const [match] of text.matchAll(word)) {
           found.push({ path, line: i + 1, text: text.trim(), word: match, instead })
+        }
       }
     }
   }
   return found
 }
 
-/** Files whose words are quoted, or are of another time. */
-export const EXCEPT = [':!scripts/terms.mjs', ':!test/docs/terms.test.ts', ':!CHANGELOG.md']
+function filesBelow(path) {
+  if (!statSync(join(ROOT, path)).isDirectory()) return [path]
+  const names = readdirSync(join(ROOT, path), { recursive: true }).map((name) => join(path, name).replaceAll('\\', '/'))
+  return names.filter((name) => /\.(tsx?|mjs|md|conf|service|yml)$/.test(name)).sort()
+}
 
 if (import.meta.url === pathToFileURL(process.argv[1]).href) {
   const args = process.argv.slice(2)
   const paths = args.filter((arg) => !arg.startsWith('--'))
-  const found = findTerms([...(paths.length > 0 ? paths : ['.']), ...EXCEPT])
+  const found = findTerms(paths.length > 0 ? paths : PLACES)
   if (args.includes('--lines')) {
     for (const { path, line, word, instead, text } of found)
       console.log(`${path}:${line}: ${word} (${instead}): ${text}`)

@@ -172,7 +172,7 @@ test('refuses an import from above and from a neighbour on the same floor', () =
   assert.equal(breach({ from: 'cli/a.ts', to: 'lib/b.js' }), undefined)
 })
 
-test('SQL lies in store alone', () => {
+test('SQL is in store alone', () => {
   const root = packagePath('src')
   const files = readdirSync(root, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.ts'))
   const found = files.flatMap((name) => findSql(readFileSync(join(root, name), 'utf8')).map((sql) => ({ name, sql })))

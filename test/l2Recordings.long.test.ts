@@ -129,10 +129,10 @@ test('a hash is recomputed without knowing the network, whatever the rules', { s
     }
     database.close()
   }
-  assert.ok(learnt >= 30, `${learnt} recordings told the chain id`)
+  assert.ok(learnt >= 30, `${learnt} recordings identify the chain id`)
 })
 
-test('blocks since 0.7 tell their network by their transactions, and those of another one are refused', {
+test('transactions identify the network of blocks since 0.7, and blocks of another network are refused', {
   skip,
 }, async (t) => {
   const feeder = (name: string) => join(folder!, `feeder/${name}.json`)
@@ -221,7 +221,7 @@ test('a block recorded again after layer 1 accepted it is promoted', { skip }, a
     await database.importFile(join(folder!, `feeder/${name}-l2.json`))
     assert.equal(database.reader.blockByNumber(database.reader.head()!.number)!.status, 'ACCEPTED_ON_L2')
     const { outcomes } = await database.importFile(join(folder!, `feeder/${name}.json`))
-    // One of the two tells more as well.
+    // One of the two recordings also has more data.
     assert.equal(outcomes.promoted + outcomes.replaced, 1)
     assert.equal(database.reader.blockByNumber(database.reader.head()!.number)!.status, 'ACCEPTED_ON_L1')
     database.close()

@@ -9,9 +9,9 @@ import { REVERTER, TOKEN } from '../test/support/chains/fixtureChain.js'
 import { ask } from '../test/support/rpcClient.js'
 import { plantLogs } from './fixture/plantLogs.js'
 
-/* `npm run show:limits`: what the limits of time are in truth. A server with its defaults is asked a log query that would
- * need longer than 10 s and a call that never ends; meanwhile other requests go on. Then a thousand calls that never end,
- * one after another. Prints what was measured. */
+/* `npm run show:limits`: what the limits of time are in truth. A server with its defaults is asked a log query that
+ * would need longer than 10 s and a call that never ends; meanwhile it answers other requests. Then a thousand calls
+ * that never end, one after another. Prints what was measured. */
 
 /** Looked at one by one these take longer than 10 s: about 1.9 µs each were measured on the machine of the first build. */
 const PLANTED_LOGS = Number(process.argv[2] ?? 8_000_000)
@@ -124,7 +124,7 @@ async function repeatEndless([endless]: unknown[], token: unknown[]): Promise<vo
   console.log(`  the endless calls, stopped after 20 ms: ${describe(times)}`)
 }
 
-/** Resident memory of a process without the mapped pages of its files, of which the database is one (proc(5)). */
+/** Resident memory of a process without the mapped pages of its files, such as the database (proc(5)). */
 function anonymousMib(pid: number): string {
   const status = readFileSync(`/proc/${pid}/status`, 'utf8')
   return (Number(/^RssAnon:\s+(\d+)/m.exec(status)![1]) / 1024).toFixed(0)

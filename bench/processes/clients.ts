@@ -11,8 +11,8 @@ const ANSWER_TIMEOUT_MS = 30_000
 // Above it an answer is looked at from both ends instead of being parsed: these clients share the machine's cores.
 const PARSED_BYTES = 16_384
 
-// A server that has just started reads its files and compiles its code in the first requests: they are told apart. A tenth of the
-// time, at most two seconds.
+// A server that has just started reads its files and compiles its code in the first requests, so they are reported
+// separately. A tenth of the time, at most two seconds.
 const BEGIN_MS = 2_000
 const BEGIN_SHARE = 0.1
 

@@ -4,7 +4,7 @@ import { WebSocket } from 'ws'
 /* WebSocket subscribers to logs of one topic each, in a process of their own. Gets a plan, says 'ready', and then for each block
  * when the first and the last of its notifications came. */
 
-/** Subscribers of which each gets one log of each block. */
+/** Subscribers; each gets one log of each block. */
 export interface SubscribersPlan {
   readonly url: string
   /** The topic of each subscriber. */

@@ -4,7 +4,8 @@ import { createDataVersion } from '../../src/store/commitWatch.js'
 import { openForReading } from '../../src/store/open.js'
 import { createChainReader } from '../../src/store/rows/chainReader.js'
 
-/* A thread that reads each new block as soon as its connection sees it, of a new branch the last, and tells when it has. */
+/* A thread that reads each new block as soon as its connection sees it, of a new branch the last, and reports when it
+ * has read it. */
 
 /** A block that was read, and when, in milliseconds since 1970. */
 export interface ReaderReply {

@@ -8,8 +8,8 @@ import { quantile } from '../client.js'
 import type { FullChain } from './fullChain.js'
 import { openHeadNotices } from './notices.js'
 
-/** How long after a commit of `cairn sync` a subscriber of the `cairn serve` beside it is told of the block, and how long
- *  after the upstream's subscriber. Milliseconds. */
+/** How long after a commit of `cairn sync` a subscriber of the `cairn serve` beside it is notified of the block, and
+ *  how long after the upstream's subscriber. Milliseconds. */
 export interface CommitFigures {
   blocks: number
   commitToSubscriber: Quantiles
@@ -40,7 +40,7 @@ export async function measureCommits(
   const committed: number[] = []
   const [fromCommit, fromUpstream]: number[][] = [[], []]
   let ends = false
-  // Nobody tells of a commit of another process: its connection is looked at all the time.
+  // A commit of another process causes no event, so the loop polls the connection.
   const watching = (async () => {
     for (let head = reader.head()!; !ends; await new Promise(setImmediate)) {
       const now = reader.head()!
@@ -49,10 +49,10 @@ export async function measureCommits(
   })()
   for (let i = 0; i < blocks; i++) {
     const { hash, header } = await chain.grow()
-    const [told, noticed] = await Promise.all([ours.at(formatData(hash)), theirs.at(formatData(hash))])
+    const [notified, noticed] = await Promise.all([ours.at(formatData(hash)), theirs.at(formatData(hash))])
     while (committed[header.number] === undefined) await sleep(1)
-    fromCommit.push(Math.max(0, told - committed[header.number]))
-    fromUpstream.push(told - noticed)
+    fromCommit.push(Math.max(0, notified - committed[header.number]))
+    fromUpstream.push(notified - noticed)
     await sleep(BLOCK_EVERY_MS)
     process.stderr.write(`\rblock ${i + 1} of ${blocks}`)
   }

@@ -64,8 +64,8 @@ export async function measureReorgs(
     const beganMs = performance.now()
     await putBranch(chain, branch)
     while (chain.chain.head.workOnIndexes(100));
-    const told = await ours.at(hashes[i % 2])
-    spans.push([theirs.firstAfter(beganMs)!, told])
+    const notified = await ours.at(hashes[i % 2])
+    spans.push([theirs.firstAfter(beganMs)!, notified])
     process.stderr.write(`\rreorg ${i + 1} of ${reorgs}`)
   }
   process.stderr.write('\n')

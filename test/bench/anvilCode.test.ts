@@ -21,7 +21,7 @@ async function execute(logs: Log[], code = emitterCode()): Promise<Log[] | undef
 
 const filled = (length: number, value: number) => new Uint8Array(length).fill(value)
 
-test('the contracts of the benchmark log in order what they are told, with any number of topics and of data', async () => {
+test('the contracts of the benchmark emit the requested logs in order, with any number of topics and any length of data', async () => {
   const logs: Log[] = [4, 0, 1, 3, 2].map((topics, i) => ({
     address: filled(20, i % 2 === 0 ? 0x11 : 0xee),
     topics: Array.from({ length: topics }, (_, topic) => filled(32, topic * 16 + i + 1)),

@@ -6,7 +6,8 @@ import { packagePath } from '../../src/store/open.js'
 import { spawnNode } from '../support/cairn.js'
 import { temporaryDirectory } from '../support/temporary.js'
 
-/* A benchmark that nobody runs breaks unnoticed, so each runs for a few seconds, on data too small for its figures to mean anything. */
+/* A benchmark that never runs breaks unnoticed, so each runs for a few seconds, on data too small for its figures to mean
+ * anything. */
 
 interface ShortRun {
   readonly args: readonly string[]

@@ -80,7 +80,7 @@ test('commands and servers survive standard streams that cannot be written, and 
     }
   })
 
-  await t.test('a key that nobody has seen is not stored', async () => {
+  await t.test('a key that was never shown is not stored', async () => {
     for (const stdout of ['full', 'closed'] as const) {
       const { code, stderr } = await cairn('keys create lost', { stdout })
       assert.equal(code, 1)

@@ -6,7 +6,7 @@ import { type Running, spawnNode } from '../support/cairn.js'
 
 const MODULE = new URL('../../src/cli/stopSignal.js', import.meta.url).href
 
-/** A process that listens, says when it hears something, and goes on with `work`. */
+/** Spawns a process that listens, prints what it hears, and continues with `work`. */
 function spawnListener(work: string): Running {
   const code = `import { listenForStop } from ${JSON.stringify(MODULE)}
     const stop = listenForStop(() => console.log('stopping'))
@@ -40,7 +40,7 @@ test('without a signal the exit code is 0', async () => {
   assert.equal((await spawnListener('process.exit(stop.exitCode())').ended).code, 0)
 })
 
-test('a second signal ends a process that goes on', async () => {
+test('a second signal ends a process that continues', async () => {
   const running = spawnListener('')
   await running.waitFor('stdout', /listening/)
   const { code, signal, stdout } = await insist(running, 'SIGINT')

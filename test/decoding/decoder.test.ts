@@ -48,7 +48,7 @@ function fixtureLogs(): LogParts[] {
   })
 }
 
-/** The event and arguments that viem decodes with the first fitting event; null if there is none. */
+/** Returns the event and arguments that viem decodes with the first fitting event, or null if no event fits. */
 function decodeByViem(abi: readonly ViemEvent[], log: LogParts): object | null {
   for (const event of abi) {
     try {
@@ -128,7 +128,7 @@ const topicOf = (declaration: string) =>
 const TOKEN = parseHex('0x5fbdb2315678afecb367f032d93f642f64180aa3')
 const OTHER = parseHex('0xe7f1725e7734ce288f8367e1bb143e90bb3f0512')
 
-test('tells ERC-20 and ERC-721 transfers apart by the number of topics', () => {
+test('distinguishes ERC-20 and ERC-721 transfers by the number of topics', () => {
   const decoder = createDecoder([])
   const topic0 = topicOf('event Transfer(address indexed from, address indexed to, uint256 value)')
   const erc20 = decoder.decodeLog({ address: TOKEN, topics: [topic0, word(1), word(2)], data: word(7) })

@@ -16,7 +16,7 @@ const KEPT = 0.5
 const MAX_THREADS = 8
 
 const threadsOf = (pid: number) => readdirSync(`/proc/${pid}/task`).length
-/** Resident memory, of which some 60 MB are the program of Node and the database, which other processes share. */
+/** Resident memory. It includes some 60 MB of Node's program and the database, which other processes share. */
 const megabytesOf = (pid: number) =>
   Number(/^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))![1]) / 1024
 

@@ -121,7 +121,7 @@ async function isPublished(datadir: string): Promise<boolean> {
 
 const FILLER = 'FILLER'
 
-/** Fills what the servers may store with a stream of somebody else. */
+/** Fills the storage limit of the servers with a foreign stream. */
 async function fillStreams(t: TestContext, nats: NatsServer): Promise<void> {
   const { manager, publisher } = await openLink(t, [nats])
   await manager.streams.add({ name: FILLER, subjects: [FILLER] })

@@ -152,7 +152,10 @@ testBoth('estimates gas and reads fees', async (provider) => {
   const token = new Contract(fixture.TOKEN, fixture.ABI, provider)
   const gas = await token.transfer.estimateGas(fixture.CAROL, 1n, { from: fixture.ALICE })
   assert.ok(gas > 30_000n && gas < 50_000n, `${gas}`) // 42,428 by Amsterdam's prices
-  await assert.rejects(token.transfer.estimateGas(fixture.CAROL, 1n, { from: fixture.NOBODY }), /insufficient balance/)
+  await assert.rejects(
+    token.transfer.estimateGas(fixture.CAROL, 1n, { from: fixture.ABSENT_ACCOUNT }),
+    /insufficient balance/,
+  )
   const { gasPrice, maxPriorityFeePerGas } = await provider.getFeeData()
   assert.equal(maxPriorityFeePerGas, 1_000_000_000n)
   assert.ok(gasPrice! > 1_000_000_000n)
@@ -164,7 +167,7 @@ testBoth('reads accounts at every height', async (provider) => {
   assert.equal(await provider.getBalance(fixture.BOB, 1), 1001n * fixture.ETHER)
   assert.equal(await provider.getCode(fixture.TOKEN, 14), '0x')
   assert.notEqual(await provider.getCode(fixture.TOKEN, 15), '0x')
-  // The holder's balance lies at keccak-256 of the holder and slot 0.
+  // The holder's balance is at keccak-256 of the holder and slot 0.
   const slot = keccak256(AbiCoder.defaultAbiCoder().encode(['address', 'uint256'], [fixture.BOB, 0n]))
   assert.equal(BigInt(await provider.getStorage(fixture.TOKEN, slot, 21)), 0n)
   assert.equal(BigInt(await provider.getStorage(fixture.TOKEN, slot)), fixture.BALANCES[fixture.BOB])

@@ -57,7 +57,7 @@ async function startWithAlarm(t: TestContext) {
   return { upstream, trunk, other, grow, datadir, url, stop, hashOf, until, following, reaches, metrics }
 }
 
-test('a fork below the finalized block is an alarm; serving goes on; after cairn rewind it is followed', async (t) => {
+test('a fork below the finalized block is an alarm; serving continues; after a rewind it is followed', async (t) => {
   const { other, trunk, datadir, url, stop, hashOf, following, reaches, metrics, until } = await startWithAlarm(t)
   const problem = /a branch that begins after block 4 would replace finalized block 6; 'cairn rewind --to 4'/
   assert.match(String((await following()).problem), problem)
@@ -76,7 +76,7 @@ test('a fork below the finalized block is an alarm; serving goes on; after cairn
   assert.match(alarms[0], problem)
 })
 
-test('after an alarm following goes on by itself when the upstream has the finalized block again', async (t) => {
+test('after an alarm, following resumes by itself when the upstream has the finalized block again', async (t) => {
   const { upstream, trunk, grow, following, reaches, until } = await startWithAlarm(t)
   const well = [...trunk, ...(await grow(trunk, 2))]
   await upstream.become(well)
@@ -85,7 +85,7 @@ test('after an alarm following goes on by itself when the upstream has the final
   assert.equal((await following()).problem, null)
 })
 
-test('cairn sync waits after an alarm, too, and goes on after cairn rewind', async (t) => {
+test('cairn sync waits after an alarm, too, and resumes after cairn rewind', async (t) => {
   const { upstream, other, datadir, args } = await startUpstream(t)
   const sync = spawnCairn(['sync', ...args, '--upstream', upstream.wsUrl])
   t.after(() => void sync.child.kill('SIGKILL'))

@@ -15,7 +15,7 @@ import { startForkingUpstream } from '../support/upstream/forkingUpstream.js'
 
 const KILLS = THOROUGH ? 30 : 4
 
-test('SIGKILL while following, reorgs included, leaves a sound database that goes on', async (t) => {
+test('SIGKILL while following, reorgs included, leaves a sound database; following resumes', async (t) => {
   const random = seededRandom(145)
   let trunk = await growBranch(temporaryDirectory(t), { trunk: [], count: 30, random })
   const upstream = await startForkingUpstream(t, trunk)

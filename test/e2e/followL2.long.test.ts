@@ -80,7 +80,7 @@ test('cairn serve --l2-upstream serves the chain of the node, and says how it fo
   assert.match(status, /^layer-2 {7}blocks 0 to 29, accepted on layer 1 up to 12$/m)
 })
 
-test('starknet_syncing tells the progress of a server that is behind', async (t) => {
+test('starknet_syncing reports the progress of a server that is behind', async (t) => {
   const chain = growL2([], 60)
   const node = await startL2Node(t, chain)
   // Blocks from 30 on are there, but do not come.

@@ -41,8 +41,8 @@ async function followKilled(t: TestContext, option: '--l2-upstream' | '--l2-feed
   database.close()
 }
 
-test('SIGKILL while cairn sync follows a node leaves a sound database that goes on', (t) =>
+test('SIGKILL while cairn sync follows a node leaves a sound database; following resumes', (t) =>
   followKilled(t, '--l2-upstream', 4))
 
-test('SIGKILL while cairn sync follows a feeder gateway leaves a sound database that goes on', (t) =>
+test('SIGKILL while cairn sync follows a feeder gateway leaves a sound database; following resumes', (t) =>
   followKilled(t, '--l2-feeder', 3))

@@ -42,7 +42,7 @@ function requireNoSecrets(texts: { [name: string]: string }): void {
 type Respond = (response: ServerResponse, text: string, request: IncomingMessage) => void
 const json = { 'content-type': 'application/json' }
 
-/** All that a request tells an upstream. */
+/** Echoes everything that an upstream can read from a request. */
 const echo = ({ url, headers }: IncomingMessage) =>
   `refused ${url} ${JSON.stringify(headers)} ${Object.values(SECRETS)}`
 

@@ -40,7 +40,7 @@ interface Health {
 
 const healthOf = async (url: string) => (await (await fetch(`${url}/health`)).json()) as Health
 
-test('a gap between files and upstream is known while it is filled, and what lies in it is refused, not null', async (t) => {
+test('a gap between files and upstream is reported while it is filled; its blocks are refused, not null', async (t) => {
   const { datadir, upstream } = await importBeginning(t)
   let release = () => {}
   const released = new Promise<void>((resolve) => {

@@ -52,7 +52,7 @@ async function startStream(t: TestContext, { described }: TestWriter, messages: 
 }
 
 test(
-  'forged, reordered and cut messages in the stream are refused by name, and serving goes on',
+  'forged, reordered and cut messages in the stream are refused by name, and serving continues',
   NEEDS_NATS,
   async (t) => {
     const trunk = await growBranch(temporaryDirectory(t), { trunk: [], count: BLOCKS, random: seededRandom(1821) })

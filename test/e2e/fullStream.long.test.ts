@@ -61,7 +61,7 @@ test('a replica whose NATS is full does not say that it has no lag, and is not r
 })
 
 test(
-  'the lease says how far a replica is behind a writer that cannot publish; without one nobody knows',
+  'the lease says how far a replica is behind a writer that cannot publish; without one the lag is unknown',
   NEEDS_NATS,
   async (t) => {
     const nats = await startNats(t)

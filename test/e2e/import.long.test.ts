@@ -229,7 +229,7 @@ for (const [signal, exitCode] of [
   ['SIGINT', 130],
   ['SIGTERM', 143],
 ] as const) {
-  test(`${signal} ends an import after its batch with ${exitCode}, and it goes on later`, async (t) => {
+  test(`${signal} ends an import after its batch with ${exitCode}, and it resumes later`, async (t) => {
     const { datadir, path } = prepare(t, blocks(1, 20))
     const files = [path, writeLongFile(t), CHAIN]
     const running = spawnCairn(['import', '--datadir', datadir, '--genesis', GENESIS, ...files])

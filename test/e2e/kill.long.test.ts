@@ -5,11 +5,11 @@ import { THOROUGH } from '../support/thorough.js'
 
 const bounds = THOROUGH ? { kills: 10, leastHeads: 4 } : { kills: 3, leastHeads: 2 }
 
-test('an import killed again and again goes on, with logs and contract state', async (t) => {
+test('an import killed again and again resumes, with logs and contract state', async (t) => {
   await checkKills(t, { ...bounds, args: fixtureBlockByBlock(t), seed: 9, writes: 500, delayMs: 1300 })
 })
 
-test('an import of mainnet killed again and again goes on', { skip: SKIP_SHARED }, async (t) => {
+test('an import of mainnet killed again and again resumes', { skip: SKIP_SHARED }, async (t) => {
   const args = ['--network', 'mainnet', sharedPath('chains', 'mainnet-00000-5ec1ffb8.era1')!]
   await checkKills(t, { ...bounds, args, seed: 2, writes: 400, delayMs: 2000 })
 })

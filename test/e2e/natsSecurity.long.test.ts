@@ -41,8 +41,8 @@ async function startSecured(t: TestContext, kind: 'NKEY' | '.creds') {
   return { folder, url, writer, replica, wrong, args }
 }
 
-/** Everything that a member tells about itself. */
-async function tellAll({ url, running, stop }: Member): Promise<string> {
+/** Stops the member and returns all its output: its HTTP pages, stdout and stderr. */
+async function stopAndReadOutput({ url, running, stop }: Member): Promise<string> {
   const pages = await Promise.all(
     ['/health', '/ready', '/metrics', '/'].map(async (path) => (await fetch(`${url}${path}`)).text()),
   )
@@ -77,19 +77,19 @@ for (const kind of ['NKEY', '.creds'] as const) {
     await untilRole(writer, 'writer')
     await untilHead([writer, replica], formatData(trunk.at(-1)!.hash))
     await untilFollowing(replica)
-    const told = [await tellAll(replica)]
+    const outputs = [await stopAndReadOutput(replica)]
     const few = kind === '.creds' ? refused.slice(0, 1) : refused.slice(2, 3)
     for (const [name, wrong, expected] of THOROUGH ? refused : few) {
       const member = await startMember(t, await branchesDirectory(t), [...wrong, '--log-level', 'warn'])
       await until(async () => (await member.replication()).problem !== null)
       assert.match((await member.replication()).problem!, expected, name)
-      const all = await tellAll(member)
+      const all = await stopAndReadOutput(member)
       assert.match(all, /"msg":"no connection to/, name)
-      told.push(all)
+      outputs.push(all)
     }
-    told.push(await tellAll(writer))
+    outputs.push(await stopAndReadOutput(writer))
     for (const secret of Object.values(files).flatMap(({ secrets }) => secrets)) {
-      for (const text of told) assert.ok(!text.includes(secret))
+      for (const text of outputs) assert.ok(!text.includes(secret))
     }
   })
 }

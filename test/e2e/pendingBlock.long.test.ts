@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { JsonRpcProvider } from 'ethers'
 import { serveFixture } from '../support/cairn.js'
-import { HEAD, NOBODY } from '../support/chains/fixtureChain.js'
+import { ABSENT_ACCOUNT, HEAD } from '../support/chains/fixtureChain.js'
 import { resultOf } from '../support/rpcClient.js'
 
 /* Choices of the API specification and of geth, from the program. */
@@ -36,7 +36,11 @@ test("with --compat geth it has geth's number and bloom, and the rest is the sam
 
 test('with --compat geth the proof of an absent account has zero hashes, from whatever thread', async () => {
   const hashesOf = async (url: string) => {
-    const proof = await resultOf<{ codeHash: string; storageHash: string }>(url, 'eth_getProof', [NOBODY, [], 'latest'])
+    const proof = await resultOf<{ codeHash: string; storageHash: string }>(url, 'eth_getProof', [
+      ABSENT_ACCOUNT,
+      [],
+      'latest',
+    ])
     return [proof.codeHash, proof.storageHash]
   }
   const zero = `0x${'00'.repeat(32)}`

@@ -17,7 +17,7 @@ import { findHardhat, startHardhatPeer } from '../support/upstream/hardhat.js'
 const anvil = findFoundry('anvil')
 const hardhat = findHardhat()
 const GAS = '0x30d40'
-const SOMEBODY = `0x${'5b'.repeat(20)}`
+const ACCOUNT = `0x${'5b'.repeat(20)}`
 
 /** Blocks of every sort: contracts, logs, storage, failing calls and creations, access lists. */
 async function makeChain(peer: Peer): Promise<Traffic> {
@@ -27,7 +27,7 @@ async function makeChain(peer: Peer): Promise<Traffic> {
   await peer.mine([
     { gas: GAS, data: '0xfe' }, // a creation that fails
     { gas: GAS, data: '0x60016000f3', value: '0x1' },
-    { gas: GAS, to: SOMEBODY, value: '0xde0b6b3a7640000' },
+    { gas: GAS, to: ACCOUNT, value: '0xde0b6b3a7640000' },
     { gas: GAS, to: traffic.loggers[0], data: `0x${'7'.padStart(64, '0')}`, accessList },
     { gas: GAS, to: traffic.loggers[1], data: `0x${'8'.padStart(64, '0')}`, gasPrice: '0x77359400' },
   ])
@@ -135,7 +135,7 @@ test('anvil: state that was set outside of transactions, and impersonated sender
   skip: anvil === undefined && 'anvil cannot be installed',
 }, async (t) => {
   const peer = await startAnvilPeer(t, anvil!)
-  await peer.mine([{ gas: GAS, to: SOMEBODY, value: '0x1' }])
+  await peer.mine([{ gas: GAS, to: ACCOUNT, value: '0x1' }])
   const refused = async (pattern: RegExp) => {
     const out = join(temporaryDirectory(t), 'fixture')
     const { code, stderr } = await runCairn(['record', '--upstream', peer.url, '--out', out, '--log-level', 'error'])
@@ -143,14 +143,14 @@ test('anvil: state that was set outside of transactions, and impersonated sender
     assert.match(stderr, pattern)
     assert.ok(!existsSync(out))
   }
-  await resultOf(peer.url, 'anvil_setBalance', [SOMEBODY, '0x64'])
-  await peer.mine([{ gas: GAS, to: SOMEBODY, value: '0x1' }])
+  await resultOf(peer.url, 'anvil_setBalance', [ACCOUNT, '0x64'])
+  await peer.mine([{ gas: GAS, to: ACCOUNT, value: '0x1' }])
   await refused(
     /balance of 0x5b\w+: executing the blocks gives 2, the node has 101: it was set outside of transactions/,
   )
-  await resultOf(peer.url, 'anvil_impersonateAccount', [SOMEBODY])
-  await resultOf(peer.url, 'anvil_setBalance', [SOMEBODY, '0xde0b6b3a7640000'])
-  const transaction = { from: SOMEBODY, to: SOMEBODY, gas: GAS }
+  await resultOf(peer.url, 'anvil_impersonateAccount', [ACCOUNT])
+  await resultOf(peer.url, 'anvil_setBalance', [ACCOUNT, '0xde0b6b3a7640000'])
+  const transaction = { from: ACCOUNT, to: ACCOUNT, gas: GAS }
   await resultOf(peer.url, 'eth_sendTransaction', [transaction])
   await resultOf(peer.url, 'anvil_mine', ['0x1'])
   await refused(/block 3.*transactions\[0\]/)

@@ -160,7 +160,7 @@ test('kill -9 of the replica or of the writer at any moment loses and doubles no
   compareRows(own, datadir, 'after the kills')
 })
 
-test('forged, reordered and cut frames are refused by name: /ready fails, and serving goes on', async (t) => {
+test('forged, reordered and cut frames are refused by name: /ready fails, and serving continues', async (t) => {
   const trunk = await growBranch(temporaryDirectory(t), { trunk: [], count: 5, random: seededRandom(1808) })
   const { datadir } = await openChain(t, trunk)
   const db = openForReading(datadir)
@@ -178,10 +178,10 @@ test('forged, reordered and cut frames are refused by name: /ready fails, and se
     ['cut', [frames[0], frames[1].subarray(0, -1)], /frame: expected at least \d+ bytes, got the end/],
   ]
   for (const [fault, sent, problem] of faults) {
-    const liar = createServer((_, response) => void response.end(Buffer.concat([greeting, ...sent])))
-    await new Promise<void>((resolve) => liar.listen(0, '127.0.0.1', resolve))
-    t.after(() => void liar.close())
-    const { args } = await openReplica(t, `http://127.0.0.1:${(liar.address() as AddressInfo).port}`)
+    const forger = createServer((_, response) => void response.end(Buffer.concat([greeting, ...sent])))
+    await new Promise<void>((resolve) => forger.listen(0, '127.0.0.1', resolve))
+    t.after(() => void forger.close())
+    const { args } = await openReplica(t, `http://127.0.0.1:${(forger.address() as AddressInfo).port}`)
     const replica = await startCairn(t, args)
     await until(async () => (await health(replica)).replication?.state === 'alarm')
     assert.match((await health(replica)).replication!.problem!, problem, fault)

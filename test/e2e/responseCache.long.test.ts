@@ -73,7 +73,7 @@ test('answers are given again with the same bytes, until the chain has grown', a
   assert.deepEqual([again.hits, again.misses], [4, 4])
 
   await runCairnOk(['import', '--datadir', datadir, join(FOLDER, 'chain.rlp')])
-  // What ends below the old head is answered from memory still; what goes up to the head is asked anew.
+  // Queries that end below the old head are still answered from memory; those up to the head run again.
   assert.equal(await askBoth(FILTERS.old), first.get('old'))
   assert.equal(await askBoth(FILTERS.refused), first.get('refused'))
   assert.deepEqual([(await counts(cached.url)).hits, (await counts(cached.url)).misses], [6, 4])

@@ -16,7 +16,7 @@ import { startForkingUpstream } from '../support/upstream/forkingUpstream.js'
 
 const skip = NEEDS_NATS.skip || SKIP_HAPROXY
 
-test('a service of many machines goes on when its writer and a NATS server are killed', { skip }, async (t) => {
+test('a service of many machines continues when its writer and a NATS server are killed', { skip }, async (t) => {
   const trunk = await growBranch(temporaryDirectory(t), { trunk: [], count: 20, random: seededRandom(1820) })
   const hashOf = (index: number) => formatData(trunk[index].hash)
   const upstream = await startForkingUpstream(t, trunk.slice(0, 10))

@@ -80,7 +80,7 @@ for (const [kind, { skip, open }] of Object.entries(PLACES)) {
     }
   })
 
-  test(`${kind}: kill -9 of create and of restore at any moment, then they go on`, { skip }, async (t) => {
+  test(`${kind}: kill -9 of create and of restore at any moment, then they resume`, { skip }, async (t) => {
     const { place, env } = await open(t)
     const store = await openObjectStore(place, {}, { ...process.env, ...env })
     const datadir = copyDatabase(t, whole)
@@ -132,7 +132,7 @@ for (const [kind, { skip, open }] of Object.entries(PLACES)) {
   })
 }
 
-/** Runs the process until it has written so many lines, and kills it there. */
+/** Runs the process and kills it once it has written that number of lines. */
 async function killAt(args: readonly string[], env: Environment, lines: number): Promise<void> {
   const { child, ended } = spawnNode([PROCESS, ...args], env)
   let left = lines
@@ -151,7 +151,7 @@ async function runToEnd(args: readonly string[], env: Environment): Promise<void
 
 const PROCESS = fileURLToPath(new URL('../support/snapshotProcess.js', import.meta.url))
 
-test('SIGINT ends create with 130; the same command goes on', async (t) => {
+test('SIGINT ends create with 130; the same command resumes', async (t) => {
   const place = join(temporaryDirectory(t), 'snapshots')
   const datadir = copyDatabase(t, whole)
   const running = spawnCairn(['snapshot', 'create', place, '--datadir', datadir])

@@ -19,7 +19,7 @@ interface Listed {
   readonly head: { readonly number: number; readonly hash: string }
 }
 
-test('snapshots beside a server that follows are whole chains of one commit, and a restored one goes on', async (t) => {
+test('snapshots beside a server that follows are whole chains of one commit, and a restored one resumes', async (t) => {
   const [theirs, datadir] = [temporaryDirectory(t), temporaryDirectory(t)]
   const place = join(temporaryDirectory(t), 'snapshots')
   const genesis = ['--genesis', join(FIXTURE_FOLDER, 'genesis.json')]

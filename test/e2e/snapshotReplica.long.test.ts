@@ -34,7 +34,7 @@ async function makeShortStream(t: TestContext, nats: { url: string }, datadir: s
 }
 
 test(
-  'a new replica begins with the newest snapshot and goes on by sequence; one behind the stream replaces its database',
+  'a new replica begins with the newest snapshot and resumes by sequence; one behind the stream replaces its database',
   NEEDS_NATS,
   async (t) => {
     const trunk = await growBranch(temporaryDirectory(t), { trunk: [], count: 130, random })

@@ -57,7 +57,7 @@ test('starknet.js reads blocks by tag', async () => {
   assert.ok(!('block_hash' in block))
 })
 
-test('starknet.js is told when a block is not there', async () => {
+test('starknet.js gets an error for a missing block', async () => {
   await assert.rejects(provider.getBlockWithTxHashes(8), /24: Block not found/)
   await assert.rejects(provider.getBlockWithTxHashes('0x123'), /24: Block not found/)
 })

@@ -14,7 +14,7 @@ const { WebSocketChannel } = await import('starknet')
 
 /* WebSocketChannel of starknet.js against the program, while other processes import layer-2 blocks. */
 
-test('starknet.js is told of the blocks that another process imports', async (t) => {
+test('starknet.js is notified of the blocks that another process imports', async (t) => {
   const datadir = temporaryDirectory(t)
   const chain = makeChain(0, 9)
   const importBlocks = async (from: number, to: number) => {
@@ -29,30 +29,30 @@ test('starknet.js is told of the blocks that another process imports', async (t)
   t.after(() => channel.disconnect())
   await channel.waitForConnection()
   const subscription = await channel.subscribeNewHeads()
-  const told: string[] = []
-  const untilTold = (count: number) =>
+  const seen: string[] = []
+  const untilSeen = (count: number) =>
     new Promise<void>((resolve) => {
       look = () => {
-        if (told.length >= count) resolve()
+        if (seen.length >= count) resolve()
       }
       look()
     })
   let look = () => {}
   subscription.on((header) => {
-    told.push(String(header.block_hash))
+    seen.push(String(header.block_hash))
     look()
   })
   await importBlocks(5, 7)
-  await untilTold(3)
+  await untilSeen(3)
   await importBlocks(8, 8)
-  await untilTold(4)
+  await untilSeen(4)
   const hashes = chain.slice(5, 9).map(({ hash }) => formatFelt(hash!))
-  assert.deepEqual(told, hashes)
+  assert.deepEqual(seen, hashes)
   assert.equal(await subscription.unsubscribe(), true)
   await assert.rejects(channel.subscribeNewHeads({ blockIdentifier: 99 }), /"code":24,"message":"Block not found"/)
   await assert.rejects(channel.unsubscribe('0x1'), /"code":66,"message":"Invalid subscription id"/)
   await importBlocks(9, 9)
   const last = await channel.sendReceive('starknet_blockNumber')
   assert.equal(last, 9)
-  assert.deepEqual(told, hashes)
+  assert.deepEqual(seen, hashes)
 })

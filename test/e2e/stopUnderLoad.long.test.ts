@@ -32,7 +32,7 @@ async function recovererChain(): Promise<string> {
   return datadir
 }
 
-/** A client that has asked for a call that goes on for seconds. */
+/** Opens a client that has sent a call that runs for seconds. */
 async function askEndlessly(url: string): Promise<Socket> {
   const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'eth_call', params: [{ to: RECOVERER }, 'latest'] })
   const head = `POST / HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: ${body.length}`

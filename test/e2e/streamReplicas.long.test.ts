@@ -103,7 +103,7 @@ async function makeShortStream(
 }
 
 test(
-  'a replica behind retention says so, skips nothing, and goes on over HTTP; one that stands still holds nobody up',
+  'a replica behind retention says so, skips nothing, and continues over HTTP; one that stands still delays no other',
   NEEDS_NATS,
   async (t) => {
     const trunk = await growBranch(temporaryDirectory(t), { trunk: [], count: 60, random })

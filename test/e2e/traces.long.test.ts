@@ -22,7 +22,7 @@ for (const [path, headers] of [
   ['plain connections', {}],
   ["Node's parser", { 'Transfer-Encoding': 'chunked' }],
 ] as const) {
-  test(`a long trace is whole over ${path}, and the connection goes on`, async () => {
+  test(`a long trace is whole over ${path}, and the connection stays open`, async () => {
     const long = await send(server.url, request(1000))
     const response = 'Transfer-Encoding' in headers ? await postChunked(request(1000)) : await post(request(1000))
     assert.equal(response.headers.get('content-length'), null)

@@ -17,7 +17,7 @@ let key: string
 before(async () => {
   await importFixture(whole)
   const db = openForWriting(whole)
-  key = createApiKeyTable(db).create('somebody').key
+  key = createApiKeyTable(db).create('client').key
   db.pragma('wal_checkpoint(TRUNCATE)')
   db.close()
 })

@@ -237,7 +237,7 @@ testBoth('decodes reverts', async (client) => {
       address: fixture.TOKEN,
       functionName: 'transfer',
       args: [fixture.BOB, 1n],
-      account: fixture.NOBODY,
+      account: fixture.ABSENT_ACCOUNT,
     }),
     /insufficient balance/,
   )
@@ -270,7 +270,7 @@ testBoth('reads accounts at every height', async (client) => {
   const gasPrice = 2_000_000_000n
   assert.equal(await client.getBalance({ address, blockNumber: 0n }), 1000n * fixture.ETHER)
   assert.equal(await client.getBalance({ address, blockNumber: 1n }), 999n * fixture.ETHER - 21_000n * gasPrice)
-  assert.equal(await client.getBalance({ address: fixture.NOBODY }), 0n)
+  assert.equal(await client.getBalance({ address: fixture.ABSENT_ACCOUNT }), 0n)
   const counterAt = async (blockNumber: bigint) => {
     const at = { address: fixture.COUNTER, blockNumber } as const
     const word = await client.getStorageAt({ ...at, slot: '0x0' })

@@ -30,10 +30,10 @@ const STEPS = [
   [3, 4],
 ]
 
-/** What a watcher of logs was told. */
+/** A log that a watcher was notified of. */
 type SeenLog = Pick<LogObject, 'blockHash' | 'removed'> & { logIndex: string | number }
 
-/** What was told so far. */
+/** The notifications so far. */
 interface Watched {
   readonly logs: { readonly [watcher: string]: readonly SeenLog[] }
   /** False: removed logs come as other events, which belong to one log each (ethers). */

@@ -21,7 +21,7 @@ test('what is there stays, and a partial file is replaced by one that holds it',
   assert.deepEqual(planFiles({ ...terms, held: [range(4, 6)], wanted: range(5, 8) }), [file(4, 8, range(4, 6))])
 })
 
-test('dropped files are written again although nobody wants them', () => {
+test('dropped files are written again although they are not in the wanted range', () => {
   assert.deepEqual(planFiles({ ...terms, redo: [range(10, 14)], wanted: range(30, 31) }), [file(10, 14), file(30, 31)])
 })
 

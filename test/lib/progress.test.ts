@@ -6,7 +6,7 @@ import { createTarget } from '../support/progressTarget.js'
 
 const REDRAW = '\r\x1b[K'
 
-test('a terminal has one line, drawn anew ten times a second and when its width changes', () => {
+test('a terminal has one line, redrawn ten times a second and when its width changes', () => {
   const { written, clock, resize, listeners, target } = createTarget(80)
   const progress = createProgress({ label: 'log index', unit: 'logs', total: 10_000, ...target })
   progress.update(0)

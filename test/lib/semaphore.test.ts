@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createSemaphore } from '../../src/lib/semaphore.js'
 
-test('runs so many tasks at a time, in the order of asking, those that fail too', async () => {
+test('runs up to the limit of tasks at a time, in the order of the requests, including those that fail', async () => {
   const slots = createSemaphore(3)
   const begun: number[] = []
   let running = 0

@@ -65,8 +65,8 @@ function describe(unit: ReplicationUnit, known: readonly Block[]): string {
 test('gives the blocks after the head of a replica, one a unit, and nothing at the head', async (t) => {
   const trunk = await grow(t, [], 6)
   const { feed } = await openFeed(t, trunk)
-  const told = feed.next([refOf(trunk[2])], undefined).map((unit) => describe(unit, trunk))
-  assert.deepEqual(told, ['4', '5', '6'])
+  const described = feed.next([refOf(trunk[2])], undefined).map((unit) => describe(unit, trunk))
+  assert.deepEqual(described, ['4', '5', '6'])
   assert.deepEqual(feed.next([refOf(trunk[5])], GENESIS_FINAL), [])
 })
 
@@ -119,7 +119,7 @@ test('a replica that is ahead is not rewound', async (t) => {
   assert.deepEqual(feed.next(trunk.toReversed().map(refOf), undefined), [])
 })
 
-test('finality is told with blocks, and alone when only it changed', async (t) => {
+test('finality is sent with blocks, and alone when only it changed', async (t) => {
   const trunk = await grow(t, [], 4)
   const { chain, feed } = await openFeed(t, trunk)
   chain.head.finalize({ safe: 3, finalized: 2 })

@@ -15,7 +15,7 @@ function encodeError(text: string): Uint8Array {
   return concatBytes(ERROR, word(32n), word(BigInt(bytes.length)), bytes, padding)
 }
 
-test('tells the text of Error(string), also of many bytes and none', () => {
+test('returns the text of Error(string), also of many bytes and none', () => {
   for (const text of ['user error', '', 'ü'.repeat(100)]) assert.equal(decodeRevertReason(encodeError(text)), text)
 })
 
@@ -26,13 +26,13 @@ test('cuts a long reason off between two characters', () => {
   assert.equal(decodeRevertReason(encodeError(longest)), longest)
 })
 
-test('tells the meaning of a panic code, and the code of an unknown one', () => {
+test('returns the meaning of a panic code, and the code of an unknown one', () => {
   assert.equal(decodeRevertReason(concatBytes(PANIC, word(1n))), 'assert(false)')
   assert.equal(decodeRevertReason(concatBytes(PANIC, word(0x11n))), 'arithmetic underflow or overflow')
   assert.equal(decodeRevertReason(concatBytes(PANIC, word(0x99n))), 'unknown panic code: 0x99')
 })
 
-test('tells nothing of custom errors, no data, and lies about lengths', () => {
+test('returns no reason for custom errors, no data, and wrong lengths', () => {
   const cases = [
     new Uint8Array(0),
     parseHex('0x08c379'),

@@ -82,7 +82,7 @@ test('the access log drops lines when the disk does not keep up, and counts them
   assert.equal(JSON.parse(lines[written - 1]).i, written - 1)
 })
 
-test('the access log goes on in a new file once it is opened again', async (t) => {
+test('the access log continues in a new file once it is opened again', async (t) => {
   const path = join(temporaryDirectory(t), 'access.log')
   const log = createAccessLog(path, createMetrics())
   log.write({ line: 1 })

@@ -62,7 +62,7 @@ async function* eventsOf(socket: WebSocket): AsyncGenerator<unknown[]> {
   }
 }
 
-/** Sends the text as a WebSocket frame of which the end is missing. */
+/** Sends the text as a WebSocket frame whose end is missing. */
 function sendUnfinished(socket: WebSocket, length: number): void {
   const header = Buffer.from([0x81, 0x80 | 127, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0])
   header.writeUInt32BE(length + 1, 6)
@@ -163,7 +163,7 @@ async function openIdle(t: TestContext, url: string) {
   return { kept, socket, silent }
 }
 
-/** Has an answer under way on a new connection, of which only the begin is read. */
+/** Has an answer under way on a new connection, and reads only its beginning. */
 async function askLong(t: TestContext, url: string): Promise<RawConnection> {
   const connection = await openRaw(t, url)
   connection.socket.removeAllListeners('data')

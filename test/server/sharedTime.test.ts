@@ -51,7 +51,7 @@ async function serve(t: TestContext, dispatcher: Dispatcher) {
     cors: '*' as const,
     hosts: '*' as const,
     compression: { mode: 'off' as const, aboveBytes: 65_536 },
-    health: { report: () => assert.fail('nobody asks'), problem: () => undefined, lag: () => undefined },
+    health: { report: () => assert.fail('health is not asked for'), problem: () => undefined, lag: () => undefined },
     failures,
     accounting: undefined,
     log,

@@ -112,9 +112,9 @@ test('asks the next upstream when one does not answer as it should, and says not
     (_, response) => void response.writeHead(401).end('key b2e5c3f1a09d4e76 is unknown'),
   )
   const babbles = await startNode(t, { result: `0x${'00'.repeat(600)}` })
-  const lies = await startNode(t, { result: '0x1' })
+  const wrong = await startNode(t, { result: '0x1' })
   const unreachable = { url: await closedUrl() }
-  const bad = [unreachable, { url: `${refuses.url}/v3/b2e5c3f1a09d4e76` }, babbles, lies, hangs]
+  const bad = [unreachable, { url: `${refuses.url}/v3/b2e5c3f1a09d4e76` }, babbles, wrong, hangs]
   const good = await startNode(t, { result: HASH })
   const limits = { requestTimeoutMs: 200 }
   assert.equal(await forwarderTo(t, [...bad, good], { limits }).forward(TRANSACTION), HASH)

@@ -202,7 +202,7 @@ test('a manifest is read field by field', async (t) => {
   }
 })
 
-test('an interrupted snapshot goes on with its copy, though the chain has changed', async (t) => {
+test('an interrupted snapshot resumes with its copy, though the chain has changed', async (t) => {
   const datadir = copyDatabase(t, whole)
   const store = openStore(t)
   const stop = new AbortController()
@@ -230,7 +230,7 @@ test('an interrupted snapshot goes on with its copy, though the chain has change
   assert.deepEqual([next.resumed, next.manifest.head.number], [false, 70])
 })
 
-test('old snapshots of the chain are removed, with the parts that nobody needs', async (t) => {
+test('old snapshots of the chain are removed, with the parts that no snapshot needs', async (t) => {
   const datadir = copyDatabase(t, whole)
   const store = openStore(t)
   const made = [await snapshotOf({ datadir, store, name: 'a' })]
@@ -262,7 +262,7 @@ test('old snapshots of the chain are removed, with the parts that nobody needs',
   assert.equal((await keysOf(store, 'parts/')).length, wanted.size)
 })
 
-test('a restore that was interrupted goes on with its snapshot and keeps whole parts only', async (t) => {
+test('a restore that was interrupted resumes with its snapshot and keeps whole parts only', async (t) => {
   const store = openStore(t)
   const { manifest } = await snapshotOf({ datadir: whole, store, name: 'first' })
   const stop = new AbortController()

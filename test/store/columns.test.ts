@@ -23,7 +23,7 @@ function createTable() {
   return db
 }
 
-test('integers lie as SQL integers or decimal text, never as floating point', () => {
+test('integers are stored as SQL integers or decimal text, never as floating point', () => {
   const db = createTable()
   const insert = db.prepare('INSERT INTO numbers VALUES (?)')
   for (const value of VALUES) insert.run(encodeUint(value))

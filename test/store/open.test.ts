@@ -17,12 +17,12 @@ import { openForWriting } from '../../src/store/openForWriting.js'
 import { spawnProgram } from '../support/cairn.js'
 import { temporaryDirectory } from '../support/temporary.js'
 
-const NOBODY = { uid: 65_534, gid: 65_534 }
+const OTHER_USER = { uid: 65_534, gid: 65_534 }
 const isRoot = process.getuid?.() === 0
 const PROGRAM = packagePath('dist/cli/main.js')
 /** The program is run as another user. */
 const skip =
-  isRoot && spawnSync('test', ['-r', PROGRAM], NOBODY).status === 0
+  isRoot && spawnSync('test', ['-r', PROGRAM], OTHER_USER).status === 0
     ? false
     : 'needs root, and a checkout in a folder that other users can read'
 const modeOf = (path: string) => statSync(path).mode & 0o777
@@ -61,15 +61,15 @@ test('a schema of a later version is refused by its number, for reading and for 
 })
 
 /** Runs the built program as another user. */
-function asNobody(...args: string[]) {
-  return spawnProgram(process.execPath, [PROGRAM, ...args], NOBODY).ended
+function asOtherUser(...args: string[]) {
+  return spawnProgram(process.execPath, [PROGRAM, ...args], OTHER_USER).ended
 }
 
 test('a directory that may not be written is named, with what to do', { skip }, async (t) => {
   const datadir = temporaryDirectory(t)
   chmodSync(datadir, 0o755)
   const file = join(packagePath('fixtures/chain'), 'chain.rlp')
-  const { code, stderr } = await asNobody('import', '--datadir', datadir, '--network', 'mainnet', file)
+  const { code, stderr } = await asOtherUser('import', '--datadir', datadir, '--network', 'mainnet', file)
   assert.equal(code, 1)
   assert.match(stderr, /cannot be written: .*; make it writable for this user, or use another --datadir/)
 })
@@ -79,13 +79,13 @@ test('a database in a read-only directory is read without a WAL, else there is a
   openForWriting(datadir).close()
   chmodSync(join(datadir, DATABASE_FILE), 0o644)
   chmodSync(datadir, 0o755)
-  const refused = await asNobody('verify', '--datadir', datadir)
+  const refused = await asOtherUser('verify', '--datadir', datadir)
   assert.equal(refused.code, 2, refused.stderr)
   assert.match(refused.stderr, /-shm beside it.*sqlite3 cairn\.db 'PRAGMA journal_mode = DELETE'/)
   const db = new SqliteDatabase(join(datadir, DATABASE_FILE))
   db.pragma('journal_mode = DELETE')
   db.close()
-  const { code, stderr } = await asNobody('verify', '--datadir', datadir)
+  const { code, stderr } = await asOtherUser('verify', '--datadir', datadir)
   assert.equal(code, 0, stderr)
 })
 
@@ -98,7 +98,7 @@ test('another user cannot hold the lock', { skip: !isRoot }, async (t) => {
   chownSync(join(datadir, 'cairn.lock'), 0, 0)
   openForWriting(datadir).close()
   const script = `require('fs').openSync(${JSON.stringify(join(datadir, 'cairn.lock'))}, 'r')`
-  const { code, stderr } = await spawnProgram(process.execPath, ['-e', script], NOBODY).ended
+  const { code, stderr } = await spawnProgram(process.execPath, ['-e', script], OTHER_USER).ended
   assert.equal(code, 1)
   assert.match(stderr, /EACCES/)
 })

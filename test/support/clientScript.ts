@@ -14,7 +14,7 @@ export type Operation<C> = readonly [name: string, run: (client: C) => unknown, 
 
 const LEAST_OPERATIONS = 60
 
-/** Runs the operations, 60 at least, with each of the clients, which are told apart by their transport. */
+/** Runs the operations, 60 at least, with each of the clients, which are named by their transport. */
 export function testScript<C>(
   name: string,
   clients: readonly [string, C][],

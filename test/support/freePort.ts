@@ -1,7 +1,8 @@
 import { once } from 'node:events'
 import { createServer } from 'node:net'
 
-/** A TCP port of the loopback address that nobody listens on now, for programs that cannot say which one they took. */
+/** A TCP port of the loopback address that no process listens on now, for programs that cannot say which one they
+ *  took. */
 export async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1')
   await once(server, 'listening')

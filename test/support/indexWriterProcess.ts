@@ -4,14 +4,14 @@ import { createChainIndexer } from '../../src/sync/chainIndexer.js'
 import { openWritableChain } from '../../src/sync/chainState.js'
 import { CHUNK_BITS, indexedBlocks } from './chains/indexedChain.js'
 
-/* A program that goes on with a chain of `indexedBlocks`: `node indexWriterProcess.js DATADIR OPTIONS`. Each block is a
+/* A program that continues a chain of `indexedBlocks`: `node indexWriterProcess.js DATADIR OPTIONS`. Each block is a
  * transaction, and so is each step of sealing and merging after it. */
 
 /** What it is to do, as JSON. */
 export interface IndexWriterOptions {
   seed: number
   forkedAt?: number
-  /** The head that it goes on to. */
+  /** The head at which it ends. */
   head: number
   /** Steps of sealing and merging after each block. */
   steps: number

@@ -50,8 +50,8 @@ export interface SubscriberLoad {
   logsPerBlock: number
 }
 
-/** Attaches subscribers to logs, changes the chain, and fails unless what each was told gives the logs of the chain: none
- *  missed, none doubled. */
+/** Attaches subscribers to logs, changes the chain, and fails unless the notifications of each give the logs of the
+ *  chain: none missed, none doubled. */
 export async function checkManySubscribers(t: TestContext, load: SubscriberLoad): Promise<void> {
   const datadir = temporaryDirectory(t)
   const random = seededRandom(200)

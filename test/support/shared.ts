@@ -2,8 +2,8 @@ import { existsSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { packagePath } from '../../src/store/open.js'
 
-/** A path below the folder of shared data that lies beside the repository, or undefined where there is none. In CI its
- *  absence is a failure. @throws Error in CI when there is none. */
+/** Returns a path below the folder of shared data beside the repository, or undefined when the folder is missing.
+ *  @throws Error in CI when it is missing */
 export function sharedPath(...parts: string[]): string | undefined {
   const folder = join(dirname(packagePath('package.json')), '..', 'shared')
   if (existsSync(folder)) return join(folder, ...parts)

@@ -3,9 +3,10 @@ import { Worker } from 'node:worker_threads'
 import { seededRandom } from './random.js'
 import type { Work } from './terminatedThread.js'
 
-/* `node terminateThreads.js COUNT SEED`: starts and terminates so many threads (`terminatedThread`), each at a random moment:
- * half of those without a database while they start, the others while they work. A thread must not be terminated while it loads the addon
- * of better-sqlite3; reader threads end themselves there. Exits with 0 unless a termination ends the process. */
+/* `node terminateThreads.js COUNT SEED`: starts and terminates COUNT threads (`terminatedThread`), each at a random
+ * moment: half of those without a database while they start, the others while they work. A thread must not be
+ * terminated while it loads the addon of better-sqlite3; reader threads end themselves there. Exits with 0 unless a
+ * termination ends the process. */
 
 const AT_ONCE = 4
 const WORKS: readonly Work[] = ['recoveries', 'statements', 'errors', 'openings']

@@ -49,7 +49,7 @@ const long = defineMethod({
 
 const broken = defineMethod({
   name: 'test_broken',
-  summary: 'Fails in a way that nobody foresaw.',
+  summary: 'Fails with an unexpected error.',
   cost: 'point',
   params: [],
   result: value,

@@ -8,7 +8,7 @@ import { THOROUGH } from '../support/thorough.js'
 const EVERY = THOROUGH ? 1 : 3
 const EVERY_REFERENCE = THOROUGH ? 1 : 40
 
-test('imports Amsterdam tests, refuses the invalid blocks for their reasons and goes on', {
+test('imports Amsterdam tests, refuses the invalid blocks for their reasons and continues', {
   skip: SKIP_SHARED,
 }, async (t) => {
   let invalid = 0

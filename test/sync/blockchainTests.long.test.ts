@@ -24,7 +24,7 @@ test('the reference interpreter executes the same, across forks', { skip: SKIP_S
 
 test('all official blockchain tests but these three are one line of blocks', { skip: SKIP_SHARED }, () => {
   const branching = Array.from(readBlockchainTests(folder!)).filter((entry) => !isLinear(entry.test))
-  // From files the first branch is the chain; these go on with a second one of more difficulty.
+  // From files the first branch is the chain; these continue with a second one of more difficulty.
   assert.deepEqual(
     branching.map(({ name }) => name.split(': ')[1]),
     [

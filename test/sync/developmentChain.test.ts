@@ -127,9 +127,9 @@ for (const interval of [1, 3, 1000]) {
     const { head, reader } = chain
     head.finalize({ safe: 0, finalized: 0 })
     const takeAll = async (fields: readonly Partial<Header>[]) => {
-      const intake = createBlockAppender(chain)
-      for (const each of fields) await intake.take({ block: childOf(head.newest!, each) }, interval)
-      await intake.settle()
+      const appender = createBlockAppender(chain)
+      for (const each of fields) await appender.take({ block: childOf(head.newest!, each) }, interval)
+      await appender.settle()
       head.commit()
     }
     await takeAll([{}, {}, WRONG, WRONG, WRONG])

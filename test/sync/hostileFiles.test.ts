@@ -55,11 +55,11 @@ for (const { name, bytes, kind, stateMode } of SUBJECTS) {
       writeFileSync(path, mutate(bytes, random))
       const options = { datadir: temporaryDirectory(t), paths: [path], log: silentLogger, showProgress: false }
       try {
-        // As told, and, of every fourth file, as found out.
-        const told = run % 4 === 0 ? undefined : kind
+        // The kind of every fourth file is detected, that of the others is passed.
+        const passedKind = run % 4 === 0 ? undefined : kind
         await importFiles({
           ...options,
-          kind: told,
+          kind: passedKind,
           chain: readGenesisFile(genesisPath),
           stateMode,
           l2Verify: verifyHere,

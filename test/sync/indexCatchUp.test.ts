@@ -74,12 +74,12 @@ test('a database of the version before is migrated and indexed, and answers righ
   const reading = openForReading(datadir)
   t.after(() => void reading.close())
   const started: string[] = []
-  const told: number[] = []
+  const reported: number[] = []
   let commits = 0
   await openWritableChain(db, CHAIN, 'none', {
     startProgress: (label, unit, total) => {
       started.push(`${label}, ${total} ${unit}`)
-      return { ...noProgress, update: (done) => void told.push(done) }
+      return { ...noProgress, update: (done) => void reported.push(done) }
     },
     checkpoints: {
       afterCommit: () => {
@@ -91,8 +91,8 @@ test('a database of the version before is migrated and indexed, and answers righ
   })
   const transactions = db.prepare<[], number>('SELECT count(*) FROM transactions').pluck().get()!
   assert.deepEqual(started, [`log index, ${logs.length} logs`, `transaction index, ${transactions} transactions`])
-  assert.equal(told.length, commits)
-  assert.ok(new Set(told).size > 20, 'chunk by chunk')
+  assert.equal(reported.length, commits)
+  assert.ok(new Set(reported).size > 20, 'chunk by chunk')
   for (const kind of CHAIN_INDEXES) {
     const { tail, building, dropped } = describeIndex(db, kind)
     assert.ok(tail < 64, `${kind.name}: ${tail} in the tail`)
@@ -102,7 +102,7 @@ test('a database of the version before is migrated and indexed, and answers righ
   checkLookUps(reading, logs)
 })
 
-test('a signal ends it between two commits, and the next start goes on', async (t) => {
+test('a signal ends it between two commits, and the next start resumes', async (t) => {
   const { datadir, logs } = makeOldDatabase(t)
   const db = openForWriting(datadir)
   t.after(() => void db.close())

@@ -15,7 +15,7 @@ const tables = (db: Database) => ({
   terms: db.prepare('SELECT * FROM l2_event_terms ORDER BY term, number').all(),
 })
 
-test('reindex indexes the events that an older version left in the recordings, and goes on where it stopped', async (t) => {
+test('reindex indexes the events that an older version left in the recordings, and resumes where it stopped', async (t) => {
   const database = openStarknet(t)
   const { db, writer } = database
   for (const block of makeEventChain(70, 3)) writer.importBlock(block, UNCHECKED, rawOf(block))

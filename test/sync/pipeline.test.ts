@@ -27,7 +27,7 @@ async function openFixtureChain(t: TestContext, mode: StateMode = 'execute') {
   return openWritableChain(db, { genesis: fixtureGenesis() }, mode)
 }
 
-/** The block with a changed header, its hash made anew. */
+/** Returns the block with a changed header and a recomputed hash. */
 function withHeader(block: Block, change: Partial<Block['header']>): Block {
   const header = { ...block.header, ...change }
   return { ...block, header, hash: hashHeader(header) }
@@ -113,7 +113,7 @@ test('a file of another branch is refused even when it ends below the head', asy
   assert.equal(refusal.expected, formatData(blocks[4].hash))
 })
 
-test('an aborted import keeps the blocks so far and goes on later', async (t) => {
+test('an aborted import keeps the blocks so far and resumes later', async (t) => {
   const chain = await openFixtureChain(t)
   const abort = new AbortController()
   const blocks = fixtureBlocks()

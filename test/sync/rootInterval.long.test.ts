@@ -143,7 +143,7 @@ test('an interrupted import and a source that ends badly keep what is right of t
   assert.equal(formatData(interrupted.chain.reader.blockHash(54)!), formatData(blocks[53].hash))
 })
 
-test('a chain that is opened again goes on with the stored trie, and without one makes it anew', async (t) => {
+test('a chain that is opened again resumes with the stored trie, and rebuilds a missing one', async (t) => {
   const datadir = temporaryDirectory(t)
   const opened = async () => {
     const db = openForWriting(datadir)

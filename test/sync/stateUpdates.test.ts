@@ -136,7 +136,7 @@ test('only logs of the core contract with the right shape count', async (t) => {
   assert.deepEqual(alarms(), [])
 })
 
-test('state updates that were stored before are found when the contract is named, and anew when another is', async (t) => {
+test('state updates that were stored before are found when the contract is named, and again when another is', async (t) => {
   const other = new Uint8Array(20).fill(0xc2)
   const { datadir, chain, next, writer } = await openBoth(t, { isNamed: false })
   store(writer, L2_CHAIN.slice(0, 9))

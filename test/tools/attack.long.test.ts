@@ -24,9 +24,9 @@ const CHOSEN = ATTACKS.filter((_, at) => THOROUGH || at % 5 === 0)
 
 for (const { name, what, needsSmallDisk } of CHOSEN) {
   const skip = needsSmallDisk === true && SKIP_SMALL_DISK
-  test(`a server survives ${what}, and stops while it goes on`, { skip }, async (t) => {
+  test(`a server survives ${what}, and stops while the attack continues`, { skip }, async (t) => {
     const [report] = await attack(name, join(temporaryDirectory(t), 'report.json'))
     assert.equal(report.attack, name)
-    assert.ok(report.bystander.blockNumber.asked > 50, 'the bystander went on asking')
+    assert.ok(report.bystander.blockNumber.asked > 50, 'the bystander kept asking')
   })
 }

@@ -32,7 +32,7 @@ type Model = Map<string, { account: StateAccount; slots: Map<string, bigint> }>
 const copyModel = (model: Model): Model =>
   new Map(Array.from(model, ([key, { account, slots }]) => [key, { account, slots: new Map(slots) }]))
 
-/** The root of the model by tries that are built anew. */
+/** Returns the root of the model by tries that are built from scratch. */
 function modelRoot(model: Model): string {
   const accounts = createStateTrie()
   for (const [address, { account, slots }] of model) {
@@ -64,7 +64,7 @@ function touchSome(model: Model, random: SeededRandom, count: number): TouchedAc
     const cleared = touched.get(key)?.cleared || held === undefined || random.below(8) === 0
     const slots = cleared ? new Map<string, bigint>() : new Map(held.slots)
     const changes = new Map<string, { slot: Uint8Array; value: Uint8Array }>()
-    // Now and then so many that the storage takes pages.
+    // Now and then enough slots that the storage takes pages.
     for (let n = random.below(random.below(12) === 0 ? 200 : 4); n > 0; n--) {
       const slot = padLeft(bigIntToBytes(random.below(300)), 32)
       const value = random.below(3) === 0 ? 0n : BigInt(random.below(2 ** 31)) ** 4n
@@ -85,7 +85,7 @@ function openDatabase(t: TestContext): Database {
   return db
 }
 
-test('roots agree with tries built anew, over blocks given up, rollbacks, spills and reopening', (t) => {
+test('roots agree with tries built from scratch, over discarded blocks, rollbacks, spills and reopening', (t) => {
   for (let seed = 1; seed <= SEEDS; seed++) {
     const random = seededRandom(seed)
     const db = openDatabase(t)
@@ -188,7 +188,7 @@ function rebuild(db: Database, head: StateHead, stopAfter = Number.POSITIVE_INFI
   return rebuildStateTrie(createStateTrieTable(db), head, options).then(() => commits)
 }
 
-test('a trie is made from the rows in short transactions, and goes on where it was interrupted', async (t) => {
+test('a trie is built from the rows in short transactions, and resumes where it was interrupted', async (t) => {
   const db = openDatabase(t)
   const head = storeRows(db, 12_000, 25_000)
   const table = createStateTrieTable(db)

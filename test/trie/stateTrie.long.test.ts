@@ -82,7 +82,7 @@ test('a trie of many pages has the root of a Merkle Patricia trie, grows and shr
   assert.equal(pages.count, 0)
 })
 
-test('how a trie lies in pages follows from its content, not from how it came about', () => {
+test('the layout of a trie in pages depends on its content, not on its history', () => {
   const random = seededRandom(11)
   const wanted = new Map<string, Uint8Array>()
   const dump = (
@@ -111,13 +111,13 @@ test('how a trie lies in pages follows from its content, not from how it came ab
       else wanted.set(key, value)
     }
   }
-  const anewPages = createMemoryPages()
-  const anew = createPagedTries(anewPages, PLAIN_VALUES)
+  const rebuiltPages = createMemoryPages()
+  const rebuilt = createPagedTries(rebuiltPages, PLAIN_VALUES)
   const all = Array.from(wanted, ([key, value]) => ({
     key: new Uint8Array(Buffer.from(key.slice(2), 'hex')),
     change: () => value,
   }))
-  assert.deepEqual(dump(tries, pages, top), dump(anew, anewPages, anew.update(undefined, all)))
+  assert.deepEqual(dump(tries, pages, top), dump(rebuilt, rebuiltPages, rebuilt.update(undefined, all)))
   assert.ok(pages.count > 10)
   tries.free(top!)
   assert.equal(pages.count, 0)
@@ -153,14 +153,14 @@ test('one batch and many small ones, of keys that share prefixes too, store the 
       }
       const small = [...batch.values()]
       const other = { pages: createMemoryPages(), top: undefined as TrieNodeRef | undefined }
-      const anew = createPagedTries(other.pages, PLAIN_VALUES)
-      for (const change of held.values()) other.top = anew.update(other.top, updatesOf([change]))
+      const rebuilt = createPagedTries(other.pages, PLAIN_VALUES)
+      for (const change of held.values()) other.top = rebuilt.update(other.top, updatesOf([change]))
       if (round % 2 === 0) top = tries.update(top, updatesOf(small))
       else while (small.length > 0) top = tries.update(top, updatesOf(small.splice(0, 1 + random.below(4))))
       const place = `seed ${seed}, round ${round}`
       assert.deepEqual(contentOf(top, pages.read), contentOf(other.top, other.pages.read), place)
       assert.equal(pages.count, other.pages.count, place)
-      assert.equal(formatData(tries.root(top)), formatData(anew.root(other.top)), place)
+      assert.equal(formatData(tries.root(top)), formatData(rebuilt.root(other.top)), place)
     }
     if (top !== undefined) tries.free(top)
     assert.equal(pages.count, 0)
@@ -187,7 +187,7 @@ test('leaves longer than what is hashed at once', async () => {
   }
 })
 
-test('an update is told the value of before, of any depth', () => {
+test('an update receives the previous value, at any depth', () => {
   const random = seededRandom(13)
   const tries = createPagedTries(createMemoryPages(), PLAIN_VALUES)
   const held = new Map<string, Uint8Array>()

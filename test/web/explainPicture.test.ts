@@ -23,7 +23,7 @@ const EXPLANATION: Explanation = {
   advice: [],
 }
 
-test('segments and tail lie side by side in the order of their logs', () => {
+test('segments and tail are side by side in the order of their logs', () => {
   const pieces = layOutPieces(EXPLANATION)
   assert.deepEqual(
     pieces.map(({ firstLog }) => firstLog),

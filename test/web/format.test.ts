@@ -65,7 +65,7 @@ test('hex is measured, cut and split', () => {
   assert.deepEqual(splitWords('0x'), [])
 })
 
-test('the lag of replication is told in blocks, without contact in seconds', () => {
+test('the lag of replication is shown in blocks, or in seconds without a connection', () => {
   const lagOf = (role: string, lagBlocks: number | null, lagSeconds: number) =>
     formatLag({ role, lagBlocks, lagSeconds })
   assert.equal(lagOf('replica', 0, 0), 'no lag')

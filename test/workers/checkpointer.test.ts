@@ -18,7 +18,7 @@ function openLogged(directory: string) {
   return { db, commit: (pages: number) => void insert.run(pages * 4096) }
 }
 
-test('what is committed lies in the database file when the writer has waited', async (t) => {
+test('what is committed is in the database file when the writer has waited', async (t) => {
   const directory = temporaryDirectory(t)
   const { db, commit } = openLogged(directory)
   const checkpointer = createCheckpointer(directory, { maxLogPages: 50 })
@@ -31,7 +31,7 @@ test('what is committed lies in the database file when the writer has waited', a
   }
   const path = join(directory, DATABASE_FILE)
   const logBytes = statSync(`${path}-wal`).size
-  // 4,200 pages went through it: had it not begun anew, it would have 17 MB.
+  // 4,200 pages went through the log: had it not restarted, it would have 17 MB.
   assert.ok(logBytes < 600 * 4096, `${logBytes}`)
   assert.ok(statSync(path).size > 4_000 * 4096)
   await checkpointer.close()
@@ -110,7 +110,7 @@ test('a log that is short stays as it is', async (t) => {
   db.close()
 })
 
-test('a checkpoint that cannot be made is told to the writer', { timeout: 20_000 }, async (t) => {
+test('a failed checkpoint is reported to the writer', { timeout: 20_000 }, async (t) => {
   const directory = temporaryDirectory(t)
   const { db, commit } = openLogged(directory)
   const checkpointer = createCheckpointer(directory, { maxLogPages: 1_000 })
@@ -125,7 +125,7 @@ test('a checkpoint that cannot be made is told to the writer', { timeout: 20_000
   db.close()
 })
 
-test('a writer that goes on after a failed checkpoint has the next one made', { timeout: 20_000 }, async (t) => {
+test('a writer that continues after a failed checkpoint gets the next one', { timeout: 20_000 }, async (t) => {
   const directory = temporaryDirectory(t)
   const { db, commit } = openLogged(directory)
   const [path, aside] = [join(directory, DATABASE_FILE), join(directory, 'aside.db')]

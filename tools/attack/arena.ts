@@ -29,7 +29,7 @@ export interface AttackedServer {
   readonly target: Target
   /** The bystander's address. */
   readonly url: string
-  /** Where the limit of memory is enforced: by a control group, or by nobody. */
+  /** Whether a control group enforces the memory limit. */
   readonly enforced: boolean
   /** Forgets the peak so far. */
   resetPeak(): void

@@ -10,7 +10,7 @@ import type { AttackOutcomes, AttackPlan } from './processes/attacker.js'
 import type { BystanderPlan, BystanderResult } from './processes/bystander.js'
 
 /* `npm run attack`: attacks a server on loopback in every way that docs/verification.md lists, one after another, each on a
- * fresh server with its defaults, while a bystander with a key of its own goes on asking. Prints peak memory and the
+ * fresh server with its defaults, while a bystander with a key of its own keeps asking. Prints peak memory and the
  * bystander's times. Exit code 1 when a server died, used too much memory, did not stop, or kept the bystander waiting. */
 
 const USAGE = `usage: npm run attack -- [--only NAME[,NAME]] [--seconds N] [--seed N] [--scale X] [--lenient] [--json FILE]
@@ -28,7 +28,7 @@ const REST_MS = 1_000
 const DISK_MB = 16
 /** Outcomes that are printed; the JSON report has all. */
 const MOST_OUTCOMES = 5
-/** The server has to stop while the attack goes on; it gives itself 15 s. */
+/** The server has to stop while the attack continues; it gives itself 15 s. */
 const STOP_MS = 20_000
 
 interface Report {

@@ -48,8 +48,8 @@ export function randomCast(random: SeededRandom): Cast {
   for (const [name, code] of Object.entries(CONTRACTS)) put(name, code)
   const first = Object.keys(contracts).length
   for (let i = 0; i < RANDOM_CONTRACTS + TREES; i++) put(`random${i}`, undefined)
-  const nobody = numberedAddress(0x01)
-  const known = [...Object.values(contracts), ...[...senders, ...authorities].map(({ address }) => address), nobody]
+  const absent = numberedAddress(0x01)
+  const known = [...Object.values(contracts), ...[...senders, ...authorities].map(({ address }) => address), absent]
   for (const [i, address] of Object.values(contracts).slice(first).entries()) {
     const fork = FUZZED_FORKS[random.below(FUZZED_FORKS.length)]
     const options = { has: (other: Fork) => FUZZED_FORKS.indexOf(fork) >= FUZZED_FORKS.indexOf(other), known }

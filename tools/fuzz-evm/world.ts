@@ -43,7 +43,7 @@ export function blockHashOf(number: number): Uint8Array {
   return new Uint8Array(32).fill(number & 0xff)
 }
 
-/** The first difference between two runs in words; undefined when there is none. */
+/** The first difference between two runs in words; undefined when they are equal. */
 export function difference(ours: Run, theirs: Run): string | undefined {
   for (const [index, result] of ours.results.entries()) {
     const words = describe(result)

@@ -2,7 +2,8 @@ import { readFileSync } from 'node:fs'
 import { packagePath } from '../../src/store/open.js'
 import { type CasesByMethod, named, positional } from './case.js'
 
-/** Cases of the layer-2 methods: blocks 0 to 7, accepted on layer 1 up to 3, of which 7 is whole, and an unconfirmed block on top. */
+/** Cases of the layer-2 methods: blocks 0 to 7, accepted on layer 1 up to 3 (block 7 is whole), and an unconfirmed
+ *  block on top. */
 export function layer2Cases(): CasesByMethod {
   const lines = readFileSync(packagePath('fixtures/chain/l2.ndjson'), 'utf8').trim().split('\n')
   const hashOf = (number: number) => (JSON.parse(lines[number]) as { block_hash: string }).block_hash

@@ -1,4 +1,5 @@
 import {
+  ABSENT_ACCOUNT,
   ALICE,
   BOB,
   CAROL,
@@ -7,14 +8,14 @@ import {
   EMITTER,
   ETHER_TRANSFERS,
   HEAD,
-  NOBODY,
   NUMBERED_TOPIC,
   TOKEN,
   TRANSFER_TOPIC,
 } from '../../test/support/chains/fixtureChain.js'
 import { type CasesByMethod, type FixtureHashes, largeCases, positional, quantity, UNKNOWN_HASH, word } from './case.js'
 
-// The cursor of 'first-page' with another MAC. Those of a database are its own, so that no recorded case goes on with one.
+// The cursor of 'first-page' with another MAC. Cursors are valid in one database only, so no recorded case continues
+// with one.
 const CURSOR =
   'aeWQvo800iwAAAAAABMAAAAAADwAAAAAABeTZ81dCjVzfy2HRCAVkoZT1pDqpSPtjokV8ZGlHF7NNUTY2rRwAipZLvr1HYjFSof2LButxK8vF82anQD8Gb8z28H9_RYQ7VA4drxra6TTqy-szzxypqMpfCmjtncK49A'
 
@@ -69,7 +70,7 @@ export function logCases(hashes: FixtureHashes): CasesByMethod {
       'ether-to-bob': logs({ address: ETHER_TRANSFERS, topics: [TRANSFER_TOPIC, null, word(BOB)], ...range(0, HEAD) }),
       'amsterdam-probe': logs(range(63, 63)),
       'builder-requests': logs(range(70, 70)),
-      'nothing-matches': logs({ address: NOBODY, ...range(0, 60) }),
+      'nothing-matches': logs({ address: ABSENT_ACCOUNT, ...range(0, 60) }),
       'tags-as-bounds': logs({ address: TOKEN, fromBlock: 'earliest', toBlock: 'finalized' }),
       'more-than-10000': logs(range(54, 58)),
       'unknown-block-hash': logs({ blockHash: UNKNOWN_HASH }),
@@ -86,7 +87,7 @@ export function logCases(hashes: FixtureHashes): CasesByMethod {
       'first-page': { params: [{ address: TOKEN, ...range(0, 60) }, null, 2], drop: ['cursor'] },
       'altered-cursor': positional({ address: TOKEN, ...range(0, 60) }, CURSOR, 2),
       'all-in-one-page': positional({ address: COUNTER, ...range(0, 60) }),
-      'nothing-matches': positional({ address: NOBODY, ...range(0, 60) }),
+      'nothing-matches': positional({ address: ABSENT_ACCOUNT, ...range(0, 60) }),
       'unknown-block-hash': positional({ blockHash: UNKNOWN_HASH }),
       'block-hash-and-range': positional({ blockHash: hashes.block(9), fromBlock: '0x1' }),
       'reversed-range': positional(range(5, 4)),
@@ -105,7 +106,7 @@ export function logCases(hashes: FixtureHashes): CasesByMethod {
       },
       'unknown-events': logs(range(3, 5)),
       'ether-to-bob': logs({ address: ETHER_TRANSFERS, topics: [TRANSFER_TOPIC, null, word(BOB)], ...range(0, HEAD) }),
-      'nothing-matches': logs({ address: NOBODY, ...range(0, 60) }),
+      'nothing-matches': logs({ address: ABSENT_ACCOUNT, ...range(0, 60) }),
       'more-than-10000': logs(range(54, 58)),
       'unknown-block-hash': logs({ blockHash: UNKNOWN_HASH }),
       'block-hash-and-range': logs({ blockHash: hashes.block(9), fromBlock: '0x1' }),
@@ -123,9 +124,10 @@ export function logCases(hashes: FixtureHashes): CasesByMethod {
       'large-bound': positional({ fromBlock: '0x0', toBlock: '0xffffffffffffffff' }),
       'transfers-to-bob': explained({ topics: [TRANSFER_TOPIC, null, word(BOB)], ...range(0, 60) }),
       'one-block': explained(range(5, 5), ['advice']),
-      'nothing-matches': explained({ address: [NOBODY, COUNTER], topics: [[word(1), word(2)]], ...range(0, 60) }, [
-        'advice',
-      ]),
+      'nothing-matches': explained(
+        { address: [ABSENT_ACCOUNT, COUNTER], topics: [[word(1), word(2)]], ...range(0, 60) },
+        ['advice'],
+      ),
       'more-than-10000': explained({ topics: [null, null, null], ...range(0, 60) }),
       everything: explained(range(0, 60), ['advice']),
       'default-range-is-latest': explained({}, ['advice']),

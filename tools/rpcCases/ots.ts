@@ -1,4 +1,4 @@
-import { ALICE, CHILD, COUNTER, DELEGATOR, NOBODY, TOKEN } from '../../test/support/chains/fixtureChain.js'
+import { ABSENT_ACCOUNT, ALICE, CHILD, COUNTER, DELEGATOR, TOKEN } from '../../test/support/chains/fixtureChain.js'
 import { type CasesByMethod, type FixtureHashes, positional, quantity, UNKNOWN_HASH } from './case.js'
 
 /** Cases of the methods of Otterscan. */
@@ -45,7 +45,7 @@ export function otsCases(hashes: FixtureHashes): CasesByMethod {
       'newest-page': positional(ALICE, 0, 2),
       'next-page': positional(TOKEN, 22, 3),
       'in-hex': positional(CHILD, quantity(20), 25),
-      'never-appears': positional(NOBODY, 0, 25),
+      'never-appears': positional(ABSENT_ACCOUNT, 0, 25),
       'page-too-big': positional(ALICE, 0, 26),
       missing: positional(ALICE, 0),
     },
@@ -59,7 +59,7 @@ export function otsCases(hashes: FixtureHashes): CasesByMethod {
     ots_getTransactionBySenderAndNonce: {
       first: positional(ALICE, 0),
       'in-hex': positional(ALICE, '0x1'),
-      'not-sent': positional(NOBODY, 0),
+      'not-sent': positional(ABSENT_ACCOUNT, 0),
       missing: positional(ALICE),
     },
     ots_getContractCreator: {

@@ -1,4 +1,4 @@
-import { ALICE, BOB, EMITTER, NOBODY, REVERTER, TOKEN } from '../../test/support/chains/fixtureChain.js'
+import { ABSENT_ACCOUNT, ALICE, BOB, EMITTER, REVERTER, TOKEN } from '../../test/support/chains/fixtureChain.js'
 import { PARTIAL_FIRST } from '../../test/support/exampleServers.js'
 import {
   type CasesByMethod,
@@ -164,7 +164,7 @@ function simulationCases(): CasesByMethod {
       'nonce-too-low': validated({ ...plain, nonce: '0x0' }),
       'fee-below-base-fee': validated({ ...plain, maxFeePerGas: '0x1', maxPriorityFeePerGas: '0x0' }),
       'gas-below-intrinsic': calls({ ...plain, gas: '0x1' }),
-      'value-above-balance': calls({ from: NOBODY, to: BOB, value: '0x1' }),
+      'value-above-balance': calls({ from: ABSENT_ACCOUNT, to: BOB, value: '0x1' }),
       'gas-limit-reached': simulate({ blockOverrides: { gasLimit: '0x5300' }, calls: [plain, plain] }),
       'too-many-blocks': simulate({ blockOverrides: { number: '0x10000' } }),
       'other-chain': calls({ ...plain, chainId: '0x1' }),

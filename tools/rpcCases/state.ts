@@ -1,4 +1,5 @@
 import {
+  ABSENT_ACCOUNT,
   ALICE,
   BOB,
   CHILD,
@@ -7,7 +8,6 @@ import {
   EMITTER,
   HEAD,
   LARGE_CONTRACT,
-  NOBODY,
   TOKEN,
 } from '../../test/support/chains/fixtureChain.js'
 import { type CasesByMethod, type FixtureHashes, largeCases, positional, quantity, UNKNOWN_HASH, word } from './case.js'
@@ -21,7 +21,7 @@ export function stateCases(hashes: FixtureHashes): CasesByMethod {
       contract: positional(TOKEN, 'latest'),
       account: positional(ALICE, at(22)),
       delegation: positional(DELEGATOR, at(41)),
-      'no-account': positional(NOBODY),
+      'no-account': positional(ABSENT_ACCOUNT),
       'unknown-block': positional(ALICE, '0xffffff'),
       missing: positional(),
     },
@@ -37,7 +37,7 @@ export function stateCases(hashes: FixtureHashes): CasesByMethod {
       'eip1898-hash': positional(BOB, { blockHash: hashes.block(8), requireCanonical: true }),
       'eip1898-number': positional(BOB, { blockNumber: at(8) }),
       'withdrawal-credited': positional(ALICE, at(33)),
-      nobody: positional(NOBODY, 'latest'),
+      nobody: positional(ABSENT_ACCOUNT, 'latest'),
       'beyond-head': positional(ALICE, at(HEAD + 1)),
       'unknown-hash': positional(ALICE, UNKNOWN_HASH),
       'eip1898-both': positional(ALICE, { blockHash: hashes.block(8), blockNumber: at(8) }),
@@ -48,7 +48,7 @@ export function stateCases(hashes: FixtureHashes): CasesByMethod {
       'token-slot': positional(TOKEN, ['0x0', word(1)], at(45)),
       'counter-destroyed': positional(COUNTER, ['0x0'], at(7)),
       'child-made-again': positional(CHILD, ['0x0'], at(20)),
-      nobody: positional(NOBODY, [], at(45)),
+      nobody: positional(ABSENT_ACCOUNT, [], at(45)),
       genesis: positional(ALICE, [], '0x0'),
       'bad-key': positional(ALICE, ['0xzz'], 'latest'),
       'long-key': positional(ALICE, [`0x${'1'.repeat(65)}`], 'latest'),
@@ -86,7 +86,7 @@ export function stateCases(hashes: FixtureHashes): CasesByMethod {
       ...largeCases((large) => positional({ [COUNTER]: ['0x0'] }, large)),
 
       'counter-counted': positional({ [COUNTER]: ['0x0'] }, at(6)),
-      'several-accounts': positional({ [TOKEN]: [word(2), word(99)], [COUNTER]: ['0x0'], [NOBODY]: [] }, at(6)),
+      'several-accounts': positional({ [TOKEN]: [word(2), word(99)], [COUNTER]: ['0x0'], [ABSENT_ACCOUNT]: [] }, at(6)),
       'by-hash': positional({ [COUNTER]: ['0x0'] }, hashes.block(6)),
       'default-block': positional({ [TOKEN]: [word(2)] }),
       'too-many-slots': positional({ [TOKEN]: Array.from({ length: 1025 }, () => '0x2') }),
@@ -109,7 +109,7 @@ export function stateCases(hashes: FixtureHashes): CasesByMethod {
       pending: positional(ALICE, 'pending'),
       contract: positional(COUNTER, at(5)),
       'delegated-account': positional(DELEGATOR, at(40)),
-      nobody: positional(NOBODY),
+      nobody: positional(ABSENT_ACCOUNT),
       'beyond-head': positional(ALICE, at(HEAD + 1)),
     },
     eth_gasPrice: { latest: positional(), 'too-many': positional('latest') },

@@ -1,4 +1,4 @@
-import { ALICE, BOB, NOBODY, REVERTER, TOKEN } from '../../test/support/chains/fixtureChain.js'
+import { ABSENT_ACCOUNT, ALICE, BOB, REVERTER, TOKEN } from '../../test/support/chains/fixtureChain.js'
 import { type CasesByMethod, type FixtureHashes, positional, quantity, UNKNOWN_HASH, word } from './case.js'
 
 const CALLS = { tracer: 'callTracer', tracerConfig: { withLog: true } }
@@ -50,7 +50,7 @@ export function traceCases(hashes: FixtureHashes): CasesByMethod {
     trace_transaction: { calls: positional(transfer), unknown: positional(UNKNOWN_HASH), missing: positional() },
     trace_filter: {
       'to-token': positional({ fromBlock: quantity(1), toBlock: quantity(30), toAddress: [TOKEN], after: 1, count: 2 }),
-      none: positional({ fromBlock: quantity(1), toBlock: quantity(30), fromAddress: [NOBODY] }),
+      none: positional({ fromBlock: quantity(1), toBlock: quantity(30), fromAddress: [ABSENT_ACCOUNT] }),
       'bad-address': positional({ toAddress: ['0x12'] }),
       union: positional({ ...{ fromBlock: quantity(20), toBlock: quantity(24) }, ...union }),
       'by-block-hash': positional({ blockHash: hashes.block(22) }),
@@ -70,18 +70,20 @@ export function traceCases(hashes: FixtureHashes): CasesByMethod {
     },
     trace_call: {
       calls: positional(failing, ['trace']),
-      difference: positional({ from: ALICE, to: NOBODY, value: '0x1' }, ['stateDiff'], 'latest'),
+      difference: positional({ from: ALICE, to: ABSENT_ACCOUNT, value: '0x1' }, ['stateDiff'], 'latest'),
       instructions: positional({ data: '0x602a5f5260205ff3' }, ['vmTrace'], 'latest'),
-      'state-override': positional({ to: NOBODY }, ['trace'], 'latest', { [NOBODY]: { code: '0x602a5f5260205ff3' } }),
+      'state-override': positional({ to: ABSENT_ACCOUNT }, ['trace'], 'latest', {
+        [ABSENT_ACCOUNT]: { code: '0x602a5f5260205ff3' },
+      }),
       'block-override': positional({ data: '0x435f5260205ff3' }, ['trace'], 'latest', null, { number: '0x539' }),
-      'bad-override': positional({ to: NOBODY }, ['trace'], 'latest', { [NOBODY]: { code: '0x1' } }),
+      'bad-override': positional({ to: ABSENT_ACCOUNT }, ['trace'], 'latest', { [ABSENT_ACCOUNT]: { code: '0x1' } }),
       'unknown-kind': positional(failing, ['gas']),
       missing: positional(failing),
     },
     trace_callMany: {
       two: positional([
         [failing, ['trace']],
-        [{ from: ALICE, to: NOBODY, value: '0x1' }, ['stateDiff']],
+        [{ from: ALICE, to: ABSENT_ACCOUNT, value: '0x1' }, ['stateDiff']],
       ]),
       'not-a-pair': positional([[failing]]),
       missing: positional(),
@@ -121,12 +123,12 @@ export function traceCases(hashes: FixtureHashes): CasesByMethod {
     debug_traceCall: {
       calls: positional(failing, 'latest', CALLS),
       before: positional(balance, quantity(22), { ...CALLS, txIndex: '0x0' }),
-      'state-override': positional({ to: NOBODY }, 'latest', {
-        stateOverrides: { [NOBODY]: { code: '0x435f5260205ff3' } },
+      'state-override': positional({ to: ABSENT_ACCOUNT }, 'latest', {
+        stateOverrides: { [ABSENT_ACCOUNT]: { code: '0x435f5260205ff3' } },
         blockOverrides: { number: '0x539' },
       }),
       'fee-below-base-fee': positional({ ...balance, gasPrice: '0x1' }, 'latest', CALLS),
-      difference: positional({ from: ALICE, to: NOBODY, value: '0x1' }, 'latest', DIFFERENCE),
+      difference: positional({ from: ALICE, to: ABSENT_ACCOUNT, value: '0x1' }, 'latest', DIFFERENCE),
       'unknown-block': positional(balance, UNKNOWN_HASH),
       'index-out-of-range': positional(balance, quantity(22), { ...CALLS, txIndex: '0x9' }),
       'index-in-genesis': positional(balance, '0x0', { ...CALLS, txIndex: '0x0' }),

@@ -1,4 +1,4 @@
-import { ALICE, BOB, HEAD, NOBODY, TRANSFERS } from '../../test/support/chains/fixtureChain.js'
+import { ABSENT_ACCOUNT, ALICE, BOB, HEAD, TRANSFERS } from '../../test/support/chains/fixtureChain.js'
 import { type CasesByMethod, type FixtureHashes, largeCases, positional, quantity, UNKNOWN_HASH } from './case.js'
 
 /** A block that has the kind of transaction first, by name. */
@@ -33,7 +33,7 @@ export function transactionCases(hashes: FixtureHashes): CasesByMethod {
     eth_getTransactionBySenderAndNonce: {
       first: positional(ALICE, '0x0'),
       delegation: positional(ALICE, '0xe'),
-      'not-sent': positional(NOBODY, '0x0'),
+      'not-sent': positional(ABSENT_ACCOUNT, '0x0'),
       missing: positional(ALICE),
     },
     eth_getTransactionByHash: {
@@ -181,7 +181,7 @@ function fillCases() {
     'fee-below-tip': positional({ ...whole, maxFeePerGas: '0x1', maxPriorityFeePerGas: '0x2' }),
     'other-chain': positional({ ...whole, chainId: '0x1' }),
     sidecar: positional({ ...plain, blobs: ['0x12'] }),
-    unpayable: positional({ from: NOBODY, to: BOB, value: '0xffffffffffffffffffffffff' }),
+    unpayable: positional({ from: ABSENT_ACCOUNT, to: BOB, value: '0xffffffffffffffffffffffff' }),
     'no-params': positional(),
   }
 }

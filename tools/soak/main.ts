@@ -14,9 +14,9 @@ import { findTrends, type Sample, sampleHeader, sampleRow, takeSample } from './
 import { openSoakSubscriber } from './subscribers.js'
 
 /* `npm run soak`: `cairn serve` follows two upstreams, which are killed and come back, along a chain that grows and
- * reorganizes, with subscribers and HTTP load. Prints the server's memory over time. Exit code 1 when a subscriber was told
- * anything else than what is on the chain, when the database differs from the upstream's, or when the second half of half an hour or
- * more shows a leak. */
+ * reorganizes, with subscribers and HTTP load. Prints the server's memory over time. Exit code 1 when a subscriber was
+ * notified of anything else than what is on the chain, when the database differs from the upstream's, or when the
+ * second half of half an hour or more shows a leak. */
 
 const USAGE = `usage: npm run soak -- [--minutes N] [--seed N] [--subscribers N] [--sample-seconds N] [--check-minutes N]
   --minutes N          how long: 60
@@ -120,7 +120,7 @@ async function sample(): Promise<void> {
   console.log(sampleRow(samples.at(-1)!))
 }
 
-/** Stops the chain until all subscribers were told of its head, and compares. */
+/** Stops the chain until all subscribers were notified of its head, and compares. */
 async function check(): Promise<void> {
   let resume = () => {}
   pause = new Promise((resolve) => {
@@ -129,8 +129,8 @@ async function check(): Promise<void> {
   await sleep(BLOCK_MS[1] * 2) // what was under way
   await chain.grow()
   const { hash } = chain.blocks.at(-1)!
-  const told = Promise.all(subscribers.map((each) => each.reaches(hash))).then(() => true)
-  if (!(await Promise.race([told, sleep(120_000, false)]))) problems.push('the head was not told within 2 minutes')
+  const notified = Promise.all(subscribers.map((each) => each.reaches(hash))).then(() => true)
+  if (!(await Promise.race([notified, sleep(120_000, false)]))) problems.push('the head was not reported in 2 minutes')
   for (const [i, subscriber] of subscribers.entries()) {
     const wrong = subscriber.compare(chain.blocks)
     if (wrong.length > 0) problems.push(`subscriber ${i}: ${wrong.length} differences; first: ${wrong[0]}`)

@@ -42,7 +42,7 @@ export async function createSoakChain(datadir: string, random: SeededRandom): Pr
     const transactions = Array.from({ length: random.below(MAX_TRANSACTIONS) }, () => randomPlan(random))
     const { block, receipts } = await builder.add({ transactions, extraData: random.bytes(8) })
     blocks.push({ hash: block.hash, logs: receipts.flatMap(({ logs }) => logs) })
-    builder.blocks.length = 0 // nobody needs them
+    builder.blocks.length = 0 // no longer needed
   }
   const settle = () => {
     const number = blocks.length - 1

@@ -7,13 +7,14 @@ import type { SeededRandom } from '../../test/support/random.js'
 import { numberTopic } from './load.js'
 import type { SoakBlock } from './node.js'
 
-/** A WebSocket client subscribed to new heads and to some of the logs, which replays what it is told. */
+/** A WebSocket client subscribed to new heads and to some of the logs, which replays its notifications. */
 export interface SoakSubscriber {
   /** Notifications so far. */
   readonly received: number
-  /** Resolves when it was told of this head. */
+  /** Resolves when it was notified of this head. */
   reaches(hash: Uint8Array): Promise<void>
-  /** Differences between what it was told and the chain, whose newest block's logs may not have come yet. Empty: none. */
+  /** Differences between its notifications and the chain, whose newest block's logs may not have come yet. Empty:
+   *  none. */
   compare(blocks: readonly SoakBlock[]): string[]
   close(): void
 }
@@ -50,7 +51,7 @@ export async function openSoakSubscriber(
 
   const takeHead = ({ number, hash, parentHash }: HeadObject) => {
     const at = Number(number)
-    if (heads.get(at - 1) !== parentHash) faults.push(`head ${at} ${hash} does not link to what was told before`)
+    if (heads.get(at - 1) !== parentHash) faults.push(`head ${at} ${hash} does not link to the head before`)
     for (let above = at; heads.delete(above); above++);
     heads.set(at, hash)
     newest = hash
@@ -98,11 +99,11 @@ export async function openSoakSubscriber(
       const wrong = [...faults]
       const newestNumber = chain.length - 1
       for (const [number, { hash }] of chain.entries()) {
-        if (heads.get(number) !== formatData(hash)) wrong.push(`head ${number}: told ${heads.get(number)}`)
+        if (heads.get(number) !== formatData(hash)) wrong.push(`head ${number}: reported ${heads.get(number)}`)
       }
       const wanted = new Set(chain.slice(first, newestNumber).flatMap((block) => logKeys(block, filter)))
       const early = new Set(logKeys(chain[newestNumber], filter))
-      for (const key of wanted) if (!logs.has(key)) wrong.push(`log ${key} was not told`)
+      for (const key of wanted) if (!logs.has(key)) wrong.push(`log ${key} was not reported`)
       for (const key of logs) if (!wanted.has(key) && !early.has(key)) wrong.push(`log ${key} is not on the chain`)
       return wrong
     },

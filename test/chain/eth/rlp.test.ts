@@ -148,7 +148,7 @@ describe('decodeRlp of hostile bytes', () => {
     assert.throws(() => decodeRlp(items, 'rlp', 3), /^DecodeError: rlp: too many items for one block, from byte 4 on$/)
   })
 
-  it('allocates nothing for a length that lies', () => {
+  it('allocates nothing for a false length', () => {
     for (const prefix of ['0xfb40000000', '0xbb40000000', '0xfdffffffffffff', '0xf90fff', '0xfb7fffffff']) {
       assert.throws(() => decodeRlp(parseHex(prefix)), /expected \d+ bytes at byte \d+, got 0$/)
     }

@@ -56,7 +56,7 @@ function invoke3(chainId: string, feeder: boolean) {
 const witnessOf = (...transactions: object[]) =>
   readChainIdWitness(transactions.map((value, i) => ({ value, path: `transactions[${i}]` })))
 
-test('an INVOKE of version 3 tells the network, whichever it is', () => {
+test('an INVOKE of version 3 identifies the network, whichever it is', () => {
   for (const chainId of knownChainIds()) {
     for (const feeder of [true, false]) {
       const witness = witnessOf(invoke3(chainId, feeder))!
@@ -66,7 +66,7 @@ test('an INVOKE of version 3 tells the network, whichever it is', () => {
   }
 })
 
-test('a transaction of a network that nobody knows, or that was changed, tells nothing', () => {
+test('a transaction of an unknown network, or one that was changed, identifies no network', () => {
   const unknown = witnessOf(invoke3('SN_NOWHERE', true))!
   assert.equal(findChainId(unknown, pedersenPairs), undefined)
   const right = invoke3('SN_MAIN', true)

@@ -13,7 +13,7 @@ const verify = (block: L2Block, network?: Parameters<typeof verifyL2Block>[1]) =
 
 const GOERLI_FALLBACK = 0x46a89ae102987331d369645031b49c27738ed096f2789c24449966da4c6de6bn
 
-/** A block of the time before versions were named, hashed as told. */
+/** Makes a block from before blocks named their version, hashed with the sequencer and chain id that are passed. */
 function makeOldBlock({
   number,
   sequencer,
@@ -114,7 +114,7 @@ test('a block without something that its hash covers is incomplete, and says wit
   }
 })
 
-test('before 0.7 the chain id is covered and thereby told', () => {
+test('before 0.7 the hash covers the chain id and so identifies it', () => {
   const block = makeOldBlock({ number: 800, chainId: 'SN_MAIN' })
   for (const network of [undefined, 'mainnet'] as const) {
     const verdict = verify(block, network)
@@ -133,7 +133,7 @@ test('where no sequencer is named, zero and the known ones are tried, by the net
   assert.equal(verify({ ...block, sequencer: 1n }).kind, 'mismatch', 'a named one is taken at its word')
 })
 
-test('a mismatch in a range that nobody can verify is excused for that network only', () => {
+test('a mismatch in an unverifiable range is excused for that network only', () => {
   const wrong = (number: number) => ({ ...makeOldBlock({ number }), hash: 1n })
   for (const number of [119_802, 148_428]) {
     assert.equal(verify(wrong(number), 'goerli').kind, 'unverifiable')

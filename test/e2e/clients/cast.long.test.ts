@@ -24,7 +24,7 @@ import { findFoundry } from '../../support/upstream/foundry.js'
 /** Runs cast with the arguments against the server; what it wrote. @throws Error with what it wrote to standard error */
 type Cast = (...args: string[]) => Promise<string>
 
-const { ALICE, BOB, CAROL, ETHER, HEAD, NOBODY, REVERTER, TOKEN, TRANSFERS } = fixture
+const { ALICE, BOB, CAROL, ETHER, HEAD, ABSENT_ACCOUNT, REVERTER, TOKEN, TRANSFERS } = fixture
 const MISSING = `0x${'ab'.repeat(32)}`
 const TRANSFER = 'transfer(address,uint256)'
 const EVENT = 'Transfer(address,address,uint256)'
@@ -214,7 +214,7 @@ const CALLS: Operation<Cast>[] = [
   ['call delegated code', (cast) => cast('call', fixture.DELEGATOR, 'decimals()(uint8)', '--block', '45'), '18'],
   [
     'call with changed code',
-    (cast) => cast('call', NOBODY, 'any()(uint256)', '--override-code', `${NOBODY}:0x602a5f5260205ff3`),
+    (cast) => cast('call', ABSENT_ACCOUNT, 'any()(uint256)', '--override-code', `${ABSENT_ACCOUNT}:0x602a5f5260205ff3`),
     '42',
   ],
   [
@@ -222,12 +222,12 @@ const CALLS: Operation<Cast>[] = [
     (cast) =>
       cast(
         'call',
-        NOBODY,
+        ABSENT_ACCOUNT,
         'any()(uint256)',
         '--override-code',
-        `${NOBODY}:0x475f5260205ff3`,
+        `${ABSENT_ACCOUNT}:0x475f5260205ff3`,
         '--override-balance',
-        `${NOBODY}:7`,
+        `${ABSENT_ACCOUNT}:7`,
       ),
     '7',
   ],
@@ -242,10 +242,10 @@ const CALLS: Operation<Cast>[] = [
       number(
         cast(
           'call',
-          NOBODY,
+          ABSENT_ACCOUNT,
           'any()(uint256)',
           '--override-code',
-          `${NOBODY}:0x425f5260205ff3`,
+          `${ABSENT_ACCOUNT}:0x425f5260205ff3`,
           '--block.time',
           '4000000000',
         ),
@@ -276,7 +276,7 @@ const CALLS: Operation<Cast>[] = [
   ],
   [
     'gas of what fails',
-    (cast) => cast('estimate', TOKEN, TRANSFER, BOB, '1', '--from', NOBODY),
+    (cast) => cast('estimate', TOKEN, TRANSFER, BOB, '1', '--from', ABSENT_ACCOUNT),
     /insufficient balance/,
   ],
   [
@@ -301,7 +301,7 @@ const STATE: Operation<Cast>[] = [
     (cast) => cast('balance', ALICE, '--block', '1'),
     String(1000n * ETHER - first.value - rawBlock(1).header.gasUsed * first.gasPrice!),
   ],
-  ['nonce', (cast) => cast('nonce', NOBODY), '0'],
+  ['nonce', (cast) => cast('nonce', ABSENT_ACCOUNT), '0'],
   ['nonce at a height', (cast) => cast('nonce', ALICE, '--block', '2'), '2'],
   ['code', (cast) => cast('code', fixture.AMSTERDAM_DELEGATOR), `0xef0100${TOKEN.slice(2)}`],
   ['size of code', (cast) => cast('codesize', fixture.LARGE_CONTRACT), '25000'],

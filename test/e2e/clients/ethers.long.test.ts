@@ -46,7 +46,7 @@ after(async () => {
   for (const [, provider] of CLIENTS) await provider.destroy()
 })
 
-const { ALICE, BOB, CAROL, ETHER, HEAD, NOBODY, TOKEN, TRANSFERS } = fixture
+const { ALICE, BOB, CAROL, ETHER, HEAD, ABSENT_ACCOUNT, TOKEN, TRANSFERS } = fixture
 const MISSING = `0x${'ab'.repeat(32)}`
 const abi = new Interface(fixture.ABI)
 const word = (value: bigint) => toBeHex(value, 32)
@@ -249,14 +249,18 @@ const CALLS: Operation<Provider>[] = [
     [fixture.BALANCES[ALICE], fixture.BALANCES[BOB], fixture.BALANCES[CAROL]],
   ],
   ['try a transaction', (p) => tokenOf(p).transfer.staticCall(BOB, 1n, { from: ALICE }), true],
-  ['try one that fails', (p) => tokenOf(p).transfer.staticCall(BOB, 1n, { from: NOBODY }), /insufficient balance/],
+  [
+    'try one that fails',
+    (p) => tokenOf(p).transfer.staticCall(BOB, 1n, { from: ABSENT_ACCOUNT }),
+    /insufficient balance/,
+  ],
   ['call code that is not there', (p) => p.call({ data: '0x602a5f5260205ff3' }), word(42n)],
   ['call delegated code', (p) => new Contract(fixture.DELEGATOR, abi, p).decimals({ blockTag: 45 }), 18n],
   [
     'call with a changed state',
     async (p) => {
-      const call = { to: TOKEN, data: abi.encodeFunctionData('balanceOf', [NOBODY]) }
-      const state = { [TOKEN]: { stateDiff: { [balanceSlot(NOBODY)]: word(77n) } } }
+      const call = { to: TOKEN, data: abi.encodeFunctionData('balanceOf', [ABSENT_ACCOUNT]) }
+      const state = { [TOKEN]: { stateDiff: { [balanceSlot(ABSENT_ACCOUNT)]: word(77n) } } }
       return p.send('eth_call', [call, 'latest', state])
     },
     word(77n),
@@ -264,7 +268,12 @@ const CALLS: Operation<Provider>[] = [
   [
     'call in a changed block',
     (p) =>
-      p.send('eth_call', [{ to: NOBODY }, 'latest', { [NOBODY]: { code: '0x435f5260205ff3' } }, { number: '0x63' }]),
+      p.send('eth_call', [
+        { to: ABSENT_ACCOUNT },
+        'latest',
+        { [ABSENT_ACCOUNT]: { code: '0x435f5260205ff3' } },
+        { number: '0x63' },
+      ]),
     word(99n),
   ],
   ['reason of a revert', async (p) => (await revertOf(p, 'failString')).reason, 'not allowed'],
@@ -279,8 +288,16 @@ const CALLS: Operation<Provider>[] = [
     (p) => tokenOf(p).transfer.estimateGas(CAROL, 1n, { from: ALICE }),
     (gas: bigint) => assert.ok(gas > 30_000n && gas < 50_000n),
   ],
-  ['gas of what fails', (p) => tokenOf(p).transfer.estimateGas(CAROL, 1n, { from: NOBODY }), /insufficient balance/],
-  ['gas without the money', (p) => p.estimateGas({ from: NOBODY, to: BOB, value: ETHER }), /insufficient funds/i],
+  [
+    'gas of what fails',
+    (p) => tokenOf(p).transfer.estimateGas(CAROL, 1n, { from: ABSENT_ACCOUNT }),
+    /insufficient balance/,
+  ],
+  [
+    'gas without the money',
+    (p) => p.estimateGas({ from: ABSENT_ACCOUNT, to: BOB, value: ETHER }),
+    /insufficient funds/i,
+  ],
   [
     'access list',
     (p) =>
@@ -295,7 +312,7 @@ const CALLS: Operation<Provider>[] = [
     'simulate blocks',
     (p) =>
       p.send('eth_simulateV1', [
-        { blockStateCalls: [{ calls: [{ from: ALICE, to: NOBODY, value: '0x3' }] }], traceTransfers: true },
+        { blockStateCalls: [{ calls: [{ from: ALICE, to: ABSENT_ACCOUNT, value: '0x3' }] }], traceTransfers: true },
         'latest',
       ]),
     ([{ number, calls }]: Any) => assert.deepEqual([Number(number), calls[0].status], [HEAD + 1, '0x1']),
@@ -327,7 +344,7 @@ const STATE: Operation<Provider>[] = [
     (p) => p.getBalance(ALICE, 1),
     1000n * ETHER - first.value - rawBlock(1).header.gasUsed * first.gasPrice!,
   ],
-  ['balance of nobody', (p) => p.getBalance(NOBODY), 0n],
+  ['balance of an absent account', (p) => p.getBalance(ABSENT_ACCOUNT), 0n],
   ['nonce at a height', (p) => p.getTransactionCount(ALICE, 2), 2],
   ['nonce of a signer', async (p) => (await aliceAt(p).getNonce()) - (await p.getTransactionCount(ALICE)), 0],
   ['code', (p) => p.getCode(fixture.AMSTERDAM_DELEGATOR), `0xef0100${TOKEN.slice(2)}`],

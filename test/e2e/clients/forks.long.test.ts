@@ -108,7 +108,7 @@ type Fork = ReturnType<typeof openFork>
 const HOLDERS = [fixture.ALICE, fixture.BOB, fixture.CAROL] as const
 const ACCOUNTS = [
   ...HOLDERS,
-  ...[fixture.TOKEN, fixture.EMITTER, fixture.FACTORY, fixture.CHILD, fixture.COUNTER, fixture.NOBODY],
+  ...[fixture.TOKEN, fixture.EMITTER, fixture.FACTORY, fixture.CHILD, fixture.COUNTER, fixture.ABSENT_ACCOUNT],
 ] as const
 
 /** What a fork must not change. */
@@ -208,12 +208,21 @@ async function checkTransactions(fork: Fork, height: number): Promise<void> {
   const [alice, bob] = [stonesAfter(fixture.ALICE, height), stonesAfter(fixture.BOB, height)]
   const nonce = await fork.getTransactionCount({ address: fixture.ALICE })
   await fork.impersonateAccount({ address: fixture.ALICE })
-  const transfer = { abi, address: fixture.TOKEN, functionName: 'transfer', args: [fixture.NOBODY, SENT] } as const
+  const transfer = {
+    abi,
+    address: fixture.TOKEN,
+    functionName: 'transfer',
+    args: [fixture.ABSENT_ACCOUNT, SENT],
+  } as const
   const sent = await fork.writeContract({ ...transfer, account: fixture.ALICE, chain: null })
   const receipt = await fork.waitForTransactionReceipt({ hash: sent })
   assert.deepEqual([receipt.status, receipt.blockNumber], ['success', BigInt(height) + 1n])
   assert.deepEqual(
-    [await stonesOf(fork, fixture.ALICE), await stonesOf(fork, fixture.BOB), await stonesOf(fork, fixture.NOBODY)],
+    [
+      await stonesOf(fork, fixture.ALICE),
+      await stonesOf(fork, fixture.BOB),
+      await stonesOf(fork, fixture.ABSENT_ACCOUNT),
+    ],
     [alice - SENT, bob, SENT],
   )
   assert.equal(await stonesOf(fork, fixture.ALICE, BigInt(height)), alice)
@@ -245,9 +254,9 @@ async function checkTransactions(fork: Fork, height: number): Promise<void> {
   assert.deepEqual([getAddress(logs[0].address), BigInt(logs[0].data)], [made, 1n])
   assert.equal(BigInt((await fork.getStorageAt({ address: made, slot: '0x0' }))!), 1n)
 
-  await fork.setBalance({ address: fixture.NOBODY, value: 5n })
+  await fork.setBalance({ address: fixture.ABSENT_ACCOUNT, value: 5n })
   await fork.mine({ blocks: 3 })
-  assert.equal(await fork.getBalance({ address: fixture.NOBODY }), 5n)
+  assert.equal(await fork.getBalance({ address: fixture.ABSENT_ACCOUNT }), 5n)
   assert.equal(await fork.getBlockNumber({ cacheTime: 0 }), BigInt(height) + 7n)
 }
 

@@ -172,7 +172,7 @@ testBoth('shows the pages of accounts', async (provider) => {
   const at = fixture.HEAD
   const contracts: [string, string | undefined][] = [
     [fixture.ALICE, undefined],
-    [fixture.NOBODY, undefined],
+    [fixture.ABSENT_ACCOUNT, undefined],
     [fixture.TOKEN, fixture.ALICE],
     [fixture.CHILD, fixture.FACTORY],
     [fixture.COUNTER, undefined], // destroyed

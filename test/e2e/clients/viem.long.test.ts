@@ -49,7 +49,7 @@ const CLIENTS: [string, PublicClient][] = [
 ]
 after(async () => (await socket({ chain }).value!.getRpcClient()).close())
 
-const { ALICE, BOB, CAROL, ETHER, HEAD, NOBODY, TOKEN, TRANSFERS } = fixture
+const { ALICE, BOB, CAROL, ETHER, HEAD, ABSENT_ACCOUNT, TOKEN, TRANSFERS } = fixture
 const token = { abi, address: TOKEN } as const
 const reverter = { abi, address: fixture.REVERTER, account: CAROL } as const
 const transferEvent = getAbiItem({ abi, name: 'Transfer' })
@@ -324,24 +324,24 @@ const CALLS: Operation<PublicClient>[] = [
       c.readContract({
         ...token,
         functionName: 'balanceOf',
-        args: [NOBODY],
-        stateOverride: [{ address: TOKEN, stateDiff: [{ slot: balanceSlot(NOBODY), value: word(77n) }] }],
+        args: [ABSENT_ACCOUNT],
+        stateOverride: [{ address: TOKEN, stateDiff: [{ slot: balanceSlot(ABSENT_ACCOUNT), value: word(77n) }] }],
       }),
     77n,
   ],
   [
     'call with changed code and balance',
     async (c) => {
-      const change = { address: NOBODY, balance: 5n, code: '0x475f5260205ff3' } as const // returns its balance
-      return (await c.call({ to: NOBODY, stateOverride: [change] })).data
+      const change = { address: ABSENT_ACCOUNT, balance: 5n, code: '0x475f5260205ff3' } as const // returns its balance
+      return (await c.call({ to: ABSENT_ACCOUNT, stateOverride: [change] })).data
     },
     word(5n),
   ],
   [
     'call in a changed block',
     async (c) => {
-      const change = { address: NOBODY, code: '0x425f5260205ff3' } as const // returns the time
-      return (await c.call({ to: NOBODY, stateOverride: [change], blockOverrides: { time: FAR } })).data
+      const change = { address: ABSENT_ACCOUNT, code: '0x425f5260205ff3' } as const // returns the time
+      return (await c.call({ to: ABSENT_ACCOUNT, stateOverride: [change], blockOverrides: { time: FAR } })).data
     },
     word(FAR),
   ],
@@ -352,7 +352,7 @@ const CALLS: Operation<PublicClient>[] = [
   ],
   ['code of a delegation', (c) => c.getCode({ address: fixture.AMSTERDAM_DELEGATOR }), `0xef0100${TOKEN.slice(2)}`],
   ['simulate a transaction', async (c) => (await c.simulateContract({ ...toBob, account: ALICE })).result, true],
-  ['simulate one that fails', (c) => c.simulateContract({ ...toBob, account: NOBODY }), /insufficient balance/],
+  ['simulate one that fails', (c) => c.simulateContract({ ...toBob, account: ABSENT_ACCOUNT }), /insufficient balance/],
   ['reason of a revert', (c) => c.readContract({ ...reverter, functionName: 'failString' }), /not allowed/],
   [
     'panic',
@@ -402,17 +402,17 @@ const GAS: Operation<PublicClient>[] = [
     'gas with a changed state',
     (c) =>
       c.estimateGas({
-        account: NOBODY,
+        account: ABSENT_ACCOUNT,
         to: BOB,
         value: 9n,
-        stateOverride: [{ address: NOBODY, balance: 10n * ETHER }],
+        stateOverride: [{ address: ABSENT_ACCOUNT, balance: 10n * ETHER }],
       }),
     21_000n,
   ],
-  ['gas of what fails', (c) => c.estimateContractGas({ ...toBob, account: NOBODY }), /insufficient balance/],
+  ['gas of what fails', (c) => c.estimateContractGas({ ...toBob, account: ABSENT_ACCOUNT }), /insufficient balance/],
   [
     'gas without the money',
-    (c) => c.estimateGas({ account: NOBODY, to: BOB, value: ETHER }),
+    (c) => c.estimateGas({ account: ABSENT_ACCOUNT, to: BOB, value: ETHER }),
     /insufficient funds|exceeds the balance/,
   ],
   [
@@ -430,7 +430,7 @@ const GAS: Operation<PublicClient>[] = [
     (c) =>
       c.simulateBlocks({
         blocks: [
-          { calls: [{ account: ALICE, to: NOBODY, value: 3n }] },
+          { calls: [{ account: ALICE, to: ABSENT_ACCOUNT, value: 3n }] },
           { blockOverrides: { gasLimit: 1_000_000n }, calls: [{ ...toBob, to: TOKEN, account: ALICE } as Any] },
         ],
       }),
@@ -508,7 +508,7 @@ const STATE: Operation<PublicClient>[] = [
     (c) => c.getBalance({ address: ALICE, blockNumber: 1n }),
     1000n * ETHER - firstPayment.value - rawBlock(1).header.gasUsed * firstPayment.gasPrice!,
   ],
-  ['balance of nobody', (c) => c.getBalance({ address: NOBODY }), 0n],
+  ['balance of an absent account', (c) => c.getBalance({ address: ABSENT_ACCOUNT }), 0n],
   ['nonce', (c) => c.getTransactionCount({ address: fixture.COUNTER, blockNumber: 6n }), 0],
   ['nonce at a height', (c) => c.getTransactionCount({ address: ALICE, blockNumber: 2n }), 2],
   [
@@ -534,8 +534,8 @@ const STATE: Operation<PublicClient>[] = [
     },
   ],
   [
-    'proof of nobody',
-    (c) => c.getProof({ address: NOBODY, storageKeys: [] }),
+    'proof of an absent account',
+    (c) => c.getProof({ address: ABSENT_ACCOUNT, storageKeys: [] }),
     (proof: Any) => verifyProof(proof, HEAD),
   ],
 ]

@@ -29,7 +29,7 @@ const CLIENTS: [string, Web3][] = [
   ['WebSocket', overSocket],
 ]
 
-const { ALICE, BOB, CAROL, ETHER, HEAD, NOBODY, TOKEN, TRANSFERS } = fixture
+const { ALICE, BOB, CAROL, ETHER, HEAD, ABSENT_ACCOUNT, TOKEN, TRANSFERS } = fixture
 const MISSING = `0x${'ab'.repeat(32)}`
 const ABI = parseAbi(fixture.ABI)
 const word = (value: bigint) => `0x${value.toString(16).padStart(64, '0')}`
@@ -262,7 +262,15 @@ const CALLS: Operation<Web3>[] = [
   ],
   [
     'call in a changed block',
-    (w) => ask(w, 'eth_call', { to: NOBODY }, 'latest', { [NOBODY]: { code: '0x435f5260205ff3' } }, { number: '0x63' }),
+    (w) =>
+      ask(
+        w,
+        'eth_call',
+        { to: ABSENT_ACCOUNT },
+        'latest',
+        { [ABSENT_ACCOUNT]: { code: '0x435f5260205ff3' } },
+        { number: '0x63' },
+      ),
     word(99n),
   ],
   ['reason of a revert', async (w) => (await revertOf(w, 'failString')).message, 'execution reverted: not allowed'],
@@ -283,12 +291,12 @@ const CALLS: Operation<Web3>[] = [
   ],
   [
     'gas of what fails',
-    (w) => token(w).transfer(CAROL, 1).estimateGas({ from: NOBODY }),
+    (w) => token(w).transfer(CAROL, 1).estimateGas({ from: ABSENT_ACCOUNT }),
     /Error happened while trying to execute a function inside a smart contract/,
   ],
   [
     'gas without the money',
-    (w) => w.eth.estimateGas({ from: NOBODY, to: BOB, value: formatQuantity(ETHER) }),
+    (w) => w.eth.estimateGas({ from: ABSENT_ACCOUNT, to: BOB, value: formatQuantity(ETHER) }),
     /insufficient funds/,
   ],
   [
@@ -308,7 +316,12 @@ const CALLS: Operation<Web3>[] = [
   [
     'simulate blocks',
     (w) =>
-      ask(w, 'eth_simulateV1', { blockStateCalls: [{ calls: [{ from: ALICE, to: NOBODY, value: '0x3' }] }] }, 'latest'),
+      ask(
+        w,
+        'eth_simulateV1',
+        { blockStateCalls: [{ calls: [{ from: ALICE, to: ABSENT_ACCOUNT, value: '0x3' }] }] },
+        'latest',
+      ),
     ([{ number, calls }]: Any) => assert.deepEqual([Number(number), calls[0].status], [HEAD + 1, '0x1']),
   ],
   ['gas price', async (w) => (await w.eth.getGasPrice()) > 1_000_000_000n, true],
@@ -337,7 +350,7 @@ const STATE: Operation<Web3>[] = [
     (w) => w.eth.getBalance(ALICE, 1),
     1000n * ETHER - first.value - rawBlock(1).header.gasUsed * first.gasPrice!,
   ],
-  ['balance of nobody', (w) => w.eth.getBalance(NOBODY), 0n],
+  ['balance of an absent account', (w) => w.eth.getBalance(ABSENT_ACCOUNT), 0n],
   ['nonce at a height', (w) => w.eth.getTransactionCount(ALICE, 2), 2n],
   [
     'pending nonce',

@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import { openTab, SKIP_BROWSER } from '../../support/browser/browser.js'
 import { resultOf } from '../../support/rpcClient.js'
 
-/* The log explorer on a large database that somebody serves, see docs/page.md. */
+/* The log explorer on a large database that another process serves, see docs/page.md. */
 
 const url = process.env.PAGE_URL
 const skip = SKIP_BROWSER || (url === undefined ? 'needs PAGE_URL, a server of a large database' : false)
@@ -30,7 +30,7 @@ test('the log explorer has the logs of eth_getLogs on a large database', { skip 
     const fields: Record<string, string> = i % 2 === 0 ? { address: log.address } : {}
     if (i > 0 && log.topics.length > 1) fields.topic1 = log.topics[1]
     if (Object.keys(fields).length === 0) fields.topic0 = log.topics[0] ?? ''
-    // A trailing null would ask for logs with so many topics.
+    // A trailing null would ask for logs with at least that many topics.
     const topics = fields.topic1 ? [fields.topic0 || null, fields.topic1] : fields.topic0 ? [fields.topic0] : []
     const filter = { address: fields.address, topics, fromBlock: 'earliest', toBlock: 'latest' }
     await visit(`#/logs?${new URLSearchParams({ ...fields, run: '1' })}`)

@@ -63,7 +63,7 @@ test('the address that npm start prints brings the key, and does not keep it in 
   await page.getByText('Newest blocks').first().waitFor()
 })
 
-test('a server that is gone is named, and the page goes on when it is back', { skip }, async (t) => {
+test('a server that is gone is named, and the page resumes when it is back', { skip }, async (t) => {
   const { datadir } = await prepare(t)
   const server = await startCairn(t, ['--datadir', datadir, '--open'])
   const { page, visit, shoot } = await openTab(t, server.url, { expectErrors: true })

@@ -158,7 +158,7 @@ test('the console sends the example of a method and shows its answer, and errors
   assert.match(await page.locator('.curl').innerText(), /^curl -s http.*\$KEY .*"params":\["0x12","latest"\]/)
 })
 
-test('what strangers wrote on the chain is text', { skip }, async (t) => {
+test('text from untrusted users of the chain is shown as text', { skip }, async (t) => {
   const { page, visit, untilTitle } = await openTab(t, url)
   await visit(`#/search?q=${encodeURIComponent('<img src=x onerror=alert(1)>')}`)
   await untilTitle('Search')

@@ -6,7 +6,7 @@ import { serveFixture } from '../../support/cairn.js'
 import { ALICE, BOB, TOKEN } from '../../support/chains/fixtureChain.js'
 import { resultOf } from '../../support/rpcClient.js'
 
-/* A walk through the page in Chromium, as somebody takes it who follows a transfer. */
+/* A walk through the page in Chromium, as a user who follows a transfer takes it. */
 
 interface Log {
   transactionHash: string

@@ -51,7 +51,7 @@ test('a small call is answered at once, after calls that were broken off too', (
   assert.deepEqual(Buffer.from(call(TOKEN, supply)), first)
 })
 
-test('an endless loop ends after so many looks at the clock, though the clock stands still', () => {
+test('an endless loop ends after a limited number of clock checks, even if the clock stands still', () => {
   const { budget, call } = createService()
   for (const timeMs of [0.5, 2.5]) {
     assert.throws(() => call(REVERTER, spin, timeMs), OutOfBudget)
@@ -74,7 +74,7 @@ test('reads of the database are counted', () => {
   assert.throws(() => call(TOKEN, `0x70a08231${'00'.repeat(12)}${ALICE.slice(2)}`, 0.001), OutOfBudget)
 })
 
-/** Init code with a STATICCALL of the address with so many bytes of zeros. */
+/** Returns init code with a STATICCALL of the address with `length` zero bytes. */
 function callCode(address: number, length: number): string {
   const push2 = (value: number) => `61${value.toString(16).padStart(4, '0')}`
   return `0x60006000${push2(length)}6000${push2(address)}620ffffffa00`
@@ -86,7 +86,7 @@ test('what takes long is not begun', () => {
     pairing: callCode(8, 192),
     'point evaluation': callCode(10, 192),
     'sha-256 of 60 KB': callCode(2, 60_000),
-    // 4 MB of memory, and a hash of 100 KB that lie there.
+    // 4 MB of memory, and a hash of 100 KB of memory.
     memory: '0x600062400000535f00',
     hash: '0x620186a05f2000',
   }
@@ -105,7 +105,7 @@ test('exponentiations are looked at without a jump between them', () => {
   assert.ok(budget.checks() >= 20, `${budget.checks()} looks`)
 })
 
-test('precompiles on curves lie at the same addresses where they are never run', () => {
+test('precompiles on curves are at the same addresses where they are never run', () => {
   const addresses = (table: readonly unknown[]) => [...table.keys()].filter((address) => table[address] !== undefined)
   let curves = 0
   for (const fork of FORKS) {

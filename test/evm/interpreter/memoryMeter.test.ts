@@ -58,7 +58,7 @@ for (const withWasm of [true, false]) {
     })
   }
 
-  test(`logs that nobody wants take no memory ${path}`, () => {
+  test(`logs that are not collected take no memory ${path}`, () => {
     const { journal, call } = setUp(LOG_BOMB, { withWasm })
     journal.meter.begin(BUDGET)
     assert.equal(call(1_000_000_000n).failure, 'out of gas')

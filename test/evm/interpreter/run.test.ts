@@ -258,7 +258,7 @@ test('refuses memory that no gas pays for without allocating it', () => {
 })
 
 test('keeps the memories of frames apart, with zeros where a callee wrote before', () => {
-  // With call data it writes ones to its second word, which lies where the caller's third one will be. Without, it calls
+  // With call data it writes ones to its second word, which is where the caller's third one will be. Without, it calls
   // itself twice and returns its third word.
   const program = code(`
     36 6026 57

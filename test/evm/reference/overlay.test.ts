@@ -153,7 +153,7 @@ function compareAt(reads: ReturnType<typeof createStateReads>, number: number, s
   }
 }
 
-/** The state root by the package's trie, built anew. */
+/** Returns the state root by the package's trie, built from scratch. */
 async function plainRoot(state: PlainState): Promise<string> {
   const accounts = new MerklePatriciaTrie({ useKeyHashing: true })
   for (const [key, { nonce, balance, code, storage }] of state) {

@@ -135,7 +135,7 @@ test('slots read through the cache are those of the database, at every height, w
       }
       read(1 + random.below(4))
     }
-    /** Snapshots, each with calls at some blocks, during which the chain goes on. */
+    /** Opens snapshots, each with calls at some blocks, while the chain changes. */
     function read(snapshots: number): void {
       for (let i = 0; i < snapshots; i++) {
         const head = chain.blocks.length - 1

@@ -125,7 +125,7 @@ test('the newest state in memory is that of the database after changes, rollback
   }
 })
 
-test('states at blocks are told apart by their hashes, and stay what they are when later blocks come', (t) => {
+test('states at blocks are distinguished by their hashes, and do not change when later blocks come', (t) => {
   const random = seededRandom(9)
   const db = openDatabase(t)
   const reader = createStateReader(db)

@@ -104,7 +104,7 @@ test('after an import in one go the history is made from the head down', async (
   assert.deepEqual(allProofs(db), provedWithoutHistory(db))
 })
 
-test('the history goes on over new blocks while it is made, and begins anew after a batch and a reorg', async (t) => {
+test('the history extends over new blocks while it is built, and begins again after a batch and a reorg', async (t) => {
   const { db, chain, add, extend } = await openFixtureChain(t)
   const check = (first: number) => {
     assert.equal(firstOf(db), first)
@@ -150,7 +150,7 @@ test('the tries of 128 blocks before the head are kept, and what only earlier on
   assert.deepEqual(allProofs(db), provedWithoutHistory(db))
 })
 
-test('over blocks that were stored one by one the stored trie is set back, and the history goes on', async (t) => {
+test('over blocks that were stored one by one the stored trie is unwound, and the history continues', async (t) => {
   const random = seededRandom(211)
   const { db, chain, add } = await openFixtureChain(t)
   for (const block of blocks.slice(0, 40)) await add([block])

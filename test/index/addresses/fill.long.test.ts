@@ -112,7 +112,7 @@ test('an import with the index off leaves it where it ends, and one with it on d
   assert.ok((await search()).txs.length > 0)
 })
 
-test('the reference EVM, which does not tell calls, keeps no index', async (t) => {
+test('the reference EVM, which does not report calls, keeps no index', async (t) => {
   const db = openForWriting(temporaryDirectory(t))
   t.after(() => db.close())
   const chain = await openWritableChain(db, { genesis: fixtureGenesis() }, 'execute', { evm: 'reference' })

@@ -16,7 +16,7 @@ import { importBlocks } from '../../../src/sync/pipeline.js'
 import { comparePages, readHistory } from '../../support/browser/addressPages.js'
 import { growBranch, LOGGER, openBranches } from '../../support/chains/branches.js'
 import { sourceOf } from '../../support/chains/fixture.js'
-import { NOBODY } from '../../support/chains/fixtureChain.js'
+import { ABSENT_ACCOUNT } from '../../support/chains/fixtureChain.js'
 import { importFixture } from '../../support/chains/fixtureDatabase.js'
 import { seededRandom } from '../../support/random.js'
 import { temporaryDirectory } from '../../support/temporary.js'
@@ -34,8 +34,8 @@ test('all pages of every address of the fixture are those of a look at every tra
   const history = await readHistory(context)
   assert.ok(history.size >= 20, `${history.size} addresses`)
   assert.ok((await comparePages(context, history, { pageSizes: [3], mostStarts: 3 })) > 100)
-  assert.equal((await readHistory(context, false)).has(NOBODY), false)
-  await comparePages(context, new Map([[NOBODY, []]]), { pageSizes: [25] })
+  assert.equal((await readHistory(context, false)).has(ABSENT_ACCOUNT), false)
+  await comparePages(context, new Map([[ABSENT_ACCOUNT, []]]), { pageSizes: [25] })
   assert.equal(auditBlocks(db).blocks, context.chain.head()! + 1)
 })
 
@@ -98,5 +98,5 @@ test('a search ends at its deadline', async (t) => {
   }
   const range = { fromBlock: 0, toBlock: 1_000, newestFirst: true, deadline }
   assert.throws(() => context.appearances.search(LOGGER, range, () => true), DeadlineExceeded)
-  context.appearances.search(parseHex(NOBODY), range, () => true)
+  context.appearances.search(parseHex(ABSENT_ACCOUNT), range, () => true)
 })

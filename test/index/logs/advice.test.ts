@@ -32,7 +32,7 @@ test('values that were never logged are named', () => {
   ])
 })
 
-test('a refusal tells how far to ask', () => {
+test('a refusal says how far a query can go', () => {
   const advise = (block?: number) => adviseOn(facts({ ...refused, overflow: { log: 1, block } }))[0]
   assert.equal(
     advise(9),
@@ -42,7 +42,7 @@ test('a refusal tells how far to ask', () => {
   assert.equal(advise(), 'more than 10,000 logs match: narrow the range, or use eth_getLogsWithCursor')
 })
 
-test('the share of the narrowest clause is told of a query that reads much', () => {
+test('a query that reads much reports the share of the narrowest clause', () => {
   const wide = { name: 'topic1' as const, keys: 1, found: 1, postings: 60_000 }
   const segments = [segment(16_384, { clauses: [wide, ...segment(16_384).clauses] }), segment(16_384)]
   const clauses = [{ name: 'topic0_id' as const, values: 1, known: 1, first: '0x00' }]
@@ -84,7 +84,7 @@ test('one value with most of the logs of its list is named when there was no ans
   )
 })
 
-test('rows that were read for nothing are told with the clause that was not asked', () => {
+test('rows that were read for nothing are reported with the clause that was not looked up', () => {
   const clauses = [
     { name: 'topic0_id' as const, keys: 1, found: 1, postings: 100 },
     { name: 'address_id' as const, keys: 4_000, found: 0, postings: 0, skipped: 'rows' as const },
@@ -95,7 +95,7 @@ test('rows that were read for nothing are told with the clause that was not aske
   ])
 })
 
-test('an index that is behind is told to the operator', () => {
+test('an index that is behind is reported to the operator', () => {
   const tail = { firstLog: 0, logs: 200_000, loaded: 200_000, candidates: 0 }
   assert.deepEqual(adviseOn(facts({ tail })), [
     "200,000 logs are not indexed yet: the operator should let 'cairn import' or 'cairn reindex' finish",
@@ -109,7 +109,7 @@ test('an index that is behind is told to the operator', () => {
   ])
 })
 
-test('a range without blocks, or before the first one, is told', () => {
+test('a range without blocks, or before the first one, is reported', () => {
   assert.deepEqual(adviseOn(facts({ plan: 'none', range: undefined })), ['the range contains no stored block'])
   assert.deepEqual(adviseOn(facts({ outcome: 'unavailable', plan: 'none', firstAvailable: 12, range: undefined })), [
     'the first stored block is 12: set fromBlock to it, or import older blocks',

@@ -6,7 +6,7 @@ import { type SeededRandom, seededRandom } from '../../support/random.js'
 
 const CHUNKS = 3
 
-/** A key's positions in a segment of CHUNKS chunks: in each chunk none, some, or so many that they become a bitmap; or one
+/** Returns a key's positions in a segment of CHUNKS chunks: in each chunk none, some, or enough to become a bitmap; or one
  *  in all. */
 function randomKey(random: SeededRandom): number[][] {
   if (random.below(8) === 0) {

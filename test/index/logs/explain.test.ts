@@ -138,7 +138,7 @@ test('a range that begins before the first block held is an outcome that names i
   assert.deepEqual(advice, [`the first stored block is ${FIRST_BLOCK}: set fromBlock to it, or import older blocks`])
 })
 
-test('a failure that nobody foresaw is thrown', (t) => {
+test('an unexpected failure is thrown', (t) => {
   const { source } = prepare(t, 56)
   const broken: Deadline = {
     ...noDeadline,

@@ -30,7 +30,7 @@ test('a refusal names the largest range that is answered, with and without segme
   assert.ok(seen.fitting > 100 && seen.none > 20, JSON.stringify(seen))
 })
 
-/** A deadline that is over after it was looked at so many times. */
+/** Returns a deadline that is over after `limit` checks. */
 function deadlineOfLooks(limit: number): Deadline {
   let looks = 0
   return {

@@ -69,7 +69,7 @@ function checkSegment(logs: readonly PlacedLog[], filter: LogFilter, segment: Se
   if (reasons.size > 0) assert.deepEqual([...reasons], [empty ? 'empty' : 'rows'])
 }
 
-/** Segments and tail one after another over the whole range, whatever lies between segments and range ends. */
+/** Segments and tail one after another over the whole range, whatever is between segments and range ends. */
 function checkCoverage({ segments, tail, range }: LogFacts): void {
   let next = range!.from
   for (const { firstLog, logs } of segments) {
@@ -250,7 +250,7 @@ test('clauses say how many of their values were ever logged', (t) => {
   assert.equal(log.blockNumber, FIRST_BLOCK)
 })
 
-test('a failure that nobody foresaw is told from a refusal', () => {
+test('an unexpected failure is distinguished from a refusal', () => {
   const outcomes = [new TooManyLogs({ limit: 1, log: 1 }), new DeadlineExceeded(1), new TypeError('wrong')].map(
     (error) => {
       const trace = createLogTrace()

@@ -45,18 +45,18 @@ test('a rebuilt index is whole, and answers are right after each of its transact
   const before = describeIndex(db, LOG_SEARCH_INDEX)
   const verified = verifyIndex(db, LOG_SEARCH_INDEX)
   const source = createLogSource(db)
-  const told: number[] = []
+  const reported: number[] = []
   const update = (done: number) => {
-    told.push(done)
+    reported.push(done)
     // A kill here would leave exactly this.
     assert.equal(verifyIndex(db, LOG_SEARCH_INDEX).items, done)
-    if (told.length % 9 === 1) compare(source, logs, told.length)
+    if (reported.length % 9 === 1) compare(source, logs, reported.length)
   }
   const summary = await rebuildIndex(db, LOG_SEARCH_INDEX, { progress: { ...noProgress, update } })
   const { sealed, tail } = before
   assert.deepEqual(summary, { segments: verified.segments, sealed, tail, interrupted: false })
-  assert.equal(told[0], 0, 'the old index goes first')
-  assert.ok(new Set(told).size > 40, 'chunk by chunk')
+  assert.equal(reported[0], 0, 'the old index goes first')
+  assert.ok(new Set(reported).size > 40, 'chunk by chunk')
   assert.deepEqual(describeIndex(db, LOG_SEARCH_INDEX), before)
   assert.deepEqual(verifyIndex(db, LOG_SEARCH_INDEX), verified)
   compare(source, logs, 22)

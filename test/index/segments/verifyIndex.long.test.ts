@@ -14,7 +14,7 @@ const CHUNK_BITS = 6
 const BUCKET_SPACE = 2 ** 20
 const POSTING_SPACE = 2 ** 26
 
-/** A database with random logs in segments of all levels that so many blocks make. */
+/** Returns a database with random logs of `blocks` blocks, in segments of all levels that these make. */
 function indexed(t: TestContext, { blocks, seed, merge = true }: { blocks: number; seed: number; merge?: boolean }) {
   const db = temporaryDatabase(t)
   const logs = writeLogs(db, FIRST_BLOCK, randomBlocks(seededFractions(seed), blocks))
@@ -44,11 +44,11 @@ test('a right index verifies at every stage', (t) => {
   const chunks = Math.floor(logs.length / 64)
   // Address, topics, and for each number of topics that there is a key that says so; twice the same is one key.
   const postings = logs.slice(0, chunks * 64).reduce((sum, { topics }) => sum + 1 + 2 * topics.length, 0)
-  const told: number[] = []
-  const sealed = verifyIndex(db, LOG_SEARCH_INDEX, { onProgress: (done) => told.push(done) })
+  const reported: number[] = []
+  const sealed = verifyIndex(db, LOG_SEARCH_INDEX, { onProgress: (done) => reported.push(done) })
   assert.deepEqual(sealed, { segments: chunks, items: chunks * 64, postings })
   assert.deepEqual(
-    told,
+    reported,
     Array.from({ length: chunks }, (_, i) => (i + 1) * 64),
   )
   for (let step = 0; indexer.work(0); step++) {

@@ -17,7 +17,7 @@ import { appendBlocks, FIRST_BLOCK, type PlacedTransaction } from './randomTrans
 // Chunks of 64 transactions, so that a few thousand make segments of several levels.
 const CHUNK_BITS = 6
 const BLOCKS = 600
-// One transaction of so many is looked up at each stage.
+// One transaction in EVERY is looked up at each stage.
 const EVERY = THOROUGH ? 1 : 10
 
 /** Transactions are found where they are, and hashes that differ in one bit, or in all, are not. */

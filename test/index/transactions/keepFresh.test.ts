@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { keepFresh } from '../../../src/index/transactions/keepFresh.js'
 import { silentLogger } from '../../../src/lib/logger.js'
 
-/** Runs until `refresh` was called so many times; `answer` says what each call does. */
+/** Runs until `refresh` was called `count` times; `answer` says what each call does. */
 function callsOf(count: number, answer: (call: number) => boolean): Promise<{ failures: number }> {
   return new Promise((resolve) => {
     let calls = 0
@@ -27,7 +27,7 @@ function callsOf(count: number, answer: (call: number) => boolean): Promise<{ fa
   })
 }
 
-test('goes on with the next slice at once, and looks again after a pause', async () => {
+test('continues with the next slice at once, and looks again after a pause', async () => {
   const started = performance.now()
   await callsOf(50, () => false)
   assert.ok(performance.now() - started < 10_000, 'slices follow on each other: 50 pauses would be 25 s')
@@ -35,7 +35,7 @@ test('goes on with the next slice at once, and looks again after a pause', async
   assert.ok(performance.now() - started > 450, 'there is a pause when all is taken')
 })
 
-test('a failure that goes on is logged once, and tried again', async () => {
+test('a failure that persists is logged once, and the refresh is retried', async () => {
   const { failures } = await callsOf(3, (call) => {
     if (call < 3) throw new Error('the disk is full')
     return true

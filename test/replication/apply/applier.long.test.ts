@@ -241,7 +241,7 @@ test('a block that is written while another thread verifies it is taken back whe
   assert.equal(chain.head.newest!.header.number, number + 1)
 })
 
-test('a unit of which one block is refused leaves nothing', async (t) => {
+test('a change set with a refused block leaves nothing', async (t) => {
   const { blocks } = await openWriter()
   const { apply, chain } = await openEmpty(t)
   const [unit] = positioned([unitOf([blocks[0], blocks[1], blocks[3]])])

@@ -119,7 +119,7 @@ test('blocks that another thread verifies are applied in their order', async (t)
   assert.equal(replica.status().problem, null)
 })
 
-test('a refused block is an alarm; the database is free for a rewind, after which the replica goes on', async (t) => {
+test('a refused block is an alarm; the database is free for a rewind, after which the replica continues', async (t) => {
   const blocks = await writersBlocks()
   const { spec } = await openChain(t)
   const db = openForReading(directory)

@@ -65,7 +65,7 @@ async function openStaged(t: TestContext) {
   return replica
 }
 
-test('rows of blocks at the tip lie in the small tables until they are moved, some at a time', async (t) => {
+test('rows of blocks at the tip stay in the small tables until they are moved, some at a time', async (t) => {
   const blocks = await writersBlocks()
   const { datadir, db, apply, applier, chain } = await openReplica(t)
   await apply(single(blocks.slice(0, 8)))
@@ -173,7 +173,7 @@ test('an import on top of a replica moves its rows first', async (t) => {
   assert.deepEqual(checkDatabase(datadir), checkDatabase(writerDatadir))
 })
 
-test('a copy of a database with recent rows goes on as a replica', async (t) => {
+test('a copy of a database with recent rows continues as a replica', async (t) => {
   const blocks = await writersBlocks()
   const { datadir, db, apply } = await openReplica(t)
   await apply(single(blocks.slice(0, 30)))

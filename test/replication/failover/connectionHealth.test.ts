@@ -62,13 +62,13 @@ test('before the first answer of its source a replica has not caught up', () => 
 
 test('blocks behind are not known once neither the source nor a writer was heard of for 10 s', () => {
   const { contact, lagAt } = openContact()
-  const nobody = 'no server has the lease of the writer: the lag is unknown'
+  const noWriter = 'no server has the lease of the writer: the lag is unknown'
   contact.onConnectionHealth()
   assert.deepEqual(lagAt(60_000, { lagBlocks: 3 }), [3, 0, null]) // the lease is not watched
   contact.onWriter()
   assert.deepEqual(lagAt(70_000, { lagBlocks: 3 }), [3, 0, null]) // a standby has time to take over
-  assert.deepEqual(lagAt(70_001, { lagBlocks: 3 }), [null, 10, nobody])
-  assert.deepEqual(lagAt(130_000), [null, 70, nobody])
+  assert.deepEqual(lagAt(70_001, { lagBlocks: 3 }), [null, 10, noWriter])
+  assert.deepEqual(lagAt(130_000), [null, 70, noWriter])
   contact.onWriter()
   assert.deepEqual(lagAt(130_500), [0, 0, null])
   contact.onProblem('lost')

@@ -20,8 +20,8 @@ const blocks = (...numbers: number[]) =>
 
 type Answer = (response: ServerResponse) => void
 
-/** A source over a server that answers one request after another as told, the last one always; and the places that were asked
- *  for. It never waits. */
+/** Opens a source over a server that returns `answers` in order and repeats the last one; and lists the places that were
+ *  asked for. It never waits. */
 async function open(t: TestContext, answers: readonly Answer[], path = '') {
   const asked: string[] = []
   const server = createServer((request, response) => {
@@ -75,7 +75,7 @@ const sendAndEnd =
   (response) =>
     void response.end(Buffer.concat([encodeFrame(GREETING), ...frames]))
 
-test('goes on behind the last block when the connection is lost, the server ends the stream or is busy', async (t) => {
+test('resumes after the last block when the connection is lost, the server ends the stream or is busy', async (t) => {
   const { take, asked, problems } = await open(t, [
     (response) => void response.writeHead(503).end('{"error":"16 replicas are connected already"}'),
     (response) => {

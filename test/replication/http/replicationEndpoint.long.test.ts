@@ -131,7 +131,7 @@ test('a stream ends at its time limit between two frames', async (t) => {
   assert.ok(frames >= 1)
 })
 
-test('a server that stops ends its streams at once, and a client that does not read holds nobody up', async (t) => {
+test('a server that stops ends its streams at once, and a client that does not read delays no other client', async (t) => {
   const { url, close } = await serve(t)
   const idle = await begin(t, `${url}/replication?from=1`)
   idle.pause()

@@ -14,14 +14,15 @@ import { temporaryDirectory } from '../../support/temporary.js'
 import { THOROUGH } from '../../support/thorough.js'
 import { until } from '../../support/until.js'
 
-/* Three servers, a stream of three copies. Blocks have payloads of the size of the design's block, which nobody decodes here. */
+/* Three servers, a stream of three copies. Blocks have payloads of the size of the design's block, which are not decoded
+ * here. */
 
 const BLOCKS = THOROUGH ? 3000 : 250
 const PAYLOAD_BYTES = 132_000
 const options = { ...NEEDS_NATS, timeout: 600_000 }
 const CHAIN = { chainId: 5n, genesisHash: new Uint8Array(32) }
 
-/** A chain that grows when it is told to. */
+/** Returns a chain that grows by a call of `grow`. */
 function createGrowingFeed(): ChainFeed & { grow(): void } {
   const random = seededRandom(1801)
   const payload = random.bytes(PAYLOAD_BYTES)
@@ -102,20 +103,20 @@ test(
     let victim = servers[0]
     const published = createStallClock()
     const stalls: string[] = []
-    const tell = (phase: string) =>
+    const record = (phase: string) =>
       stalls.push(
         `${phase}: writer ${published.take()}, replicas ${readers.map(({ times }) => times.take()).join(' and ')}`,
       )
     for (let number = 1; number <= BLOCKS; number++) {
       feed.grow()
       if (number === Math.floor(BLOCKS / 4)) {
-        tell('before')
+        record('before')
         victim = await leader()
         await victim.kill()
       }
       if (number === Math.floor(BLOCKS / 2)) await victim.restart()
       if (number === Math.floor((3 * BLOCKS) / 4)) {
-        tell('kill -9')
+        record('kill -9')
         victim = await leader()
         victim.freeze()
       }
@@ -132,7 +133,7 @@ test(
       assert.ok(hashes.every((hash, number) => equalBytes(hash, feed.hash(number)!)))
     }
     assert.equal((await range()).last, BLOCKS + 1, 'the epoch and each block once')
-    tell('frozen')
+    record('frozen')
     t.diagnostic(`${BLOCKS} blocks; longest stall in s: ${stalls.join('; ')}`)
   },
 )

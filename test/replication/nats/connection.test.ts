@@ -26,24 +26,24 @@ test('reads URLs, and names servers without credentials', () => {
 })
 
 test(
-  'waits for a server, says why, and goes on when it is there; the signal ends the attempts',
+  'waits for a server, says why, and continues when it is there; the signal ends the attempts',
   NEEDS_NATS,
   async (t) => {
     const server = await startNats(t)
     await server.kill()
     const stop = new AbortController()
     const problems: (string | null)[] = []
-    const told: (() => void)[] = []
+    const notified: (() => void)[] = []
     const open = (signal: AbortSignal) =>
       connectNats(settingsFor([server]), {
         log: silentLogger,
         signal,
         onProblem: (problem) => {
           problems.push(problem)
-          told.shift()?.()
+          notified.shift()?.()
         },
       })
-    const failed = new Promise<void>((resolve) => told.push(resolve))
+    const failed = new Promise<void>((resolve) => notified.push(resolve))
     const connecting = open(stop.signal)
     await failed
     assert.match(problems[0]!, /^NATS at 127\.0\.0\.1:\d+: /)

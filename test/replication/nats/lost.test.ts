@@ -21,7 +21,7 @@ import { until } from '../../support/until.js'
 const random = seededRandom(1836)
 
 for (const cause of ['purge', 'age'] as const) {
-  const title = `after the ${cause === 'purge' ? 'purge of a stream' : 'last message has expired'} the writer goes on: replicas that have all follow, those behind need another source`
+  const title = `after the ${cause === 'purge' ? 'purge of a stream' : 'last message has expired'} the writer continues: replicas that have all follow, those behind need another source`
   test(title, NEEDS_NATS, async (t) => {
     const { link, trunk, writer } = await openPublishing(t, random)
     const { described } = writer
@@ -51,7 +51,7 @@ for (const cause of ['purge', 'age'] as const) {
     await until(() => first.status().block === 5)
     await empty()
     await append(writer, trunk.slice(5, 6))
-    await untilSameRows(running, writer, 'the writer goes on')
+    await untilSameRows(running, writer, 'the writer continues')
     assert.deepEqual(await messagesIn(link, writer), [6])
     const alone = await startReplica(t, { link }, { datadir: stopped.datadir })
     await until(() => alone.status().state === 'alarm')
@@ -61,7 +61,7 @@ for (const cause of ['purge', 'age'] as const) {
     const repaired = await startReplica(t, { link, repair: source }, { datadir: stopped.datadir })
     await untilSameRows(repaired, writer, 'over HTTP')
     assert.equal(requests(), 1)
-    // A writer that knows what it has published goes on behind it.
+    // A writer that knows what it has published resumes after it.
     await first.end()
     await empty()
     const second = startPublisher(t, writer, { link, epoch: 2 })

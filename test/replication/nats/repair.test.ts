@@ -17,7 +17,7 @@ import { until } from '../../support/until.js'
 
 const random = seededRandom(1816)
 
-test('what the stream does not hold any more comes over HTTP, and then the stream goes on', NEEDS_NATS, async (t) => {
+test('what the stream no longer has comes over HTTP, and then the stream continues', NEEDS_NATS, async (t) => {
   const link = await openLink(t, [await startNats(t)])
   const trunk = await growBranch(temporaryDirectory(t), { trunk: [], count: 24, random })
   const writer = await openWriterChain(t)
@@ -33,7 +33,7 @@ test('what the stream does not hold any more comes over HTTP, and then the strea
   for (const block of trunk.slice(12, 15)) await append(writer, [block])
   await readsStream(replica)
   assert.equal(http.requests(), 1)
-  // Stopped, it falls behind a stream that is made anew.
+  // While it is stopped, it falls behind a stream that is created again.
   await replica.end()
   await publisher.end()
   await append(writer, trunk.slice(15, 22))
@@ -48,7 +48,7 @@ test('what the stream does not hold any more comes over HTTP, and then the strea
     ),
   )
   const again = await startReplica(t, { link, repair: http.source }, { datadir: replica.datadir })
-  await untilSameRows(again, writer, 'after the stream was made anew')
+  await untilSameRows(again, writer, 'after the stream was created again')
   for (const block of trunk.slice(22)) await append(writer, [block])
   await untilSameRows(again, writer, 'live')
   await readsStream(again)

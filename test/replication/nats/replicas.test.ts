@@ -95,7 +95,7 @@ test('blocks, reorgs, rewinds and finality reach two replicas, row for row', NEE
   assert.equal(replicas[0].status().epoch, 3)
 })
 
-test('a publisher goes on at the end of the stream, and the next one begins with its epoch', NEEDS_NATS, async (t) => {
+test('a publisher resumes at the end of the stream, and the next one begins with its epoch', NEEDS_NATS, async (t) => {
   const { link, trunk, writer } = await open(t)
   await append(writer, trunk.slice(0, 3))
   const published = (publisher: { status(): { block: number | undefined } }, number: number) =>
@@ -120,7 +120,7 @@ test('a publisher goes on at the end of the stream, and the next one begins with
   assert.deepEqual((await unitsIn(link, writer)).slice(-3), ['epoch 7', 'epoch 8', '6'])
 })
 
-test('a new stream begins below the head, and one that was deleted is published anew', NEEDS_NATS, async (t) => {
+test('a new stream begins below the head, and one that was deleted is published again', NEEDS_NATS, async (t) => {
   const { link, trunk, writer } = await open(t)
   await append(writer, trunk.slice(0, 9))
   startPublisher(t, writer, { link, epoch: 1, publishBlocks: 6 })
@@ -133,7 +133,7 @@ test('a new stream begins below the head, and one that was deleted is published 
   await behind.end()
   const { stream } = await openStream(link, writer.described)
   await until(async () => (await unitsIn(link, writer)).at(-1) === '9')
-  // A replica that has what lies below begins after its newest block, which is found in the stream.
+  // A replica that has what is below begins after its newest block, which is found in the stream.
   const replica = await startReplica(t, { link }, { datadir: await copyAt(t, trunk.slice(0, 5)) })
   await untilSame(replica, writer)
   const before = (await openStream(link, writer.described)).name
@@ -156,7 +156,7 @@ async function copyAt(t: TestContext, blocks: Parameters<typeof append>[1]): Pro
 
 test('a lost connection stops nothing for good', NEEDS_NATS, async (t) => {
   const { server, link, trunk, writer } = await open(t)
-  await append(writer, trunk.slice(0, 1)) // a publisher without blocks tells finality by itself
+  await append(writer, trunk.slice(0, 1)) // a publisher without blocks sends finality by itself
   startPublisher(t, writer, { link, epoch: 1 })
   const replica = await startReplica(t, { link: await openLink(t, [server]) })
   for (const [i, block] of trunk.entries()) {

@@ -128,7 +128,7 @@ test('refusals are outcomes of the schema, with advice', (t) => {
   )
 })
 
-test('a filter without fromBlock is told that it means the latest block', (t) => {
+test('advice for a filter without fromBlock says that it means the latest block', (t) => {
   const { explain } = prepare(t)
   assert.equal(explain({})?.advice[0], 'fromBlock is absent: only the latest block is looked at')
   const head = formatQuantity(FIRST_BLOCK + BLOCKS - 1)

@@ -48,7 +48,7 @@ test('a batch is answered in its order, however long each item takes', async () 
   )
 })
 
-test('only so many items of a batch run elsewhere at the same time', async () => {
+test('at most 16 items of a batch run elsewhere at the same time', async () => {
   const target = dispatcher()
   await answer(Array(200).fill('later:3'), target)
   assert.ok(target.most > 1 && target.most <= 16, `${target.most} at once`)
@@ -75,7 +75,7 @@ test('the answers of a batch beyond 25 MB are refused, and what was not begun is
   assert.ok(begun.length < 60, `${begun.length} begun`)
 })
 
-test('nothing more of a batch is begun once nobody waits for it', async () => {
+test('no further item of a batch is begun once no client waits for it', async () => {
   const begun: string[] = []
   const calls = Array.from({ length: 300 }, (_, id) => ({ jsonrpc: '2.0', id, method: 'later:1' }))
   let asked = 0

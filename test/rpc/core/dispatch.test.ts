@@ -89,7 +89,7 @@ test('bytes of JSON go out as they are, and nothing is null', async () => {
   assert.deepEqual(await call({ handler: async () => undefined }, []), { result: null })
 })
 
-test('what nobody foresaw is an internal error with a request id in the log and nothing on the wire', async () => {
+test('an unexpected exception is an internal error with a request id in the log and nothing on the wire', async () => {
   const lines: object[] = []
   const log: Logger = { ...silentLogger, error: (fields) => void lines.push(fields) }
   const secret = new TypeError('the inside')

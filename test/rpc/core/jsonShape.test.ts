@@ -30,7 +30,7 @@ test('brackets within strings do not count, whatever is escaped', () => {
   assert.equal(findShapeFault(`[1${' '.repeat(1000)},${nested(300)}]`), TOO_DEEP)
 })
 
-test('a text may hold so many values, members and arrays', () => {
+test('the number of values, members and arrays of a text is limited', () => {
   const list = (n: number, item: string) => `[${Array(n).fill(item).join(',')}]`
   const values = MAX_JSON_WEIGHT - 2
   assert.equal(findShapeFault(list(values, '1')), undefined)

@@ -9,7 +9,7 @@ const TIMEOUT: RpcOutcome = { error: { code: -32005, message: 'query timeout exc
 
 const resultOf = (text: string): RpcOutcome => ({ result: new Uint8Array(Buffer.from(text)) })
 
-/** A call whose runs wait until they are told their outcomes, in the order in which they began. */
+/** Returns a call, and its runs in the order in which they began. Each run waits until `finish` sets its outcome. */
 function heldCall(key: string, isCurrent: () => boolean = () => true) {
   const runs: { sinceMs: number | undefined; finish(outcome: RpcOutcome): void }[] = []
   const call: CacheableCall = {

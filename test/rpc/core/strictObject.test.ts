@@ -12,7 +12,7 @@ import { type ParamObject, paramObjects, sampleOf } from '../../support/paramObj
 
 /* Objects in which an ignored member would change the answer, in every parameter of every method. */
 
-/** Objects that may have members that nobody knows: wallets send them with calls, and a block is named by one member. */
+/** Objects that may have unknown members: wallets send them with calls, and a block is named by one member. */
 const isOpen = ({ title, properties }: JsonSchema): boolean =>
   title === 'call' || (typeof properties === 'object' && properties !== null && 'requireCanonical' in properties)
 const isSelector = ({ properties, required }: JsonSchema): boolean =>

@@ -5,11 +5,11 @@ import type { Dispatcher } from '../../../src/rpc/core/dispatch.js'
 import { parseBody } from '../../../src/rpc/core/envelope.js'
 import { createTimeSlices } from '../../../src/rpc/core/timeSlices.js'
 
-/** A batch of so many calls. */
+/** Returns a batch of `length` calls. */
 const batchOf = (length: number) =>
   parseBody(JSON.stringify(Array.from({ length }, (_, id) => ({ jsonrpc: '2.0', id, method: 'm' }))))
 
-/** A dispatcher each call of which takes a quarter of a millisecond by a clock of its own. */
+/** A dispatcher whose calls each take a quarter of a millisecond by a clock of its own. */
 function clockwork(): Dispatcher & { done(): number } {
   let nowMs = 0
   let done = 0
@@ -50,7 +50,7 @@ test('a short batch waits for a slice of each long one, not for their ends', asy
   assert.equal(dispatcher.done(), 5004)
 })
 
-test('batches that wait for calls elsewhere let others go on', async () => {
+test('batches that wait for calls elsewhere let others continue', async () => {
   const slices = createTimeSlices()
   const later: Dispatcher = {
     slices,

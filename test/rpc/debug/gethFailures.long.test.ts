@@ -56,7 +56,7 @@ function edgeCall(random: SeededRandom): { call: object; overrides: object } {
   }
 }
 
-/** Accounts of which geth's differences show only that they have no code hash: they neither were there nor are. */
+/** Accounts that geth's differences show only without a code hash: they exist neither before nor after. */
 const ABSENT = /"0x[0-9a-f]{40}":\{"codeHash":"0x0{64}"\},?/g
 const withoutAbsent = (text: string) => text.replace(ABSENT, '').replaceAll(',}', '}')
 

@@ -81,7 +81,7 @@ async function ask(name: string, ...params: unknown[]) {
   return JSON.parse(Buffer.from(outcome.result).toString())
 }
 
-test('blocks of Amsterdam tell slot and access list, those before do not', async () => {
+test('blocks of Amsterdam have a slot and an access list, those before do not', async () => {
   const block = await ask('eth_getBlockByNumber', '0x3', false)
   assert.equal(block.slotNumber, '0x6')
   const raw = await ask('debug_getRawBlockAccessList', '0x3')
@@ -128,7 +128,7 @@ test('transfers of ether are logs from Amsterdam on', async () => {
 test("a block's gas is before refunds and by what it is used for, that of receipts is what is paid", async () => {
   const { gasUsed } = await ask('eth_getBlockByNumber', '0x3', false)
   const receipts: { gasUsed: string; cumulativeGasUsed: string }[] = await ask('eth_getBlockReceipts', '0x3')
-  // A transfer of 21,000 and 183,600 for the account; a clearing of 27,104 of which at most a fifth is given back.
+  // A transfer of 21,000 and 183,600 for the account; a clearing of 27,104, less a refund of at most a fifth.
   assert.deepEqual(
     receipts.map((each) => Number(each.gasUsed)),
     [204_600, 21_684],

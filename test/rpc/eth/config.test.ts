@@ -35,7 +35,7 @@ async function readConfig(t: TestContext, datadir: string) {
 const forkId = (...parts: Uint8Array[]) =>
   formatData(bigIntToFixedBytes(BigInt(parts.reduce((checksum, part) => crc32(part, checksum), 0)), 4))
 
-test('tells the fork of the head, the next one and the last one, but none that is never reached', async (t) => {
+test('reports the fork of the head, the next and the last one, but none that is never reached', async (t) => {
   const genesis = createGenesis({}, { forks: 'cancun' }) as { config: object }
   const schedule = { pragueTime: 100, osakaTime: 200, amsterdamTime: 300, bpo5Time: '18446744073709551615' }
   const config = { ...genesis.config, ...schedule }

@@ -55,7 +55,7 @@ test('the union of pages is the single answer, whatever ends the pages', (t) => 
       const page = source.page(filter, { from, maxResults, sliceEnds })
       assert.ok(page.logs.count <= maxResults)
       assert.ok(page.scannedTo >= scannedTo, 'a page never goes back')
-      assert.ok(page.next === undefined || from === undefined || isAfter(page.next, from), 'each page goes on')
+      assert.ok(page.next === undefined || from === undefined || isAfter(page.next, from), 'each page continues')
       scannedTo = page.scannedTo
       from = page.next
       parts.push(...asPlaced(page.logs))

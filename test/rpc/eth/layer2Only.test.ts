@@ -44,7 +44,7 @@ const CHAINLESS = [
   'eth_sendRawTransactionSync',
   ...['net_listening', 'net_peerCount', 'web3_clientVersion', 'web3_sha3'],
 ]
-/** What begins or names something that tells of blocks to come: the first ones may be imported later. */
+/** Methods that create or use something that reports future blocks: the first blocks may be imported later. */
 const OF_LATER_BLOCKS = /^eth_(subscribe|unsubscribe|new\w*Filter|uninstallFilter|getFilter\w+)$/
 
 test('a database with layer 2 only answers every Ethereum method with one error that names the command', async (t) => {

@@ -38,7 +38,7 @@ test('a call that does not end is tried ever more rarely', () => {
   assert.ok(tried > 10 && tried < 60, `${tried} of 10,000`)
 })
 
-test('calls without end under ever new names take a twentieth of the time, and known small ones go on', () => {
+test('endless calls under ever new names take a twentieth of the time, and known small ones still run', () => {
   const { world, policy, ask } = createTestPolicy()
   ask('small', 0.02)
   const begun = world.now

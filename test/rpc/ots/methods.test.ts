@@ -5,7 +5,7 @@ import { silentLogger } from '../../../src/lib/logger.js'
 import type { RpcContext } from '../../../src/rpc/core/context.js'
 import { DEFAULT_LIMITS } from '../../../src/rpc/core/limits.js'
 import { type OpenContext, openContext } from '../../../src/rpc/core/openContext.js'
-import { ALICE, CHILD, COUNTER, DELEGATOR, FACTORY, NOBODY, TOKEN } from '../../support/chains/fixtureChain.js'
+import { ABSENT_ACCOUNT, ALICE, CHILD, COUNTER, DELEGATOR, FACTORY, TOKEN } from '../../support/chains/fixtureChain.js'
 import { importFixture } from '../../support/chains/fixtureDatabase.js'
 import { type CallTrace, callMethod } from '../../support/compare/traces.js'
 import { temporaryDirectory } from '../../support/temporary.js'
@@ -107,7 +107,7 @@ test('every transaction is found by its sender and nonce', async () => {
   for (const [from, nonce] of next) {
     assert.equal(await ask('ots_getTransactionBySenderAndNonce', from, formatQuantity(nonce)), null)
   }
-  assert.equal(await ask('ots_getTransactionBySenderAndNonce', NOBODY, 0), null)
+  assert.equal(await ask('ots_getTransactionBySenderAndNonce', ABSENT_ACCOUNT, 0), null)
 })
 
 test('the creator of every contract is the one that callTracer shows', async () => {

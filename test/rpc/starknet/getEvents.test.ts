@@ -167,7 +167,7 @@ test('limits: size of a page, number of keys, bytes, and tokens', async (t) => {
   assert.equal((await readAll(database, { address: '0x9' }, 1000)).length, 40)
 })
 
-test('a page ends when its time is over, and the next one goes on there', async (t) => {
+test('a page ends when its time is over, and the next one continues there', async (t) => {
   const database = openStarknet(t, { logsTimeoutMs: 0 })
   const chain = makeEventChain(8, 1)
   store(database, chain)

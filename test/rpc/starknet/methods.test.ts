@@ -188,7 +188,7 @@ test('the short reads', async (t) => {
   assert.deepEqual(await ask('starknet_getBlockTransactionCount', { block_id: 'pre_confirmed' }), { result: 2 })
   assert.deepEqual(await ask('starknet_syncing'), { result: false })
   assert.deepEqual(await ask('starknet_specVersion'), { result: '0.9.0' })
-  assert.deepEqual(await ask('starknet_chainId'), { result: '0x0' }, 'nobody named a network')
+  assert.deepEqual(await ask('starknet_chainId'), { result: '0x0' }, 'no network was set')
   database.writer.setNetwork('mainnet')
   assert.deepEqual(await ask('starknet_chainId'), { result: '0x534e5f4d41494e' })
 })

@@ -59,7 +59,7 @@ test('filters give each new log and block once, over HTTP and WebSocket, and rem
     chain.change(1, 2)
     const hashes = (await pollUntil(() => ask('eth_getFilterChanges', blocks), 3)) as string[]
     const wanted = chain.blocks.slice(head + 1).map(({ block }) => formatData(block.hash))
-    // The removed block was told only if it was seen before the reorg.
+    // The removed block is reported only if the filter saw it before the reorg.
     assert.deepEqual(
       hashes.filter((hash) => hash !== formatData(old[1].block.hash)),
       wanted,
@@ -187,7 +187,7 @@ test('a filter belongs to the key that made it', async (t) => {
   assert.deepEqual((await ask(own, 'eth_getFilterChanges', id)).result, [])
 })
 
-test('filters are limited in number and memory, and expire when nobody polls them', () => {
+test('filters are limited in number and memory, and expire when no client polls them', () => {
   const limits = { ...DEFAULT_SUBSCRIPTION_LIMITS, filters: 3, filterBytes: 5_000 }
   const audience: SubscriptionRegistry = createSubscriptionRegistry()
   let nowMs = 0
@@ -214,7 +214,7 @@ test('filters are limited in number and memory, and expire when nobody polls the
   assert.throws(() => one.poll(second), /filter not found/)
   filters.sweep()
   assert.equal(filters.count(), 2)
-  // Nobody polls the first one: it is removed before it takes more than the client may.
+  // No client polls the first one: it is removed before it takes more than the client may.
   const [listener] = audience.heads
   for (let i = 0; i < 100; i++) listener.takeHead(head)
   assert.throws(() => one.poll(first), /filter not found/)

@@ -38,7 +38,7 @@ async function serveL2(t: TestContext, head: number, options: Partial<ServingOpt
 
 let serial = 1_000_000n
 
-/** A block with a hash that no other has, and that nobody computed. */
+/** Returns a block with a unique hash, which is a counter and not computed. */
 function inventBlock(number: number, parent: L2Block | undefined): L2Block {
   return makeBlock({ number, parentHash: parent?.hash ?? 0n, hash: serial++ })
 }
@@ -55,7 +55,7 @@ interface Reorg {
   ending_block_number: number
 }
 
-/** What a subscription was told: `+ HASH` for a block, `- HASH HASH` for the ends of a reorg. */
+/** Returns the notifications of a subscription: `+ HASH` for a block, `- HASH HASH` for the ends of a reorg. */
 function describe(client: SubscribingClient, id?: unknown): string[] {
   const own = client.notifications.filter(({ subscription_id }) => id === undefined || subscription_id === id)
   return own.map(({ method, result }) => {
@@ -70,7 +70,7 @@ const added = (blocks: readonly L2Block[]) => blocks.map(({ hash }) => `+ ${form
 const endsWith = (block: L2Block) => (all: { result: unknown }[]) =>
   (all.at(-1)?.result as Header | undefined)?.block_hash === formatFelt(block.hash!)
 
-test('a subscriber is told of new blocks, and of a reorg before the blocks of its branch', async (t) => {
+test('a subscriber is notified of new blocks, and of a reorg before the blocks of its branch', async (t) => {
   const { url, chain, change } = await serveL2(t, 5)
   const client = await openSubscriber(t, url)
   const { result: id } = await client.ask('starknet_subscribeNewHeads')
@@ -156,18 +156,18 @@ test('over HTTP there are no subscriptions, and ids belong to their connection',
   assert.deepEqual((await one.ask('starknet_unsubscribe', result)).error, INVALID_ID)
 })
 
-test('a subscription that has ended is told nothing, in the middle of its backlog either', async (t) => {
+test('a subscription that has ended gets no notifications, even in the middle of its backlog', async (t) => {
   const { url, chain, change } = await serveL2(t, 1000)
   const client = await openSubscriber(t, url)
   const { result: live } = await client.ask('starknet_subscribeNewHeads')
   const { result: ended } = await client.ask('starknet_subscribeNewHeads', { block_number: 0 })
   await client.until(({ length }) => length > 0)
   assert.equal((await client.ask('starknet_unsubscribe', ended)).result, true)
-  const told = describe(client, ended)
-  assert.deepEqual(told, added(chain.slice(0, told.length)))
+  const seen = describe(client, ended)
+  assert.deepEqual(seen, added(chain.slice(0, seen.length)))
   change(0, 1)
   await client.until(endsWith(chain.at(-1)!))
-  assert.deepEqual(describe(client, ended), told)
+  assert.deepEqual(describe(client, ended), seen)
   assert.deepEqual(describe(client, live), added(chain.slice(1001)))
 })
 
@@ -204,23 +204,23 @@ test('subscribers replay to the chain through random reorgs, wherever and whenev
   const last = `+ ${formatFelt(chain.at(-1)!.hash!)}`
   for (const { client, id, from } of followers) {
     await client.until(() => describe(client, id).at(-1) === last)
-    const told: string[] = []
+    const seen: string[] = []
     for (const { subscription_id, method, result } of client.notifications) {
       if (subscription_id !== id) continue
       if (method === 'starknet_subscriptionReorg') {
         const { starting_block_number: first, ending_block_hash } = result as Reorg
-        if (told.length > 0) assert.equal(told.at(-1), ending_block_hash)
-        while (told.length > 0 && numberOf.get(told.at(-1)!)! >= first) told.pop()
+        if (seen.length > 0) assert.equal(seen.at(-1), ending_block_hash)
+        while (seen.length > 0 && numberOf.get(seen.at(-1)!)! >= first) seen.pop()
       } else {
         const { block_hash, block_number, parent_hash } = result as Header
-        if (told.length > 0) assert.equal(told.at(-1), parent_hash)
+        if (seen.length > 0) assert.equal(seen.at(-1), parent_hash)
         else if (Number.isFinite(from)) assert.ok(block_number <= from)
         numberOf.set(block_hash, block_number)
-        told.push(block_hash)
+        seen.push(block_hash)
       }
     }
-    const wanted = chain.slice(-told.length).map(({ hash }) => formatFelt(hash!))
-    assert.deepEqual(told, wanted)
+    const wanted = chain.slice(-seen.length).map(({ hash }) => formatFelt(hash!))
+    assert.deepEqual(seen, wanted)
   }
 })
 

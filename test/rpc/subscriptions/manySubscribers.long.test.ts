@@ -30,11 +30,11 @@ test(`${SUBSCRIBERS} subscribers through ${BLOCKS} blocks of 250 logs and ${REOR
   const heads = new Set<unknown>()
   clients.on('message', (message) => heads.add(message))
   const ended = once(clients, 'exit').then(([code]) => assert.fail(`the clients ended with ${code}`))
-  const told = async (message: unknown) => {
+  const untilSeen = async (message: unknown) => {
     while (!heads.has(message)) await Promise.race([once(clients, 'message'), ended])
   }
   clients.send({ url: server.socketUrl, filters: Array.from({ length: SUBSCRIBERS }, (_, i) => filterOf(i, random)) })
-  await told('ready')
+  await untilSeen('ready')
 
   let mostBytes = 0
   let reorgs = 0
@@ -46,7 +46,7 @@ test(`${SUBSCRIBERS} subscribers through ${BLOCKS} blocks of 250 logs and ${REOR
     chain.change(removed, count)
     added += count
     // Some changes come together.
-    if (random.below(3) > 0) await told(formatData(chain.blocks.at(-1)!.block.hash))
+    if (random.below(3) > 0) await untilSeen(formatData(chain.blocks.at(-1)!.block.hash))
     if (added % 10 === 0) mostBytes = Math.max(mostBytes, await readMemory(server.url))
   }
   assert.equal(reorgs, REORGS)
@@ -60,7 +60,7 @@ test(`${SUBSCRIBERS} subscribers through ${BLOCKS} blocks of 250 logs and ${REOR
   // The logs of a block come after its head, and before the next one.
   chain.change(0, 1)
   const last = formatData(chain.blocks.at(-1)!.block.hash)
-  await told(last)
+  await untilSeen(last)
   const reported = once(clients, 'message')
   clients.send({ path, last })
   const [{ faults, notifications }] = (await Promise.race([reported, ended])) as [SubscriberReport]

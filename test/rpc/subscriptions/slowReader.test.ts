@@ -33,10 +33,10 @@ test('a subscriber that stops reading is cut off with a reason, and another one 
   const wanted = blocks
     .flatMap(({ receipts }) => receipts.flatMap((receipt) => receipt.logs))
     .filter((log) => formatData(log.address) === address)
-  const told = reading.notifications.filter(
+  const seen = reading.notifications.filter(
     ({ subscription, result }) => subscription === logs && (result as { blockNumber: string }).blockNumber !== '0x65',
   )
-  assert.equal(told.length, wanted.length)
+  assert.equal(seen.length, wanted.length)
   slow.socket.resume()
   const [code, reason] = await once(slow.socket, 'close')
   assert.deepEqual([code, String(reason)], [1013, 'notifications were not read; subscribe again'])

@@ -23,7 +23,7 @@ async function serveChain(t: TestContext, options: Partial<ServingOptions> = {},
 
 const SUBSCRIBERS = ALL ? 200 : 60
 
-test('subscribers see a reorg as geth tells it: removed logs, then each new head with its logs', async (t) => {
+test('subscribers see a reorg as geth reports it: removed logs, then each new head with its logs', async (t) => {
   const { chain, url } = await serveChain(t)
   const client = await openSubscriber(t, url)
   const { result: heads } = await client.ask('eth_subscribe', 'newHeads')
@@ -36,7 +36,7 @@ test('subscribers see a reorg as geth tells it: removed logs, then each new head
   await client.untilHead(chain.blocks.at(-1)!.block.hash)
   chain.change(0, 1)
   await client.untilHead(chain.blocks.at(-1)!.block.hash)
-  const told = client.notifications.map(({ subscription, result }) => {
+  const seen = client.notifications.map(({ subscription, result }) => {
     if (subscription === heads) return `head ${(result as { hash: string }).hash}`
     const log = result as LogObject
     assert.equal(subscription, logs)
@@ -52,12 +52,12 @@ test('subscribers see a reorg as geth tells it: removed logs, then each new head
     ...chain.blocks.slice(5).flatMap(added),
   ]
   await client.until(() => client.notifications.length >= wanted.length)
-  for (const { subscription, result } of client.notifications.slice(told.length)) {
+  for (const { subscription, result } of client.notifications.slice(seen.length)) {
     const log = result as LogObject
     assert.equal(subscription, logs)
-    told.push(`+ ${log.blockHash} ${log.logIndex}`)
+    seen.push(`+ ${log.blockHash} ${log.logIndex}`)
   }
-  assert.deepEqual(told, wanted)
+  assert.deepEqual(seen, wanted)
 })
 
 test('heads and logs are those that eth_getBlockByHash and eth_getLogs give', async (t) => {
@@ -81,8 +81,8 @@ test('heads and logs are those that eth_getBlockByHash and eth_getLogs give', as
   )
   assert.deepEqual(head, { ...blocks, ...Object.fromEntries(later.map((name) => [name, null])) })
   const { result: logs } = await client.ask('eth_getLogs', { fromBlock: '0x4', toBlock: '0x5' })
-  const told = client.notifications.filter(({ subscription }) => subscription !== heads).map(({ result }) => result)
-  assert.deepEqual(told, logs)
+  const seen = client.notifications.filter(({ subscription }) => subscription !== heads).map(({ result }) => result)
+  assert.deepEqual(seen, logs)
   assert.equal(last.block.header.number, 5)
 })
 
@@ -149,8 +149,8 @@ test('receipts of each new block come in one array, of all transactions or of th
   chain.change(1, 2)
   await client.until(() => of(all).length === 3 && of(one).length === 1)
   const receipts = async (number: string) => (await client.ask('eth_getBlockReceipts', number)).result as unknown[]
-  const [, ...told] = of(all).map(({ result }) => result)
-  assert.deepEqual(told, [await receipts('0x4'), await receipts('0x5')])
+  const [, ...seen] = of(all).map(({ result }) => result)
+  assert.deepEqual(seen, [await receipts('0x4'), await receipts('0x5')])
   assert.deepEqual(of(one)[0].result, [(await receipts('0x4'))[0]])
   assert.deepEqual(of(none), [])
   const tooMany = { transactionHashes: Array.from({ length: 201 }, () => formatData(named)) }
@@ -177,7 +177,7 @@ test('bounds and a block hash limit what a subscription to logs gets', async (t)
   assert.deepEqual(of(none), [])
 })
 
-test('a subscription ends when it is told to, and a batch gets its answer before any notification', async (t) => {
+test('eth_unsubscribe ends a subscription, and a batch gets its answer before any notification', async (t) => {
   const { chain, url } = await serveChain(t)
   const client = await openSubscriber(t, url)
   const [made, , gone] = (await client.send([

@@ -4,7 +4,7 @@ import { corsHeaders, corsPolicy, isAllowedOrigin } from '../../../src/server/ac
 
 const open = (host: string) => ({ host, open: true })
 
-test('pages of this machine may read an open server on loopback, no page any other server, unless told', () => {
+test('by default, pages of this machine may read an open server on loopback, and no page any other server', () => {
   for (const host of ['127.0.0.1', '127.1.2.3', 'localhost', '::1']) {
     assert.equal(corsPolicy(undefined, open(host)), 'loopback')
     assert.deepEqual(corsPolicy(undefined, { host, open: false }), [])

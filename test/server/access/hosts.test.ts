@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createHostCheck, hostPolicy } from '../../../src/server/access/hosts.js'
 
-test('on loopback only local names are served, elsewhere all, unless told', () => {
+test('by default only local names are served on loopback, and all names elsewhere', () => {
   assert.deepEqual(hostPolicy(undefined, '127.0.0.1'), [])
   assert.equal(hostPolicy(undefined, '0.0.0.0'), '*')
   assert.deepEqual(hostPolicy('Node.example, b', '10.0.0.1'), ['node.example', 'b', '10.0.0.1'])

@@ -72,7 +72,7 @@ test('a server with upstreams has a limit only if the operator sets one', () => 
   assert.equal(check(1, null), undefined)
 })
 
-test('a follower with a limit that has been stopped for a minute is not to be asked, since nobody knows how far it is behind', () => {
+test('a follower with a limit that has been stopped for a minute is not ready, since its lag is unknown', () => {
   const check = (seconds: number, maxLag: number | undefined, maxLagSeconds?: number) => {
     const stopped = { block: 11, check: 'connection', reason: 'http://node: refused', seconds }
     const following = { block: 10, upstreamBlock: 10, stopped } as FollowStatus
@@ -87,7 +87,7 @@ test('a follower with a limit that has been stopped for a minute is not to be as
   assert.equal(check(1e6, 5, 0), undefined)
 })
 
-test('health, readiness, metrics and status tell the part in replication', async (t) => {
+test('health, readiness, metrics and status report the role in replication', async (t) => {
   let status: ReplicationStatus = REPLICA
   const ingest: IngestWorker = {
     status: () => ({ l1: null, l2: null }),

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { test } from 'node:test'
 import { createOutbox } from '../../../src/server/connections/outbox.js'
 
-test('ends the responses of a turn, texts and bytes, and one whose client is gone harms nobody', async (t) => {
+test('ends the responses of a turn, texts and bytes; one whose client is gone affects no other', async (t) => {
   const outbox = createOutbox()
   const held: [string, ServerResponse][] = []
   let closed: () => void

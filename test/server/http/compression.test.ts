@@ -98,7 +98,7 @@ test('a list of origins and the coding both vary an answer', async (t) => {
   assert.equal((await postRaw(url, LONG, 'gzip')).headers.vary, 'Origin, Accept-Encoding')
 })
 
-test('unless told, clients on this machine get answers as they are; never when it is off', async (t) => {
+test('by default, clients on this machine get uncompressed answers; when it is off, all clients do', async (t) => {
   const auto = await startCompressing(t, { compression: { mode: 'auto', aboveBytes: 65_536 } })
   assert.equal((await postRaw(auto.url, LONG, 'gzip')).headers['content-encoding'], undefined)
   const off = await startCompressing(t, { compression: { mode: 'off', aboveBytes: 0 } })
@@ -106,7 +106,7 @@ test('unless told, clients on this machine get answers as they are; never when i
   assert.deepEqual([headers['content-encoding'], headers.vary], [undefined, undefined])
 })
 
-test('clients that go away while their answers are compressed harm nobody', async (t) => {
+test('clients that disconnect while their answers are compressed affect no other client', async (t) => {
   const { url } = await startCompressing(t)
   const body = JSON.stringify(request('test_long', '0x1000000')) // 16 MB
   const head = `POST / HTTP/1.1\r\nHost: localhost\r\nAccept-Encoding: gzip\r\nContent-Type: application/json\r\n`

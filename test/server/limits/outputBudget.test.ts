@@ -46,7 +46,7 @@ test('owners have turns, however many requests of one of them wait', async () =>
         begun.push(name)
         rooms.push(room)
       },
-      giveUp: () => assert.fail('nobody waits for so long'),
+      giveUp: () => assert.fail('no request waits that long'),
       isGone: () => false,
     })
   for (const name of ['a1', 'a2', 'a3', 'a4']) ask('a', name)
@@ -87,7 +87,7 @@ test('an answer that is longer than was thought is held only where there is room
   assert.equal(budget.usedBytes(), 0)
 })
 
-test('of batches that fill the memory together the oldest goes on, the others wait for it', async () => {
+test('when batches fill the memory together, the oldest continues and the others wait for it', async () => {
   const budget = createOutputBudget({ totalBytes: 100 * MB, connectionBytes: 100 * MB })
   const [old, young] = [0, 1].map(() => reserve(budget, budget.openLane(), 60_000).rooms[0])
   for (let i = 0; i < 40; i++) assert.ok(old.hold(1 * MB) && young.hold(1 * MB))

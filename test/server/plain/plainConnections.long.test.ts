@@ -80,7 +80,7 @@ const MALFORMED: (() => Buffer)[] = [
 
 const CONVERSATIONS = THOROUGH ? 150 : 20
 
-/** Requests of a connection, the last of which ends it. */
+/** Returns the requests of a connection; the last one ends it. */
 function randomRequests(random: SeededRandom): Buffer[] {
   const requests: Buffer[] = []
   const pick = <T>(list: readonly T[]) => list[random.below(list.length)]
@@ -179,7 +179,7 @@ testBothReaders(
   },
 )
 
-testBothReaders('clients that go away in the middle of anything harm nobody', async (t, start) => {
+testBothReaders('clients that disconnect in the middle of anything affect no other client', async (t, start) => {
   const { url, pool } = await start(t)
   await pool.ready()
   const random = seededRandom(3)
@@ -208,7 +208,7 @@ for (const way of ['end', 'destroy', 'resetAndDestroy'] as const) {
     assert.equal((await post(url, request('test_echo', 'w'))).json.result, 'w')
     socket[way]()
     await new Promise((resolve) => setTimeout(resolve, 100))
-    // What goes on is not closed before its time is over.
+    // A running batch is not closed before its time is over.
     const begunMs = performance.now()
     await close()
     assert.ok(performance.now() - begunMs < 10_000)

@@ -71,7 +71,7 @@ test('answers in NDJSON or CSV', async (t) => {
   assert.equal(rowsOf(counted).length, 10_553)
 })
 
-test('a response with an end is whole, and tells why there are no more rows', async (t) => {
+test('a response with an end is whole, and says why there are no more rows', async (t) => {
   const { query } = await serve(t, { maxRows: 600 })
   assert.equal((await query({ query: 'SELECT 1 AS a', end: true })).text, '{"a":1}\n{"end":{}}\n')
   assert.equal((await query({ query: 'SELECT 1 AS a WHERE 0', end: true })).text, '{"end":{}}\n')

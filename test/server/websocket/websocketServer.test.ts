@@ -143,7 +143,7 @@ test('nothing more of a batch runs once its key is revoked', async (t) => {
   assert.deepEqual(words, ['first'])
 })
 
-test('the rate limit is told in the answer', async (t) => {
+test('the answer reports the rate limit', async (t) => {
   const { url, datadir } = await startTestServer(t, { open: false, rateLimitRps: 2 })
   const { key } = changeKeys(datadir, (keys) => keys.create('n'))
   const { send, next } = await open(t, url, `/ws/v3/${key}`)

@@ -189,7 +189,7 @@ test('block 0 of Amsterdam has its slot and the contracts of EIP-8282', async (t
   assert.deepEqual(await lay(t, await fetchFrom(url)), { hash, accounts: 4 })
 })
 
-test('an account that nobody names is missed, and found with the genesis file of the node', async (t) => {
+test('an account that no answer names is missed, and found with the genesis file of the node', async (t) => {
   const { url, hash } = await startNode(t, { alloc: { ...ACCOUNTS, ...STORED } })
   await assert.rejects(fetchFrom(url), (error) => {
     assert.ok(error instanceof UsageError)

@@ -178,13 +178,13 @@ describe('ethRpc', () => {
       upstream.fault = fault
       await rpc.head(AbortSignal.timeout(5000)).catch((error: Error) => errors.push(String(error.stack)))
     }
-    const told = JSON.stringify([lines, errors, rpc.status()])
+    const shown = JSON.stringify([lines, errors, rpc.status()])
     assert.ok(lines.length >= 2)
-    assert.doesNotMatch(told, /passsecret|pathsecret|querysecret|headersecret/)
-    assert.match(told, /\/v3\/…/)
+    assert.doesNotMatch(shown, /passsecret|pathsecret|querysecret|headersecret/)
+    assert.match(shown, /\/v3\/…/)
   })
 
-  it('tells upstreams apart whose redacted URLs are the same', async (t) => {
+  it('distinguishes upstreams whose redacted URLs are the same', async (t) => {
     const { url } = await start(t)
     const { rpc } = open(t, [`${url}/keyone`, `${url}/keytwo`])
     assert.deepEqual(
@@ -199,10 +199,10 @@ describe('ethRpc', () => {
       const { rpc, lines } = open(t, [url])
       const waiting = [rpc.head(), rpc.blocks({ from: 0 })[Symbol.asyncIterator]().next()]
       await new Promise(setImmediate)
-      const told = lines.length
+      const countBefore = lines.length
       rpc.close()
       for (const each of waiting) await assert.rejects(each, UpstreamsClosed)
-      assert.equal(lines.length, told)
+      assert.equal(lines.length, countBefore)
     }
   })
 

@@ -12,7 +12,7 @@ import { type ScriptedUpstream, startScriptedUpstream } from '../../support/upst
 
 const { answers } = await openFixtureAnswers({ after })
 
-/** Pool of three upstreams, of which the last is followed; the head of the first calls for another fork. */
+/** Opens a pool of three upstreams; the last is followed, and the head of the first calls for another fork. */
 async function open(t: TestContext) {
   const clock = createStandingClock()
   const log = silentLogger

@@ -78,7 +78,7 @@ describe('prefetched blocks', () => {
     assert.deepEqual(await read({ from: 0, to: 60 }), hashes(0, 60))
   })
 
-  it('are no more than the limits allow while nobody takes them', async (t) => {
+  it('are no more than the limits allow while they are not consumed', async (t) => {
     const upstream = await start(t)
     const asked = () => upstream.requests.flat().filter((method) => method === 'debug_getRawBlock').length
     const firstOf = async (limits: Partial<UpstreamLimits>) => {
@@ -102,9 +102,9 @@ describe('prefetched blocks', () => {
       upstream.fault = undefined
     })
     assert.deepEqual(await read({ from: 0, to: 60 }), hashes(0, 60))
-    const lies = lines.filter(({ message }) => /quarantined/.test(message)).map(({ fields }) => fields)
+    const quarantines = lines.filter(({ message }) => /quarantined/.test(message)).map(({ fields }) => fields)
     assert.deepEqual(
-      lies.map(({ upstream, check, blockNumber }) => [upstream, check, blockNumber]),
+      quarantines.map(({ upstream, check, blockNumber }) => [upstream, check, blockNumber]),
       [[upstream.url, 'parent hash', 5]],
     )
   })

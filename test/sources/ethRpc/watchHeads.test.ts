@@ -65,7 +65,7 @@ describe('the heads of an upstream', () => {
     for (const number of [11, 12]) {
       await subscribed(upstream)
       upstream.cutSockets()
-      await upstream.announce(number) // nobody may hear it
+      await upstream.announce(number) // perhaps without a subscriber
       assert.equal(await next(), number)
     }
     await subscribed(upstream)
@@ -74,12 +74,12 @@ describe('the heads of an upstream', () => {
   })
 
   it('are asked for when a notification fails a check, which is named', { timeout: 20_000 }, async (t) => {
-    const lie: Fault = {
-      name: 'lie',
+    const invalid: Fault = {
+      name: 'invalid',
       result: ({ method }, result) =>
         method === 'newHeads' ? { ...(result as object), stateRoot: `0x${'11'.repeat(32)}` } : result,
     }
-    const { upstream, next, lines } = await watch(t, { fault: lie, overWebSocket: true })
+    const { upstream, next, lines } = await watch(t, { fault: invalid, overWebSocket: true })
     assert.equal(await next(), 10)
     await subscribed(upstream)
     await upstream.announce(11)

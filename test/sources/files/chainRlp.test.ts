@@ -67,7 +67,7 @@ describe('chain RLP source', () => {
     assert.deepEqual(await readAll(fileOf(gzipSync(encoded), 'chain.rlp.gz')), blocks)
   })
 
-  it('gives blocks that lie across the chunks in which the file is read', async () => {
+  it('returns blocks that span the chunks in which the file is read', async () => {
     const many = Buffer.concat(Array.from({ length: 1500 }, () => encoded))
     assert.ok(many.length > 3 * 1024 * 1024)
     const read = await readAll(fileOf(many))

@@ -74,8 +74,8 @@ describe('era1 source', () => {
   it('refuses blocks that do not follow on each other', () => {
     const [a, b, c] = blocks
     assert.throws(() => readAll(fileOf(buildEra1([a, c]))), /\(block 2 of the file\): expected block 101, got 102/)
-    const stranger = exampleEraBlocks(2, 7)[1]
-    assert.throws(() => readAll(fileOf(buildEra1([a, stranger, c]))), /block 101: expected parent hash 0x/)
+    const unlinked = exampleEraBlocks(2, 7)[1]
+    assert.throws(() => readAll(fileOf(buildEra1([a, unlinked, c]))), /block 101: expected parent hash 0x/)
     assert.ok(b)
   })
 

@@ -157,7 +157,7 @@ test('what is no regular file is named, and nothing waits for it', async (t) => 
   }
 })
 
-test('layer-2 files are told by their content, from their beginning alone too', () => {
+test('layer-2 files are detected from their content, even from the beginning alone', () => {
   for (const text of [
     pretty,
     lines.join('\n'),

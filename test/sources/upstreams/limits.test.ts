@@ -29,7 +29,7 @@ describe('adaptive limits', () => {
     assert.equal(limits.batchSize, 1)
   })
 
-  it('let so many requests run at a time, and forget one that gives up', async () => {
+  it('let up to the limit of requests run at a time, and drop one that gives up', async () => {
     const limits = createAdaptiveLimits(2, 1, () => 0)
     const releases = [await limits.acquire(), await limits.acquire()]
     const gaveUp = new AbortController()
@@ -73,7 +73,7 @@ describe('health', () => {
     assert.ok(health.failed(nowMs) > 99)
   })
 
-  it('quarantines for longer with each lie, and pauses as asked', () => {
+  it('quarantines for longer with each invalid response, and pauses as asked', () => {
     let nowMs = 0
     const health = createHealth(
       () => nowMs,

@@ -18,7 +18,7 @@ import { createUpstream, type Upstream } from '../../../src/sources/upstreams/up
 const json = { 'content-type': 'application/json' }
 const RIGHT = '{"jsonrpc":"2.0","id":1,"result":"0x1"}'
 
-/** A clock that stands still until it is told to go on. */
+/** Returns a clock that stands still until the test advances it. */
 function createManualClock() {
   let nowMs = 0
   const sleepers: { untilMs: number; resolve(): void }[] = []

@@ -53,7 +53,7 @@ test('what was not recorded stays absent', (t) => {
   assert.deepEqual([held.daMode, held.transactionCommitment, held.eventCount], [undefined, undefined, undefined])
 })
 
-test('the recording and the verdict lie beside the block', (t) => {
+test('the recording and the verdict are stored with the block', (t) => {
   const { db, writer } = open(t)
   const raw = deflateSync('{"a":1}')
   const [a, b, c] = makeChain(1, 3)
@@ -203,7 +203,7 @@ test('an unconfirmed block goes when a block takes its number or its parent', (t
   assert.equal(reader.pending(), undefined)
   writer.importBlock(makePending({ parentHash: c.hash }), UNCHECKED)
   writer.importBlock(c, UNCHECKED)
-  assert.equal(reader.pending()!.number, 4, 'its parent came, and told where it stands')
+  assert.equal(reader.pending()!.number, 4, 'its parent came, and determined its number')
   writer.importBlock(d, UNCHECKED)
   assert.equal(reader.pending(), undefined)
 })

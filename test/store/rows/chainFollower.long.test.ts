@@ -20,24 +20,24 @@ async function openFollowed(t: Parameters<typeof temporaryDirectory>[0] & { afte
   return { chain, follower }
 }
 
-test('whatever was changed between two looks, the changes lead from the chain that was told to the chain that is', async (t) => {
+test('whatever changed between two polls, the changes lead from the reported chain to the current chain', async (t) => {
   const { chain, follower } = await openFollowed(t)
   const random = seededRandom(4)
-  const told = [formatData(chain.blocks[0].block.hash)]
+  const followed = [formatData(chain.blocks[0].block.hash)]
   const apply = ({ kind, block, logs }: BlockChange) => {
     const hash = formatData(block.hash)
     for (const { json } of logs) {
       const log = JSON.parse(String(json))
       assert.deepEqual([log.removed, log.blockHash], [kind === 'removed', hash])
     }
-    if (kind === 'added') told.push(hash)
-    else told.splice(told.indexOf(hash), 1)
+    if (kind === 'added') followed.push(hash)
+    else followed.splice(followed.indexOf(hash), 1)
   }
   for (let round = 0; round < 60; round++) {
     for (let i = random.below(5); i >= 0; i--) {
       chain.change(random.below(Math.min(7, chain.blocks.length - 1)), random.below(6))
     }
-    // Sometimes in the middle of telling.
+    // Sometimes in the middle of reporting.
     for (let left = random.below(20); left > 0 || round === 59; left--) {
       const change = follower.next()
       if (change === undefined) break
@@ -45,7 +45,7 @@ test('whatever was changed between two looks, the changes lead from the chain th
     }
   }
   assert.deepEqual(
-    told,
+    followed,
     chain.blocks.map(({ block }) => formatData(block.hash)),
   )
   assert.equal(follower.isStale(), false)
@@ -98,30 +98,30 @@ test('a mark divides the changes into those committed before it and after it, wh
       chain.change(random.below(Math.min(7, chain.blocks.length - 1)), random.below(6))
     }
     const changes: BlockChange[] = []
-    const tellSome = (count: number) => {
+    const reportSome = (count: number) => {
       for (let left = count; left > 0; left--) {
         const change = follower.next()
         if (change === undefined) break
         changes.push(change)
-        told.push(mark?.precedes(change) ?? false)
+        afterMark.push(mark?.precedes(change) ?? false)
       }
     }
-    const told: boolean[] = []
+    const afterMark: boolean[] = []
     let mark: ReturnType<typeof follower.mark> | undefined
-    tellSome(random.below(4))
+    reportSome(random.below(4))
     if (random.below(2)) chain.change(random.below(Math.min(4, chain.blocks.length - 1)), random.below(4))
     mark = follower.mark()
-    // What is being told at this moment was committed before.
+    // The change that is being reported at this moment was committed before.
     if (changes.length > 0) assert.equal(mark.precedes(changes.at(-1)!), false)
     const before = new Set(hashes())
-    tellSome(random.below(3))
+    reportSome(random.below(3))
     chain.change(random.below(Math.min(7, chain.blocks.length - 1)), random.below(6))
-    tellSome(Number.POSITIVE_INFINITY)
+    reportSome(Number.POSITIVE_INFINITY)
     chain.change(random.below(Math.min(7, chain.blocks.length - 1)), random.below(6))
-    tellSome(Number.POSITIVE_INFINITY)
+    reportSome(Number.POSITIVE_INFINITY)
     const fresh: string[] = []
     for (const [i, { kind, block }] of changes.entries()) {
-      if (!told[i]) continue
+      if (!afterMark[i]) continue
       const hash = formatData(block.hash)
       if (kind === 'added') fresh.push(hash)
       else if (fresh.includes(hash)) fresh.splice(fresh.indexOf(hash), 1)

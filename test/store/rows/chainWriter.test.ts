@@ -47,7 +47,7 @@ function fingerprint(db: Database): { [name: string]: string } {
   )
 }
 
-test('a rewound database is as one that never saw the blocks, and goes on to the same end', async (t) => {
+test('a rewound database equals one that never saw the blocks, and continues to the same end', async (t) => {
   const db = openForWriting(temporaryDirectory(t))
   t.after(() => db.close())
   await importUpTo(await openWritableChain(db, { genesis }, 'execute'), HEAD)

@@ -33,7 +33,7 @@ function stringified(logs: readonly PlacedLog[]): string {
 const rowsOf = (logs: readonly PlacedLog[], ids: readonly number[]): LogRow[] =>
   ids.map((id) => [id, logs[id].data.length])
 
-/** So many bytes of which the first ones are zero, then any. */
+/** Returns `length` bytes; the first `zeros` are zero, the others are not. */
 function bytesWithZeros(random: () => number, length: number, zeros: number): Uint8Array {
   return Uint8Array.from({ length }, (_, i) => (i < zeros ? 0 : 1 + Math.floor(random() * 255)))
 }
@@ -180,7 +180,7 @@ test('writes in the order in which logs are asked for', (t) => {
   assert.equal(jsonOf(write(rows, { deadline: noDeadline })), stringified(shuffled.map(({ id }) => logs[id])))
 })
 
-test('a statement writes so many logs and so much data at most, and a log with more alone', (t) => {
+test('a statement writes a limited number of logs and bytes of data, and a log with more data alone', (t) => {
   const db = temporaryDatabase(t)
   const logs = writeAwkward(db, 85)
   const rows = rowsOf(

@@ -54,21 +54,21 @@ function answers(db: Database, random: SeededRandom, head: number): string[] {
   const reader = createStateReader(db)
   const slots = new SlotReader(db)
   const found: unknown[] = []
-  const tell = (answer: unknown) => void found.push(answer)
+  const note = (answer: unknown) => void found.push(answer)
   const blockNumber = () => (random.below(3) === 0 ? LATEST : random.below(head + 2))
   for (let i = 0; i < 60; i++) {
     const [address, slot, at] = [pick(random, ADDRESSES), pick(random, SLOTS), blockNumber()]
     const record = reader.account(address, at)
-    tell(record)
+    note(record)
     const addressId = reader.addressId(address)
     if (addressId === undefined) continue
     const incarnation = record?.incarnation ?? 0
-    tell([reader.storage(addressId, incarnation, slot, at), reader.hasStorage(addressId, random.below(4))])
+    note([reader.storage(addressId, incarnation, slot, at), reader.hasStorage(addressId, random.below(4))])
     slots.read({ addressId, incarnation }, wordOf(slot), 0, { blockNumber: at, next: true })
-    tell([[...slots.value], slots.from, slots.until])
-    tell(reader.latestStorage(addressId, incarnation, { after: i % 2 ? undefined : slot, limit: 1 + random.below(50) }))
+    note([[...slots.value], slots.from, slots.until])
+    note(reader.latestStorage(addressId, incarnation, { after: i % 2 ? undefined : slot, limit: 1 + random.below(50) }))
   }
-  for (let i = 0; i < 5; i++) tell(reader.latestAccounts(random.below(60), 1 + random.below(70)))
+  for (let i = 0; i < 5; i++) note(reader.latestAccounts(random.below(60), 1 + random.below(70)))
   const above = random.below(head + 1)
   const range = { above, upTo: above + random.below(head - above + 2) }
   const changes: (SlotChange & { slot: string })[] = []
@@ -80,12 +80,12 @@ function answers(db: Database, random: SeededRandom, head: number): string[] {
     blocksOfChanges,
     [...blocksOfChanges].sort((a, b) => a - b),
   )
-  tell([isWhole, sorted(changes)])
+  note([isWhole, sorted(changes)])
   const touched = createTouchedAbove(db, reader)
-  tell(sorted(touched.take(range).map(({ slots: own, ...rest }) => ({ ...rest, slots: sorted(own) }))))
-  tell([touched.count(above, 1_000_000), touched.count(above, 10)])
-  tell([createRawState(db).isEmpty(), createRawState(db).changed()])
-  for (let number = Math.max(0, head - 12); number <= head; number++) tell(answersOfBlock(db, number))
+  note(sorted(touched.take(range).map(({ slots: own, ...rest }) => ({ ...rest, slots: sorted(own) }))))
+  note([touched.count(above, 1_000_000), touched.count(above, 10)])
+  note([createRawState(db).isEmpty(), createRawState(db).changed()])
+  for (let number = Math.max(0, head - 12); number <= head; number++) note(answersOfBlock(db, number))
   return found.map(textOf)
 }
 
@@ -138,7 +138,7 @@ function inTransaction<T>({ writer }: OpenedWriter, work: (writer: ChainWriter) 
 
 const count = (db: Database, table: string) => db.prepare<[], number>(`SELECT count(*) FROM ${table}`).pluck().get()!
 
-test('reads of a history of which some rows are recent ones are those of the same rows in one table', (t) => {
+test('reads of a history with some recent rows equal those of the same rows in one table', (t) => {
   let most = 0
   for (let seed = 0; seed < (ALL ? 6 : 2); seed++) {
     const random = seededRandom(seed)

@@ -17,7 +17,7 @@ export const MEMORY_BOMBS = { MEMORY, RETURN_DATA, TRANSIENT, STORAGE, UNDO, ACC
 /** The one that takes no memory where logs are not wanted. */
 export const LOG_BOMB = LOGS
 
-/** Code that returns, or reverts with, so many zero bytes. */
+/** Code that returns, or reverts with, `length` zero bytes. */
 export const output = (length: number, opcode: 'return' | 'revert') =>
   `63${length.toString(16).padStart(8, '0')}5f${opcode === 'return' ? 'f3' : 'fd'}`
 

@@ -116,9 +116,9 @@ interface BranchPlan {
   count: number
   random: SeededRandom
   genesis?: object
-  /** Between two blocks; 10 unless told. */
+  /** Between two blocks; 10 by default. */
   afterSeconds?: number
-  /** Layer-2 blocks of which the blocks begin with a state update, by index. */
+  /** Layer-2 blocks whose state updates the blocks begin with, by index. */
   accepts?: readonly (L2Block | undefined)[]
 }
 

@@ -74,7 +74,7 @@ const ACCOUNT_BELOW = new Set([0xf1, 0xf2, 0xf4, 0xfa])
 const push = (hex: string) => (0x5f + hex.length / 2).toString(16) + hex
 const hexByte = (value: number) => value.toString(16).padStart(2, '0')
 
-/** The hex code of a program of a few instructions, most of which fail, each in its own way. */
+/** The hex code of a program of a few instructions. Most programs fail, each in its own way. */
 export function edgeProgram(random: SeededRandom): string {
   const pick = <T>(list: readonly T[]) => list[random.below(list.length)]
   let out = ''

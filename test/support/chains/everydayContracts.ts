@@ -103,8 +103,8 @@ export class EverydayContracts {
     }
   }
 
-  /** Calls of the contracts in the state of the block, one of which reverts, and the proof of the proxy's implementation; nothing
-   *  before they are deployed, since proofs of absent accounts differ by design. */
+  /** Calls of the contracts in the state of the block (one call reverts), and the proof of the proxy's implementation;
+   *  nothing before they are deployed, since proofs of absent accounts differ by design. */
   asksAt(blockNumber: number): Ask[] {
     if (blockNumber < this.#from) return []
     const { Token, Collectible, Factory, ERC1967Proxy: proxy } = this.#at

@@ -1,5 +1,5 @@
 /* The bundled fixture chain, fixtures/chain, as its clients see it. A test holds the chain to the byte, so that these may
- * be written down. tools/fixture/scenario.ts tells its story. */
+ * be written down. tools/fixture/scenario.ts describes its story. */
 
 /** Chain id of the bundled fixture. */
 export const CHAIN_ID = 20_261
@@ -14,7 +14,7 @@ export const CAROL = '0x221bb027774bab0df7af52d570f14821a7402cba'
 /** Its code is a delegation to the token in blocks 40 to 45 (EIP-7702). */
 export const DELEGATOR = '0x7f141eaacd585a6b7656f0f3657b309226b5941b'
 /** An address without an account. */
-export const NOBODY = '0x00000000000000000000000000000000deadbeef'
+export const ABSENT_ACCOUNT = '0x00000000000000000000000000000000deadbeef'
 
 /** Logs `Numbered`; from block 2 on. */
 export const EMITTER = '0x919b6b1e842e1efa06ba55e4615d95cf4a59df65'

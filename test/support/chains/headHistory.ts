@@ -32,7 +32,7 @@ export interface HistoryUnderTest {
   steps: number
   /** Most blocks that a step appends or removes. */
   most: number
-  /** One step in so many is done by a process that is killed; 0: none. */
+  /** One step in `killEvery` is done by a process that is killed; 0: none. */
   killEvery: number
 }
 
@@ -168,7 +168,7 @@ function withWrongRoot(block: Block): Block {
   return { ...block, header, hash: hashHeader(header) }
 }
 
-/** Hashes of the chain after the events, each of which must fit what is there. */
+/** Hashes of the chain after the events; each event must fit what is there. */
 function replay(before: readonly Block[], events: readonly HeadEvent[]): string[] {
   let chain = before.map(({ hash }) => formatData(hash))
   for (const event of events) {

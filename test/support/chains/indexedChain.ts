@@ -2,7 +2,7 @@ import { type BenchBlock, makeBlocks } from '../../../bench/blocks.js'
 import { createLogChain } from '../../../bench/logChain.js'
 import { hashHeader } from '../../../src/chain/eth/header.js'
 
-/** A chain with so many logs that its index has segments of all levels, when chunks are of 2^CHUNK_BITS. */
+/** A chain with enough logs that its index has segments of all levels, when chunks are of 2^CHUNK_BITS. */
 export const CHUNK_BITS = 6
 
 /** Blocks from block 0 on, about 250 logs each; from `forkedAt` on those of another seed with hashes of their own. The

@@ -9,7 +9,7 @@ import { nameCoreContract } from '../../../src/sync/stateUpdates.js'
 import type { SeededRandom } from '../random.js'
 import { BRANCHES_GENESIS } from './branches.js'
 
-/** A block that nobody verified, with its receipts. */
+/** An unverified block, with its receipts. */
 export interface InventedBlock {
   block: Block
   receipts: Receipt[]

@@ -132,7 +132,7 @@ export function makeFullBlock(values: Partial<L2Block> & { number: number }): L2
   return makeBlock({ commitments, counts, transactionHashes, transactions, receipts, stateDiff, ...values })
 }
 
-/** Made-up blocks on top of `trunk`, which may be empty; `salt` tells branches apart. Every seventh one is empty. */
+/** Made-up blocks on top of `trunk`, which may be empty; `salt` makes branches differ. Every seventh one is empty. */
 export function growL2(trunk: readonly L2Block[], count: number, salt = 0): L2Block[] {
   const grown = [...trunk]
   for (let i = 0; i < count; i++) {

@@ -19,7 +19,7 @@ import { verifyHere } from './l2.js'
 
 /** Makes a database that has something in every table: the bundled chain's story and blocks after it up to `head`,
  *  indexes with segments of several levels, the bundled layer-2 blocks, two API keys. Its write-ahead log is
- *  empty. @returns the keys, the second of which is revoked */
+ *  empty. @returns the keys; the second is revoked */
 export async function buildLongChain(datadir: string, head: number): Promise<string[]> {
   const db = openForWriting(datadir)
   createChainIndexer(db, { chunkBits: 6 }).add({ transactions: [] }, [])

@@ -87,7 +87,7 @@ export interface LogLine {
   fields: Record<string, unknown>
 }
 
-/** A logger that keeps its lines. @param onLine told of each */
+/** A logger that keeps its lines. @param onLine is called with each */
 export function keepLog(onLine?: (line: LogLine) => void): { log: Logger; lines: LogLine[] } {
   const lines: LogLine[] = []
   const at = (level: string) => (fields: object, message: string) => {

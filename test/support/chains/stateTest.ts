@@ -177,7 +177,7 @@ function headerOf(env: { [key: string]: string }, rules: Rules): Header {
   }
 }
 
-/** How many cases there are below a folder, every n-th of which is run, and what is wrong with those that fail. */
+/** Runs every n-th case below a folder. Returns how many cases there are, and what is wrong with those that fail. */
 export function runFolder(
   folder: string,
   run: (testCase: StateCase) => string | undefined,

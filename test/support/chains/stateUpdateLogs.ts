@@ -6,7 +6,7 @@ import { makeChain } from './l2Blocks.js'
 /** The core contract of the tests' chains. */
 export const CORE_CONTRACT = new Uint8Array(20).fill(0xce)
 
-/** The layer-2 blocks of which the tests' state updates tell. */
+/** The layer-2 blocks that the tests' state updates report. */
 export const L2_CHAIN = makeChain(0, 30)
 
 /** The log by which a core contract says that layer 1 accepted a layer-2 block. */

@@ -87,9 +87,9 @@ export async function openCheckedChain(t: { after(end: () => void): void }, data
         : { nonce: 0n, balance: 0n, storageRoot: EMPTY_TRIE_ROOT, codeHash: EMPTY_CODE_HASH }
       if (leaf) present++
       else absent++
-      const told = [BigInt(proved.nonce), BigInt(proved.balance), proved.storageHash, proved.codeHash]
+      const reported = [BigInt(proved.nonce), BigInt(proved.balance), proved.storageHash, proved.codeHash]
       const fields = [account.nonce, account.balance, formatData(account.storageRoot), formatData(account.codeHash)]
-      assert.deepEqual(told, fields, `${formatData(address)} at ${number}`)
+      assert.deepEqual(reported, fields, `${formatData(address)} at ${number}`)
       for (const [at, key] of keys.entries()) {
         const { key: named, value, proof } = proved.storageProof[at]
         assert.equal(named, hexKeys[at])

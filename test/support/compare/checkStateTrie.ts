@@ -7,8 +7,8 @@ import { childOf, type TrieNode, unpackSlot } from '../../../src/trie/nodeRef.js
 import { createMemoryPages, type PagedTries } from '../../../src/trie/stateTrie.js'
 import { createStateTries, storageOfPacked } from '../../../src/trie/stateTries.js'
 
-/** Fails unless the stored state trie is the one of `root`, hashed anew from its leaves, and its pages are exactly those
- *  that its content makes: none is missing, none left over. */
+/** Fails unless the stored state trie, hashed again from its leaves, has `root`, and its pages are exactly those that
+ *  its content makes: none is missing, none left over. */
 export function checkStateTrie(db: Database, root: string): void {
   const table = createStateTrieTable(db)
   const head = table.head()
@@ -24,14 +24,14 @@ export function checkStateTrie(db: Database, root: string): void {
   const pages = createMemoryPages()
   const tries = createStateTries(pages)
   let accounts = 0
-  const anew = buildAnew(tries.accounts, leavesOf(top.length === 0 ? undefined : top, read), (stored) => {
+  const rebuilt = buildAnew(tries.accounts, leavesOf(top.length === 0 ? undefined : top, read), (stored) => {
     accounts++
     const storage = storageOfPacked(stored)
     if (storage === undefined) return stored
     const slots = buildAnew(tries.storage, leavesOf(storage, read), (value) => value)
     return Buffer.concat([stored.subarray(0, stored.length - storage.length), slots!])
   })
-  assert.equal(formatData(tries.accounts.root(anew)), root, 'root of the leaves of the stored state trie')
+  assert.equal(formatData(tries.accounts.root(rebuilt)), root, 'root of the leaves of the stored state trie')
   assert.equal(head.root, root)
   assert.equal(head.accounts, accounts)
   const stored = db.prepare<[], { n: number; bytes: number }>(

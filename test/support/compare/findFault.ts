@@ -3,7 +3,7 @@ import { DatabaseFault } from '../../../src/audit/fault.js'
 import { IndexFault } from '../../../src/index/segments/verifyIndex.js'
 import { noProgress } from '../../../src/lib/progress.js'
 
-/** The fault that an audit of the parts, of everything unless told, names; undefined when it finds none. */
+/** The fault that an audit of the parts, by default of everything, names; undefined when it finds none. */
 export function findFault(
   datadir: string,
   parts: readonly AuditPart[] = AUDIT_PARTS,

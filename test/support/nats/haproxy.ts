@@ -17,7 +17,7 @@ const [PROGRAM] = ['haproxy', '/usr/sbin/haproxy'].filter((path) => spawnSync(pa
 /** Why tests with HAProxy are skipped; false where it is installed. */
 export const SKIP_HAPROXY: false | string = PROGRAM === undefined && 'haproxy is not installed'
 
-/** Servers behind HAProxy, as `HOST:PORT`. Those that are not given are at a port that nobody listens on. */
+/** Servers behind HAProxy, as `HOST:PORT`. Missing ones are at a port that no process listens on. */
 export interface Backends {
   /** At most three. */
   readonly replicas: readonly string[]

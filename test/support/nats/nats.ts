@@ -77,7 +77,7 @@ export async function startNatsCluster(t: TestContext, options: NatsServerOption
   return servers
 }
 
-/** Settings for the servers: one copy of the stream unless told. */
+/** Settings for the servers: one copy of the stream by default. */
 export function settingsFor(servers: readonly { url: string }[], more: Partial<NatsSettings> = {}): NatsSettings {
   return { servers: servers.map(({ url }) => url), streamReplicas: 1, maxAgeMs: 7 * 86_400_000, ...more }
 }

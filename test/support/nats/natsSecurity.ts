@@ -4,7 +4,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { nkeys } from '@nats-io/transport-node'
 
-/* Certificates and credentials for nats-server, made anew for each test. */
+/* Certificates and credentials for nats-server, created for each test. */
 
 type KeyPair = ReturnType<typeof nkeys.createUser>
 

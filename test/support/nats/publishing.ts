@@ -45,7 +45,7 @@ export async function openWriterChain(t: TestContext): Promise<TestWriter> {
   return { datadir, chain, described: describeBranches(chain) }
 }
 
-/** What sources and publishers are told of such a chain. */
+/** Describes such a chain to sources and publishers. */
 export function describeBranches({ reader }: WritableChain): ReplicaChain {
   return { chainId: BigInt(BRANCHES_GENESIS.config.chainId), genesisHash: reader.blockHash(0)! }
 }
@@ -100,8 +100,8 @@ export async function startReplica(
       signal: stop.signal,
       openSource: (chain) =>
         createNatsSource({
-          onProblem: (told) => {
-            problem = told
+          onProblem: (reported) => {
+            problem = reported
           },
           ...options,
           chain,

@@ -32,7 +32,7 @@ export interface ReplicaHistory {
   steps: number
   /** Most blocks that a step appends or removes. */
   most: number
-  /** One step in so many is done by a process that is killed. */
+  /** One step in `killEvery` is done by a process that is killed. */
   killEvery: number
 }
 
@@ -77,7 +77,7 @@ export async function checkReplicaHistory(
   compareRows(datadir, writer, `seed ${seed}`)
 }
 
-/** What the writer tells its replicas of the blocks above `ancestor`. */
+/** Units that the writer publishes to its replicas for the blocks above `ancestor`. */
 function unitsOf(
   writer: string,
   { ancestor, isReorg, random, first }: { ancestor: number; isReorg: boolean; random: SeededRandom; first: number },

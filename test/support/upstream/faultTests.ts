@@ -12,7 +12,7 @@ import {
 } from './scriptedUpstream.js'
 import type { FaultCase } from './upstreamLies.js'
 
-const ASIDE = 'invalid response; the upstream is quarantined'
+const QUARANTINED = 'invalid response; the upstream is quarantined'
 
 /** Tests of the block source `ethRpc` against upstreams with these faults: one that gets well, and with `withOther` also one
  *  beside another that is well. */
@@ -38,7 +38,7 @@ export function testFaults(name: string, faults: readonly FaultCase[], { withOth
       const read: RawBlock[] = []
       try {
         for await (const raw of rpc.blocks({ from: 0, to: chain.length - 1 })) {
-          // Nothing wrong is ever yielded, not even before a lie is found.
+          // Nothing wrong is ever yielded, not even before an invalid response is found.
           assert.equal(describeRaw(raw), describeRaw(chain[read.length]))
           read.push(raw)
         }
@@ -52,16 +52,16 @@ export function testFaults(name: string, faults: readonly FaultCase[], { withOth
       overWebSocket ? upstream.wsUrl : upstream.url
 
     for (const fault of faults) {
-      it(`${fault.name}: goes on when the upstream is well again`, async () => {
+      it(`${fault.name}: resumes when the upstream is well again`, async () => {
         const upstream = await startScriptedUpstream(answers, fault)
         const checks: string[] = []
         try {
           await readAll([urlOf(upstream, fault)], ({ message, fields }) => {
-            if (message !== ASIDE) return
+            if (message !== QUARANTINED) return
             upstream.fault = undefined
             checks.push(String(fields.check))
           })
-          if (fault.check) assert.match(checks[0] ?? '', fault.check, 'the lie is named with its check')
+          if (fault.check) assert.match(checks[0] ?? '', fault.check, 'the invalid response is named with its check')
           else assert.deepEqual(checks, [])
         } finally {
           await upstream.close()
@@ -73,7 +73,7 @@ export function testFaults(name: string, faults: readonly FaultCase[], { withOth
         const [faulty, well] = [await startScriptedUpstream(answers, fault), await startScriptedUpstream(answers)]
         try {
           const lines = await readAll([urlOf(faulty, fault), well.url])
-          const named = lines.filter(({ message }) => message === ASIDE)
+          const named = lines.filter(({ message }) => message === QUARANTINED)
           if (!fault.check) assert.deepEqual(named, [])
           for (const { fields } of named) {
             assert.equal(fields.upstream, faulty.url)

@@ -60,7 +60,7 @@ export async function startTraffic(peer: Peer, gas = GAS): Promise<Traffic> {
 }
 
 /** Follows the peer with `--network dev`, first through `blocks` blocks, then through reorgs of the depths, and fails unless
- *  all answers are the peer's each time, and what subscribers were told gives the peer's logs. */
+ *  all answers are the peer's each time, and the notifications of subscribers give the peer's logs. */
 export async function checkFollowing(
   t: TestContext,
   peer: Peer,
@@ -76,7 +76,7 @@ export async function checkFollowing(
   const filter = { address: traffic.loggers.slice(0, 2), topics: [`0x${'1'.padStart(64, '0')}`] }
   const subscribers = await Promise.all([{}, filter].map((each) => subscribe(t, server, { filter: each, above: head })))
   for (const depth of depths) {
-    // More than the reorg removes: subscribers are told of the removal of what they were told of.
+    // More than the reorg removes: subscribers are notified that logs they know of are removed.
     await traffic.mine(depth + 3)
     head = await reachHead(server, peer)
     await peer.reorg(depth)
@@ -190,8 +190,8 @@ async function subscribe(
   return { client, filter, above, logs: logs.result as string, heads: heads.result as string }
 }
 
-/** Fails unless the notifications, replayed, give the logs of the peer, once its head was told. @returns how many logs there
- *  are */
+/** Fails unless the notifications, replayed, give the logs of the peer, once its head was notified.
+ *  @returns how many logs there are */
 async function compareSubscriber(
   { client, filter, above, logs, heads }: Subscriber,
   { peer, head }: { peer: Peer; head: number },

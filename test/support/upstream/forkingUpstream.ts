@@ -27,13 +27,13 @@ export interface ForkingUpstream {
   tags: { safe: Tagged; finalized: Tagged } | undefined
   /** How often it was asked for the finalized block. */
   readonly finalizedAsked: number
-  /** What else it does wrong from now on; nothing unless told. */
+  /** What else it does wrong from now on; nothing by default. */
   spoil(fault?: Partial<Fault>): void
   /** Data directory of a database with the present chain, imported in one go. */
   readonly datadir: string
-  /** Its chain is that of blocks 1 to the last of `trunk` from now on; subscribers are told of the head. */
+  /** Its chain is that of blocks 1 to the last of `trunk` from now on; subscribers are notified of the head. */
   become(trunk: readonly Block[]): Promise<void>
-  /** The same for blocks that nobody could have executed. */
+  /** The same for blocks that no node could have executed. */
   lie(trunk: readonly Block[]): Promise<void>
 }
 

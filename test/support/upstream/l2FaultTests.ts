@@ -11,7 +11,8 @@ type After = { after(callback: () => void | Promise<void>): void }
 
 const CHAIN = growL2([], 12)
 
-/** Follows a node with the fault, which is well again once the lie is named; fails unless the right chain comes out. */
+/** Follows a node with the fault, which is well again once the invalid response is named; fails unless the right chain
+ *  comes out. */
 async function follow(
   t: After,
   route: L2Route,
@@ -26,10 +27,10 @@ async function follow(
   node.fault = fault
   const followed = followL2(t, database, [node], { route })
   if (check) {
-    const lies = () => followed.lines.filter(({ message }) => /quarantined/.test(message))
-    await followed.until(() => lies().length > 0)
-    assert.equal(lies()[0].fields.check, check)
-    assert.equal(lies()[0].fields.upstream, node.url)
+    const quarantines = () => followed.lines.filter(({ message }) => /quarantined/.test(message))
+    await followed.until(() => quarantines().length > 0)
+    assert.equal(quarantines()[0].fields.check, check)
+    assert.equal(quarantines()[0].fields.upstream, node.url)
     node.fault = undefined
   }
   await followed.reaches(node)
@@ -53,7 +54,8 @@ export function testL2Faults(isSelected: (index: number) => boolean): void {
   for (const [i, [route, minor]] of ROUTES.entries()) {
     describe(`over ${route}${route === 'RPC over HTTP' ? ` 0.${minor}` : ''}`, () => {
       for (const fault of L2_LIES.filter((_, at) => isSelected(at + i))) {
-        test(`a lie is named, quarantined and not stored: ${fault.name}`, (t) => follow(t, route, fault, minor))
+        test(`an invalid response is named, quarantined and not stored: ${fault.name}`, (t) =>
+          follow(t, route, fault, minor))
       }
       if (minor === 10) return
       for (const fault of L2_FAILURES.filter((_, at) => isSelected(at + i))) {

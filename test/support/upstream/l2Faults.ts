@@ -4,10 +4,10 @@ import { RpcFailure } from './scriptedUpstream.js'
 
 type Json = Record<string, unknown>
 
-/** Ways to a node that find lies by different checks. */
+/** Ways to a node that find invalid responses by different checks. */
 export type L2CheckRoute = 'RPC 0.9' | 'RPC 0.10' | 'feeder'
 
-/** A fault of a node, and the check that the log names it by; undefined for failures that are no lies. */
+/** A fault of a node, and the check that the log names it by; undefined for failures without invalid responses. */
 export interface L2FaultCase extends L2Fault {
   readonly check?: string | Readonly<Record<L2CheckRoute, string>>
 }
@@ -49,7 +49,7 @@ const inPart = (check: string) => ({ 'RPC 0.9': 'block hash', 'RPC 0.10': check,
 
 const PRICE = { price_in_wei: '0x7', price_in_fri: '0x7' }
 
-/** Lies in the members of blocks: each is told of by its check. */
+/** Invalid members of blocks: each is reported by its check. */
 export const L2_LIES: readonly L2FaultCase[] = [
   // The state update beside it has another one.
   {
@@ -205,7 +205,7 @@ function onEvent(receipt: Json, name: string, value: unknown): void {
 
 const json = { 'content-type': 'application/json' }
 
-/** Failures that are no lies. */
+/** Failures without invalid responses. */
 export const L2_FAILURES: readonly L2FaultCase[] = [
   { name: 'stalls', times: 1, respond: (response) => void response.writeHead(200, json).write('{') },
   { name: 'cuts the connection', times: 2, respond: (response) => response.destroy() },

@@ -33,7 +33,7 @@ export interface L2Fault {
   readonly result?: (method: string, result: unknown) => unknown
   /** Sends something in place of the response. */
   readonly respond?: (response: ServerResponse, text: string) => void
-  /** How many results or responses are spoiled; all unless told. */
+  /** How many results or responses are spoiled; all by default. */
   readonly times?: number
 }
 
@@ -54,7 +54,7 @@ export interface L2Node {
   /** Methods in the order in which they came. */
   readonly calls: string[]
   lastHeaders: IncomingMessage['headers']
-  /** Sets the chain, and tells subscribers. */
+  /** Sets the chain, and notifies subscribers. */
   become(blocks: readonly L2NodeBlock[]): void
   readonly subscribers: number
 }

@@ -29,7 +29,7 @@ export interface Fault {
   respond?(response: ServerResponse, text: string, request: IncomingMessage): void
   /** Sends the WebSocket message in place of the right one. */
   reply?(socket: WebSocket, text: string): void
-  /** How many requests `answers`, `respond` and `reply` spoil, after the first `after`; all unless told. */
+  /** How many requests `answers`, `respond` and `reply` spoil, after the first `after`; all by default. */
   times?: number
   after?: number
 }
@@ -55,7 +55,7 @@ export interface ScriptedUpstream {
   /** Headers of the last HTTP request. */
   lastHeaders: IncomingMessage['headers']
   readonly subscribers: number
-  /** Sets the head, and tells subscribers. */
+  /** Sets the head, and notifies subscribers. */
   announce(blockNumber: number): Promise<void>
   /** Closes all WebSocket connections. */
   cutSockets(): void

@@ -4,7 +4,7 @@ import type { Fault } from './scriptedUpstream.js'
 
 /** A fault and what the source makes of it. */
 export interface FaultCase extends Fault {
-  /** The check that names the lie; undefined for a fault that is no lie. */
+  /** The check that names the invalid response; undefined for a fault of another kind. */
   check?: RegExp
   /** Spoils WebSocket messages, not HTTP responses. */
   overWebSocket?: boolean
@@ -28,7 +28,7 @@ function bump(value: unknown): unknown {
   return '0x1'
 }
 
-/** A lie about blocks with whole transactions. Block 0, by which the chain is recognised, stays right. */
+/** Invalid responses about blocks with whole transactions. Block 0, by which the chain is recognised, stays right. */
 function blockLie(name: string, check: RegExp, change: (block: Json) => void): FaultCase {
   return {
     name,
@@ -42,7 +42,7 @@ function blockLie(name: string, check: RegExp, change: (block: Json) => void): F
   }
 }
 
-/** A lie about the first transaction of a type in each block. */
+/** Invalid responses about the first transaction of a type in each block. */
 function transactionLie(field: string, type: string | undefined, check: RegExp, change = bump): FaultCase {
   return blockLie(`another transaction ${field}${type ? ` (type ${type})` : ''}`, check, ({ transactions }) => {
     const found = (transactions as Json[]).find((each) => type === undefined || each.type === type)
@@ -239,5 +239,5 @@ function anyBlock(hex: string): string {
   return formatData(encodeBlock(block))
 }
 
-/** Lies about every field of headers, transactions, receipts and logs. */
+/** Invalid responses about every field of headers, transactions, receipts and logs. */
 export const UPSTREAM_LIES: readonly FaultCase[] = [...HEADER_LIES, ...TRANSACTION_LIES, ...RECEIPT_LIES, ...RAW_LIES]

@@ -44,8 +44,8 @@ test('safe and finalized stay where they are when the upstream goes back, has no
   await upstream.become(trunk)
   await followed.finalizes(8)
   assert.deepEqual(chain.reader.finality(), { safe: 8, finalized: 8 }, 'what is final is safe')
-  const told = followed.events.flatMap((event) => (event.kind === 'finalized' ? [[event.safe, event.finalized]] : []))
-  assert.deepEqual(told, [
+  const seen = followed.events.flatMap((event) => (event.kind === 'finalized' ? [[event.safe, event.finalized]] : []))
+  assert.deepEqual(seen, [
     [0, 0],
     [6, 4],
     [8, 8],

@@ -53,7 +53,7 @@ for (const transport of ['url', 'wsUrl'] as const) {
   })
 }
 
-test('a branch that is told of block by block is followed to its end in one reorg', async (t) => {
+test('a branch that is announced block by block is followed to its end in one reorg', async (t) => {
   const random = seededRandom(146)
   const trunk = await grow(t, random, [], 9)
   const upstream = await startForkingUpstream(t, trunk)
@@ -63,14 +63,14 @@ test('a branch that is told of block by block is followed to its end in one reor
   const other = [...trunk.slice(0, 4), ...(await grow(t, random, trunk.slice(0, 4), 8))]
   const { fault } = upstream.scripted
   const blockOf = (id: string) => resultOf(upstream.url, 'eth_getBlockByNumber', [id, false])
-  let told = await blockOf('latest')
+  let shownHead = await blockOf('latest')
   let times = Number.POSITIVE_INFINITY
   upstream.scripted.fault = {
-    name: 'tells of a new branch block by block',
-    result: (call, right) => (call.params[0] === 'latest' && times-- > 0 ? told : fault!.result!(call, right)),
+    name: 'announces a new branch block by block',
+    result: (call, right) => (call.params[0] === 'latest' && times-- > 0 ? shownHead : fault!.result!(call, right)),
   }
   await upstream.become(other)
-  told = await blockOf('0x5')
+  shownHead = await blockOf('0x5')
   times = 1
   await followed.reaches(other[11].hash)
   const [reorg, ...later] = followed.events.slice(followed.events.findIndex(({ kind }) => kind === 'reorg'))
@@ -95,8 +95,8 @@ test('safe and finalized are those of the upstream and never go back', async (t)
   await upstream.become(trunk)
   await followed.finalizes(7)
   assert.deepEqual(chain.reader.finality(), { safe: 9, finalized: 7 })
-  const told = followed.events.flatMap((event) => (event.kind === 'finalized' ? [event.finalized] : []))
-  assert.deepEqual(told, [0, 4, 7])
+  const reported = followed.events.flatMap((event) => (event.kind === 'finalized' ? [event.finalized] : []))
+  assert.deepEqual(reported, [0, 4, 7])
 })
 
 test('a fork below the finalized block ends following, and leaves the chain as it was', async (t) => {
@@ -143,11 +143,11 @@ for (const depth of [0, 2]) {
     const branch = await grow(t, random, kept, 4)
     // A node that has stored the wrong blocks without executing them.
     await upstream.lie([...kept, ...withWrongRoot(branch, 2)])
-    const lie = await followed.logs(/quarantined/)
+    const quarantine = await followed.logs(/quarantined/)
     assert.ok(chain.head.newest!.header.number <= 8)
     await upstream.become([...kept, ...branch])
     await followed.reaches(branch[3].hash)
     compareRows(datadir, upstream.datadir, 'at the end')
-    assert.deepEqual([lie.fields.check, lie.fields.blockNumber], ['state root', 9 - depth])
+    assert.deepEqual([quarantine.fields.check, quarantine.fields.blockNumber], ['state root', 9 - depth])
   })
 }

@@ -163,7 +163,7 @@ test('of two upstreams on two forks one is followed until it fails for ten secon
 
 for (const transport of ['url', 'wsUrl'] as const) {
   const over = transport === 'url' ? 'HTTP' : 'WebSocket'
-  test(`an upstream that answers but stands still is left for one that goes on (${over})`, async (t) => {
+  test(`an upstream that answers but stands still is left for one that advances (${over})`, async (t) => {
     const random = seededRandom(156)
     const trunk = await grow(t, random, [], { count: 8 })
     const still = await startForkingUpstream(t, trunk.slice(0, 5))

@@ -40,15 +40,15 @@ test('a failure of the database ends following where it is not to be retried', a
   follower.close()
 })
 
-test('a server opens its database again after a failure, and goes on', async (t) => {
+test('a server opens its database again after a failure, and continues', async (t) => {
   const { follower, upstream, datadir, lines, stop } = await openFailing(t)
   const ended = follower.run()
   while (!lines.some(({ message }) => message === 'following begins again')) await delay(5)
   while (follower.status().block !== 6 || follower.status().state !== 'following') await delay(5)
   assert.equal(follower.status().problem, null)
-  const told = lines.filter(({ level, message }) => level === 'error' || message === 'following begins again')
+  const reported = lines.filter(({ level, message }) => level === 'error' || message === 'following begins again')
   assert.deepEqual(
-    told.map(({ level, fields }) => [level, fields.problem]),
+    reported.map(({ level, fields }) => [level, fields.problem]),
     [
       ['error', 'the disk is full'],
       ['info', undefined],

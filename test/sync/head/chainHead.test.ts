@@ -34,14 +34,14 @@ function describe(event: HeadEvent): string {
   return `reorg ${event.ancestor.number}: -${numbers(event.removed)} +${numbers(event.added)}`
 }
 
-test('each change is told after its commit, in order and once', async (t) => {
+test('each change is reported after its commit, in order and once', async (t) => {
   const { datadir, chain, head } = await openChain(t)
   const reading = openForReading(datadir)
   t.after(() => void reading.close())
   const reader = createChainReader(reading)
   head.finalize({ safe: 0, finalized: 0 })
-  const told: string[] = []
-  const end = head.listen({ changed: (event) => void told.push(`${describe(event)}, readers see ${reader.head()}`) })
+  const seen: string[] = []
+  const end = head.listen({ changed: (event) => void seen.push(`${describe(event)}, readers see ${reader.head()}`) })
   const trunk = await grow(t, [], 4)
   const branch = await grow(t, trunk.slice(0, 2), 3)
   await importBlocks(chain, sourceOf(trunk), { progress: noProgress })
@@ -55,7 +55,7 @@ test('each change is told after its commit, in order and once', async (t) => {
   end()
   head.rewind(2, { byOperator: true })
   head.commit()
-  assert.deepEqual(told, [
+  assert.deepEqual(seen, [
     'append 1 2 3 4, readers see 4',
     'finalized 2 1, readers see 4',
     'reorg 2: -3 4 +3 4 5, readers see 5',
@@ -66,13 +66,13 @@ test('each change is told after its commit, in order and once', async (t) => {
   assert.deepEqual(head.finality(), { safe: 2, finalized: 2 })
 })
 
-test('removed blocks can be read before they are removed, and nothing is told of a branch that was refused', async (t) => {
+test('removed blocks can be read before they are removed, and a refused branch is not reported', async (t) => {
   const { chain, head } = await openChain(t)
   head.finalize({ safe: 0, finalized: 0 })
   const trunk = await grow(t, [], 6)
   await importBlocks(chain, sourceOf(trunk), { progress: noProgress })
   const read: string[] = []
-  const told: HeadEvent[] = []
+  const seen: HeadEvent[] = []
   head.listen({
     beforeRemoval: (blocks) => {
       for (const { number, hash } of blocks) {
@@ -81,11 +81,11 @@ test('removed blocks can be read before they are removed, and nothing is told of
         read.push(`${number}: ${chain.reader.receipts(block).length} receipts`)
       }
     },
-    changed: (event) => void told.push(event),
+    changed: (event) => void seen.push(event),
   })
   const [first, second] = await grow(t, trunk.slice(0, 4), 2)
   await assert.rejects(replaceBranch(chain, 4, toRaw([first, { ...second, hash: first.hash }])))
-  assert.deepEqual(told, [])
+  assert.deepEqual(seen, [])
   assert.equal(formatData(head.newest!.hash), formatData(trunk[5].hash))
   assert.deepEqual(
     read,
@@ -93,18 +93,18 @@ test('removed blocks can be read before they are removed, and nothing is told of
   )
 })
 
-test('what a listener throws reaches the caller when all were told, and the change stays', async (t) => {
+test('what a listener throws reaches the caller when all were notified, and the change stays', async (t) => {
   const { chain, head } = await openChain(t)
-  const told: string[] = []
+  const seen: string[] = []
   head.listen({
     changed: () => {
       throw new Error('a listener failed')
     },
   })
-  head.listen({ changed: (event) => void told.push(describe(event)) })
+  head.listen({ changed: (event) => void seen.push(describe(event)) })
   const trunk = await grow(t, [], 2)
   await assert.rejects(importBlocks(chain, sourceOf(trunk), { progress: noProgress }), /a listener failed/)
-  assert.deepEqual(told, ['append 1 2'])
+  assert.deepEqual(seen, ['append 1 2'])
   assert.equal(chain.reader.head(), 2)
 })
 

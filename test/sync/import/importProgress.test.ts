@@ -29,7 +29,7 @@ test('several files are one whole, by their bytes', () => {
   assert.equal(written.at(-1), line('200 blocks in 20 s, 10 blocks/s, 200 tx/s, 300 Mgas/s, head 299\n'))
 })
 
-test('where nobody looks on, each file leaves a line with the time, and one file the total alone', () => {
+test('without a terminal, each file leaves a line with the time, and one file the total alone', () => {
   const { written, clock, target } = createTarget()
   const progress = createImportProgress([10, 10], target)
   for (const name of ['a.rlp', 'b.ndjson']) {

@@ -147,7 +147,7 @@ test('blocks that could not be verified are counted', async (t) => {
 test('a fuller recording replaces a held one, and less never does', async (t) => {
   const [full] = makeChain(7, 7)
   const bare = { ...full, commitments: {}, counts: {} }
-  const other = { ...full, sequencer: undefined, commitments: {} } // tells the counts, not the sequencer
+  const other = { ...full, sequencer: undefined, commitments: {} } // has the counts, not the sequencer
   for (const [order, replaced, skipped] of [
     [[bare, full], 1, 0],
     [[full, bare], 0, 1],

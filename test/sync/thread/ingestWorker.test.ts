@@ -12,7 +12,7 @@ import { startScriptedUpstream } from '../../support/upstream/scriptedUpstream.j
 
 const { answers } = await openFixtureAnswers({ after })
 
-test('a thread that dies is replaced by another one, which goes on', { timeout: 60_000 }, async (t) => {
+test('a thread that dies is replaced by another one, which continues', { timeout: 60_000 }, async (t) => {
   const upstream = await startScriptedUpstream(answers)
   upstream.head = 20
   const { log, lines } = keepLog()

@@ -177,7 +177,7 @@ describe('verifyHeader', () => {
     assert.equal(check('london', { baseFeePerGas: 10n ** 9n }), 'base fee')
   })
 
-  it('checks the difficulty, and under proof of stake that there is none', () => {
+  it('checks the difficulty, and that it is zero under proof of stake', () => {
     for (const fork of ['frontier', 'homestead', 'byzantium', 'london'] as const) {
       assert.equal(check(fork, { difficulty: 10n ** 9n + 1n }), 'difficulty', fork)
       assert.equal(check(fork, { difficulty: 0n }), 'difficulty', fork)

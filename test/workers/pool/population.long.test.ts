@@ -71,7 +71,7 @@ test('without requests all threads but one are ended, and are started again when
   }
 })
 
-test('a thread at rest that dies is replaced, and answers go on', async (t) => {
+test('an idle thread that dies is replaced, and answers continue', async (t) => {
   const pool = await startPool(t)
   const outcome = await pool.run(bindCall(METHODS.get('test_crash')!, []))
   assert.deepEqual(outcome, { error: { code: -32603, message: 'internal error' } })

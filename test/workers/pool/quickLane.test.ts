@@ -46,7 +46,7 @@ test('without leniency, a key pauses after its first abort', () => {
   assert.equal(policy.grant(other), QUICK_MS)
 })
 
-test('keys that nobody asks for again are forgotten', () => {
+test('keys that no client asks for again are evicted', () => {
   const policy = createQuickLanePolicy()
   policy.note('a', false)
   policy.note('a', false)

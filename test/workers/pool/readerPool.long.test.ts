@@ -15,7 +15,8 @@ import { TEST_METHODS } from '../../support/serving.js'
 import { temporaryDirectory } from '../../support/temporary.js'
 import { METHODS } from '../../support/testMethods.js'
 
-/** A pool of one thread per class, unless told, and a spare, over an empty database, all ready. Each thread takes most of a second to start. */
+/** Starts a pool of one thread per class by default, and a spare, over an empty database, all ready. Each thread takes
+ *  most of a second to start. */
 async function startPool(
   t: { after(callback: () => void | Promise<void>): void },
   limits: Partial<typeof DEFAULT_LIMITS> = {},
@@ -103,7 +104,7 @@ test('a call that never ends is answered at its time, and the next one by the sp
   assert.equal(pool.threadCount(), 4)
 })
 
-test('our interpreter is given half a second more to stop by itself, and nobody is made to wait for it', async (t) => {
+test('our interpreter gets half a second more to stop by itself, and no client waits for it', async (t) => {
   const pool = await startPool(t, { callTimeoutMs: 300 })
   const start = performance.now()
   const aborted = { code: -32000, message: 'execution aborted (timeout = 0.3s)' }
@@ -231,7 +232,7 @@ test('a call that sends parts is not tried beside endless ones, and is whole', a
   await Promise.all(endless)
 })
 
-test('a call that does not look up holds the quick lane, and nobody waits for it', async (t) => {
+test('a stuck call holds the quick lane, and no other call waits for it', async (t) => {
   const pool = await startPool(t, { callTimeoutMs: 4_000, queueTimeoutMs: 60_000 }, 'cairn', 1)
   const stuck = Array.from({ length: 6 }, (_, i) => run(pool, 'test_stuckCall', [], { client: i }))
   const scans = Array.from({ length: 5 }, () => run(pool, 'test_work', ['0x0', 'short'], { client: 9 }))
@@ -288,7 +289,7 @@ test('beyond the queue the server says that it is busy', async () => {
   for (const outcome of await Promise.all(waiting)) assert.equal(read(outcome), 'w')
 })
 
-test('parameters that cannot be copied to a thread are refused, and harm nobody else', async () => {
+test('parameters that cannot be copied to a thread are refused, and affect no other request', async () => {
   let deep: unknown[] = []
   for (let i = 0; i < 200_000; i++) deep = [deep]
   const [odd, plain] = await Promise.all([run(common, 'test_scan', [deep]), run(common, 'test_scan', ['w'])])

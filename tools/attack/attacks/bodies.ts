@@ -4,7 +4,7 @@ import { countEnds, inParallel, openSocket, openSockets, pause, postHead, untilO
 const ANNOUNCED_BYTES = 5_000_000
 const SENT_BYTES = 4_900_000
 
-/** Bodies of which nearly all is sent, and the end never. */
+/** Bodies that are sent nearly whole, and whose end is never sent. */
 export const unfinishedBodies: Attack = {
   name: 'unfinished bodies',
   what: '300 connections, each with 4.9 MB of a body that it announced as 5 MB, half of them chunked',

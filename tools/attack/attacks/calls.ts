@@ -74,7 +74,7 @@ async function askMiddling(attacker: Attacker): Promise<void> {
   await pause(signal, 100)
 }
 
-/** Estimates, each of which runs its call many times. */
+/** Estimates; each runs its call many times. */
 export const endlessEstimates: Attack = {
   name: 'estimates',
   what: '32 eth_estimateGas and eth_calls at a time that read cold slots or never end',

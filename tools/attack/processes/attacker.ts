@@ -4,7 +4,7 @@ import { seededRandom } from '../../../test/support/random.js'
 import type { Target } from '../attack.js'
 import { ATTACKS } from '../attacks.js'
 
-/** What the process is told. */
+/** What the process gets. */
 export interface AttackPlan {
   name: string
   target: Target

@@ -3,7 +3,7 @@ import { setPriority } from 'node:os'
 import { post, quantile } from '../../../bench/client.js'
 import { rpcText } from '../sockets.js'
 
-/** What the process is told. */
+/** What the process gets. */
 export interface BystanderPlan {
   url: string
   everyMs: number

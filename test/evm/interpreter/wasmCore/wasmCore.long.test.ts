@@ -79,7 +79,7 @@ const ORACLES: { readonly [name: string]: readonly [number, Oracle] } = {
 
 /** Gives what an instruction makes of words, in a loop over nothing but that. */
 function createRunner(op: number): (a: bigint, b: bigint, c: bigint) => bigint {
-  // Below them lies a word of ones that must stay so.
+  // Below them is a word of ones that must stay so.
   const call = setUp([concatBytes(code('5f19 6040 35 6020 35 5f 35'), Uint8Array.of(op), code('5f 52 6020 5f f3'))])
   return (a, b, c) => {
     const { status, output } = call(concatBytes(...[a, b, c].map((word) => bigIntToFixedBytes(word, 32))))
@@ -254,7 +254,7 @@ test('ends as the instructions in JavaScript do, on random programs of every for
   assert.ok(succeeded > 500 * SHARE, `only ${succeeded} succeeded`)
 })
 
-test('goes on without the loop where a message needs more memory than it has', () => {
+test('continues without the loop where a message needs more memory than it has', () => {
   // Words at the end of what the loop has, across it and beyond it, then back; then the same from the beginning.
   const at = (offset: number) => `63${offset.toString(16).padStart(8, '0')}`
   const offsets = [64, MEMORIES_BYTES - 32, MEMORIES_BYTES - 8, MEMORIES_BYTES + 4096, 128]
@@ -271,7 +271,7 @@ test('goes on without the loop where a message needs more memory than it has', (
   }
 })
 
-test('goes on without the loop where frames need more stack than it has', () => {
+test('continues without the loop where frames need more stack than it has', () => {
   // Fills its stack with 1,000 ones, then calls itself with what is left of the gas, and adds the result to its own sum.
   const program = code(`
     ${'6001'.repeat(1000)}
@@ -283,7 +283,7 @@ test('goes on without the loop where frames need more stack than it has', () => 
 })
 
 test('keeps codes apart where there is not enough room for all of them', () => {
-  // Contracts of which each returns its own number after much code; the first one calls all others and sums.
+  // Each contract returns its own number after much code; the first one calls all others and sums.
   const size = 24_000
   const count = Math.ceil((CODES_END - CODES) / size) + 20
   const programs = Array.from({ length: count }, (_, i) => {

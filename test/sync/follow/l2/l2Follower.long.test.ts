@@ -86,7 +86,7 @@ for (const minor of [6, 7, 8, 9, 10]) {
   })
 }
 
-test('goes on from the newest block held after a restart, and begins at the block that is named', async (t) => {
+test('resumes from the newest stored block after a restart, and begins at the block that is named', async (t) => {
   const chain = growL2([], 30)
   const node = await startL2Node(t, chain.slice(0, 20))
   const first = openHere(t)
