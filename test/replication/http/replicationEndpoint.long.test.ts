@@ -77,7 +77,7 @@ test('a place to begin that is none is refused with the reason', async (t) => {
       /at most 32 blocks, got 33/,
     ],
     [`?locator=1:0x${'00'.repeat(32)}`, 409, /no block of the locator is on this chain/],
-    [`?from=${head + 2}`, 409, new RegExp(`blocks from ${head + 2} on cannot be given.*the newest block is ${head}`)],
+    [`?from=${head + 2}`, 409, new RegExp(`blocks from ${head + 2} on are not available.*the newest block is ${head}`)],
     ['?from=0', 409, /blocks from 0 on are not available/],
   ]
   for (const [query, status, reason] of refused) {
