@@ -8,6 +8,9 @@ import { getStatus } from './getStatus.js'
 
 /** The `cairn` namespace, in the order of the reference page. */
 export const CAIRN_METHODS: readonly Method[] = [
-  ...[explainLogs, getDecodedCalls, getDecodedLogs, getDecodedTransaction].map(requiringChain),
+  explainLogs,
+  getDecodedCalls,
+  getDecodedLogs,
+  getDecodedTransaction,
   getStatus,
-]
+].map(requiringChain)

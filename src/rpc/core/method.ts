@@ -58,6 +58,8 @@ export interface Method<P extends readonly unknown[] = readonly unknown[]> {
   /** More for the reference page, in Markdown. */
   readonly description?: string
   readonly cost: CostClass
+  /** True for a method that answers without any block: others fail while the database has none (`requiringChain`). */
+  readonly chainless?: boolean
   readonly params: { readonly [K in keyof P]: Param<P[K]> }
   readonly result: { readonly name: string; readonly schema: JsonSchema }
   readonly errors: readonly ErrorDoc[]

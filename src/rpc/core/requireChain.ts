@@ -12,8 +12,9 @@ export const LAYER_2_ONLY: ErrorDoc = {
 }
 
 /** Wraps a method so that it fails with one error while the database has no Ethereum block: null would mean that the
- *  chain has no such object. */
+ *  chain has no such object. Returns a `chainless` method as it is. */
 export function requiringChain(method: Method): Method {
+  if (method.chainless) return method
   const { caching } = method
   return {
     ...method,

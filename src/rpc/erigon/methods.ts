@@ -3,4 +3,4 @@ import { requiringChain } from '../core/requireChain.js'
 import { getHeaderByNumber } from './getHeaderByNumber.js'
 
 /** The methods of the `erigon` namespace that Otterscan requests. */
-export const ERIGON_METHODS: readonly Method[] = [requiringChain(getHeaderByNumber)]
+export const ERIGON_METHODS: readonly Method[] = [getHeaderByNumber].map(requiringChain)

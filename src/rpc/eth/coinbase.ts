@@ -5,6 +5,7 @@ export const coinbase = defineMethod({
   name: 'eth_coinbase',
   summary: 'Beneficiary of mined blocks: the zero address, since Cairn does not mine.',
   cost: 'point',
+  chainless: true,
   params: [],
   result: { name: 'address', schema: address.schema },
   errors: [],

@@ -11,6 +11,7 @@ export const getFilterChanges = defineMethod({
     'Logs of an `eth_newFilter` in the order of an `eth_subscribe` to logs: those of blocks that a reorg removed have ' +
     '`removed: true`. Block hashes of an `eth_newBlockFilter`. Each is returned once.',
   cost: 'point',
+  chainless: true,
   usesSession: true,
   params: [filterIdParam],
   result: { name: 'changes', schema: { type: 'array', items: { oneOf: [LOG_SCHEMA, hash32.schema] } } },

@@ -5,6 +5,7 @@ export const hashrate = defineMethod({
   name: 'eth_hashrate',
   summary: 'Hashes per second of the miner: always zero.',
   cost: 'point',
+  chainless: true,
   params: [],
   result: { name: 'hashes per second', schema: index.schema },
   errors: [],

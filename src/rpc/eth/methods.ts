@@ -62,22 +62,6 @@ import { syncing } from './syncing.js'
 import { uninstallFilter } from './uninstallFilter.js'
 import { unsubscribe } from './unsubscribe.js'
 
-/** Methods that read no chain data. */
-const CHAINLESS: readonly Method[] = [
-  syncing,
-  accounts,
-  coinbase,
-  mining,
-  hashrate,
-  protocolVersion,
-  pendingTransactions,
-  sendRawTransaction,
-  sendRawTransactionSync,
-  unsubscribe,
-  getFilterChanges,
-  uninstallFilter,
-]
-
 /** The `eth` namespace, in the order of the reference page. */
 export const ETH_METHODS: readonly Method[] = [
   blockNumber,
@@ -140,4 +124,4 @@ export const ETH_METHODS: readonly Method[] = [
   getFilterChanges,
   getFilterLogs,
   uninstallFilter,
-].map((method) => (CHAINLESS.includes(method) ? method : requiringChain(method)))
+].map(requiringChain)

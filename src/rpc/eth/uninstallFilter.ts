@@ -5,6 +5,7 @@ export const uninstallFilter = defineMethod({
   name: 'eth_uninstallFilter',
   summary: 'Removes a filter; false if there is no such filter.',
   cost: 'point',
+  chainless: true,
   usesSession: true,
   params: [filterIdParam],
   result: { name: 'removed', schema: { type: 'boolean' } },

@@ -7,6 +7,7 @@ export const unsubscribe = defineMethod({
   name: 'eth_unsubscribe',
   summary: 'Ends a subscription of this connection.',
   cost: 'point',
+  chainless: true,
   usesSession: true,
   params: [required('subscription', text, 'id of the subscription')],
   result: { name: 'ended', schema: { type: 'boolean' } },

@@ -5,4 +5,4 @@ import { peerCount } from './peerCount.js'
 import { version } from './version.js'
 
 /** The `net` namespace, in the order of the reference page. */
-export const NET_METHODS: readonly Method[] = [requiringChain(version), listening, peerCount]
+export const NET_METHODS: readonly Method[] = [version, listening, peerCount].map(requiringChain)

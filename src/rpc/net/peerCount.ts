@@ -5,6 +5,7 @@ export const peerCount = defineMethod({
   name: 'net_peerCount',
   summary: 'Number of connected peers: always zero.',
   cost: 'point',
+  chainless: true,
   params: [],
   result: { name: 'peers', schema: index.schema },
   errors: [],
