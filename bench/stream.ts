@@ -15,7 +15,7 @@ import { join } from 'node:path'
 import type { TestContext } from 'node:test'
 import { parseArgs } from 'node:util'
 import { AckPolicy, DiscardPolicy, RetentionPolicy, StorageType } from '@nats-io/jetstream'
-import { createChainFeed } from '../src/replication/chainFeed.js'
+import { createReplicatedChain } from '../src/replication/chainFeed.js'
 import { DATABASE_FILE, openForReading } from '../src/store/open.js'
 import { openLink, startNatsCluster } from '../test/support/nats/nats.js'
 import { describeEnvironment } from './environment.js'
@@ -97,7 +97,7 @@ function databaseBytes(datadir: string): number {
 /** Processor time of what a writer's publisher reads and encodes, and the size of the message. */
 function measureEncoding(datadir: string, chain: StoredChain): object {
   const db = openForReading(datadir)
-  const feed = createChainFeed(db)
+  const feed = createReplicatedChain(db)
   let [count, bytes] = [0, 0]
   let at = chain.grown
   const { user: before } = process.cpuUsage()

@@ -194,3 +194,30 @@ test('finds SQL, but not in comments', () => {
     const match = pattern.exec(text)`
   assert.deepEqual(findSql(text).sort(), ["'SELECT 1", '.prepare<', 'DELETE FROM', 'db.exec('])
 })
+
+/** Small vocabularies, each of which is used within its room: instructions of WebAssembly, tables of the schema, kinds of option values and fields. */
+const VOCABULARIES = [
+  /^wasm\/assembler\.ts$/,
+  /^store\/schema\.ts$/,
+  /^cli\/options\/rows\.ts$/,
+  /^chain\/starknet\/recording\/fields\.ts$/,
+]
+
+test('no two exported things have one name', () => {
+  const root = packagePath('src')
+  const files = readdirSync(root, { recursive: true, encoding: 'utf8' }).filter(
+    (name) => name.endsWith('.ts') && !name.startsWith('web') && !VOCABULARIES.some((pattern) => pattern.test(name)),
+  )
+  const places = new Map<string, Set<string>>()
+  for (const file of files) {
+    const exported = /^export (?:async )?(?:function\*?|const|class|interface|type) (\w+)\b(?!.* = define\w*Method\()/gm
+    for (const [, name] of readFileSync(join(root, file), 'utf8').matchAll(exported)) {
+      places.set(name, (places.get(name) ?? new Set()).add(file))
+    }
+  }
+  assert.ok(places.size > 1000, `only ${places.size} exported names found`)
+  assert.deepEqual(
+    [...places].filter(([, where]) => where.size > 1),
+    [],
+  )
+})

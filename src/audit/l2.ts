@@ -3,7 +3,7 @@ import { encodeFelt } from '../chain/starknet/felt.js'
 import type { L2NetworkName } from '../chain/starknet/networks.js'
 import { readL2Recording } from '../chain/starknet/recording/recording.js'
 import { isPendingStatus, isRejectedStatus, type L2Block } from '../chain/starknet/types.js'
-import { createBlockVerifier } from '../chain/starknet/verifier.js'
+import { createL2BlockVerifier } from '../chain/starknet/verifier.js'
 import type { L2Verdict } from '../chain/starknet/verify.js'
 import { equalBytes } from '../lib/bytes.js'
 import { parseJsonExact } from '../lib/json.js'
@@ -33,7 +33,7 @@ export function auditL2(db: Database, onProgress?: (blocks: number) => void): L2
     { table: 'l2_blocks' },
     db.transaction(() => {
       const rows = createRawL2(db)
-      const verify = createBlockVerifier()
+      const verify = createL2BlockVerifier()
       const network = createMetaTable(db).get<L2NetworkName>(META_L2_NETWORK)
       const done: L2Audit = { blocks: 0, verified: 0 }
       let acceptedOnL1 = -1

@@ -258,7 +258,7 @@ export function formatDecodedCall(decoded: ReturnType<Decoder['decodeInput']>): 
 /** Formats a decoded error as JSON; null for null. */
 export function formatDecodedError(decoded: DecodedError | null): DecodedErrorJson | null {
   if (decoded === null) return null
-  return { ...formatDecodedItem(decoded.decoder.error, decoded.values), reason: describeError(decoded) }
+  return { ...formatDecodedItem(decoded.decoder.error, decoded.values), reason: describeDecodedError(decoded) }
 }
 
 function formatDecodedItem({ name, signature, inputs }: AbiFunction | AbiError, values: readonly DecodedValue[]) {
@@ -271,7 +271,7 @@ const MAX_REASON_CHARACTERS = 4096
 
 /** Formats an error as one line: the text of `Error(string)`, the meaning of `Panic(uint256)`, else
  *  `NAME(argument: value, …)`. */
-export function describeError({ decoder: { error }, values }: DecodedError): string {
+export function describeDecodedError({ decoder: { error }, values }: DecodedError): string {
   const text = describeWhole(error, values)
   return text.length > MAX_REASON_CHARACTERS ? `${text.slice(0, MAX_REASON_CHARACTERS)}…` : text
 }

@@ -1,9 +1,9 @@
-import type { BlockLink } from '../store/rows/exportRows.js'
+import type { StoredBlockLink } from '../store/rows/exportRows.js'
 import type { Column, Row } from './columns.js'
 import type { ExportSource } from './source.js'
 
 /** Number and links of a block of either layer. */
-export type ExportedBlock = Pick<BlockLink, 'number' | 'hash' | 'parentHash'>
+export type ExportedBlock = Pick<StoredBlockLink, 'number' | 'hash' | 'parentHash'>
 
 /** A table that can be exported. */
 export interface Dataset<Block extends ExportedBlock = ExportedBlock> {

@@ -9,7 +9,7 @@ import type { Format } from './encoders/rowEncoder.js'
 import { ChainChanged, ExportLocked, OtherExport } from './errors.js'
 import { type ExportControl, exportBlocks } from './exportBlocks.js'
 import { createSink, hasDigest } from './exportedFile.js'
-import { type BlockRange, type FileSeries, fileName, isOfSeries, seriesPrefix } from './fileNames.js'
+import { type FileRange, type FileSeries, fileName, isOfSeries, seriesPrefix } from './fileNames.js'
 import {
   type DatasetManifest,
   type DatasetTerms,
@@ -111,7 +111,7 @@ interface OpenSeries {
   readonly held: DatasetManifest
   readonly totals: ExportTotals
   /** Ranges of dropped files that are not rewritten yet. */
-  redo: BlockRange[]
+  redo: FileRange[]
 }
 
 async function openSeries(
@@ -137,7 +137,7 @@ async function openSeries(
   }
   const held: DatasetManifest = before ?? { ...wanted, files: [] }
   manifest.datasets[dataset.fileName] = held
-  const redo: BlockRange[] = []
+  const redo: FileRange[] = []
   const whole: ManifestFile[] = []
   for (const file of held.files) {
     const isWhole = there.get(file.file) === file.bytes && (!verifiesFiles || (await hasDigest(store, file)))

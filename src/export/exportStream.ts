@@ -8,14 +8,14 @@ import { createEncoder } from './encoders/encoder.js'
 import type { Format } from './encoders/rowEncoder.js'
 import { OtherExport } from './errors.js'
 import { type ExportControl, type ExportedRange, exportBlocks } from './exportBlocks.js'
-import { type BlockRange, temporaryName } from './fileNames.js'
+import { type FileRange, temporaryName } from './fileNames.js'
 import type { ExportSource } from './source.js'
 
 /** One dataset as one file. */
 export interface FileTerms {
   readonly dataset: Dataset
   readonly format: Format
-  readonly range: BlockRange
+  readonly range: FileRange
   readonly control: ExportControl
 }
 

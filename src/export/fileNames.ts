@@ -1,7 +1,7 @@
 import type { Format } from './encoders/rowEncoder.js'
 
 /** Blocks [from, to], both inclusive. */
-export interface BlockRange {
+export interface FileRange {
   readonly from: number
   readonly to: number
 }
@@ -15,7 +15,7 @@ export interface FileSeries {
 }
 
 /** Returns a file name in cryo's scheme: `ethereum__logs__23000000_to_23009999.parquet`. */
-export function fileName({ network, dataset, format }: FileSeries, { from, to }: BlockRange): string {
+export function fileName({ network, dataset, format }: FileSeries, { from, to }: FileRange): string {
   return `${network}__${dataset}__${label(from)}_to_${label(to)}.${format}`
 }
 

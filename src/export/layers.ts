@@ -1,6 +1,6 @@
 import { decodeShortString, encodeFelt } from '../chain/starknet/felt.js'
 import type { StoredL2Block } from '../store/l2/l2Reader.js'
-import type { BlockLink } from '../store/rows/exportRows.js'
+import type { StoredBlockLink } from '../store/rows/exportRows.js'
 import type { ExportedBlock, Layer } from './dataset.js'
 
 /* Network names by chain id: the prefixes of cryo's files. */
@@ -19,7 +19,7 @@ const NETWORKS: { readonly [chainId: string]: string } = {
 }
 
 /** Ethereum blocks. */
-export const LAYER_1: Layer<BlockLink> = {
+export const LAYER_1: Layer<StoredBlockLink> = {
   name: 'Ethereum',
   chainId: ({ chain }) => (chain.holdsBlocks() ? String(chain.chainId()) : undefined),
   network: ({ chain }) => NETWORKS[String(chain.chainId())] ?? `network_${chain.chainId()}`,

@@ -7,10 +7,10 @@ import { readObject } from '../lib/objects/readObject.js'
 import type { Column } from './columns.js'
 import type { Format } from './encoders/rowEncoder.js'
 import { ExportLocked, OtherExport } from './errors.js'
-import type { BlockRange } from './fileNames.js'
+import type { FileRange } from './fileNames.js'
 
 /** A finished file. */
-export interface ManifestFile extends BlockRange {
+export interface ManifestFile extends FileRange {
   readonly file: string
   readonly rows: number
   readonly bytes: number

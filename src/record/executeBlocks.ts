@@ -12,7 +12,7 @@ import { runBlock } from '../evm/transition/block.js'
 import { blockEnvironment } from '../evm/transition/transaction.js'
 import { noDeadline } from '../lib/deadline.js'
 import { UsageError } from '../lib/errors.js'
-import type { TouchedState } from './touchedState.js'
+import type { FetchedState } from './touchedState.js'
 
 const CODE_BYTES = 32 * 2 ** 20
 const NO_BLOOM = new Uint8Array(BLOOM_BYTES)
@@ -20,7 +20,7 @@ const ZERO_HASH = new Uint8Array(32)
 
 interface ExecutionParts {
   readonly spec: ChainSpec
-  readonly state: TouchedState
+  readonly state: FetchedState
   /** Total difficulty before the first block. */
   readonly totalDifficulty: bigint
   /** Returns the hash of a recorded block, or of the one before them; undefined for earlier ones. */
@@ -73,7 +73,7 @@ interface AttemptParts extends ExecutionParts {
 }
 
 /** Reads a block's own accounts, so that its transactions are not refused at once. */
-function seed(state: TouchedState, { header, transactions, withdrawals = [] }: Block): void {
+function seed(state: FetchedState, { header, transactions, withdrawals = [] }: Block): void {
   state.account(header.miner)
   for (const { from, to, accessList = [] } of transactions) {
     state.account(from)

@@ -1,4 +1,4 @@
-import { isTransient } from '../sources/ethRpc/developmentGenesis.js'
+import { isTransientUpstreamError } from '../sources/ethRpc/developmentGenesis.js'
 import { systemClock } from '../sources/upstreams/clock.js'
 import type { StateFetcher } from './stateFetcher.js'
 
@@ -11,7 +11,7 @@ export async function persist<T>(work: () => Promise<T>, signal: AbortSignal | u
     try {
       return await work()
     } catch (error) {
-      if (!isTransient(error) || attempt === ATTEMPTS) throw error
+      if (!isTransientUpstreamError(error) || attempt === ATTEMPTS) throw error
     }
     await systemClock.sleep(RETRY_MS * attempt, signal)
   }

@@ -90,7 +90,7 @@ export async function fetchAccountRange(
 }
 
 /** True for an account that does not exist, as far as an upstream reports. */
-export function isAbsent({ nonce, balance, code }: Omit<FetchedAccount, 'address'>): boolean {
+export function isAbsentState({ nonce, balance, code }: Omit<FetchedAccount, 'address'>): boolean {
   return nonce === 0n && balance === 0n && code.length === 0
 }
 

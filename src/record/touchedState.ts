@@ -6,7 +6,7 @@ import type { StateProvider } from '../evm/state/stateProvider.js'
 import { EMPTY_BYTES, keyOfBytes, trimLeft } from '../lib/bytes.js'
 import { CairnError } from '../lib/errors.js'
 import type { StateChanges } from '../store/rows/stateChanges.js'
-import { isAbsent, type SlotRef, type StateFetcher } from './stateFetcher.js'
+import { isAbsentState, type SlotRef, type StateFetcher } from './stateFetcher.js'
 
 // A recording is read into memory, also when it is imported.
 const MAX_ENTRIES = 1_000_000
@@ -20,7 +20,7 @@ export class TooMuchState extends CairnError {
 
 /** A state to execute on, with the rest at an upstream. A missing value that is read is noted and reads as empty; after
  *  `load`, the same block is executed again. */
-export interface TouchedState extends StateProvider {
+export interface FetchedState extends StateProvider {
   /** True when a missing value was read. */
   readonly isIncomplete: boolean
   /** Fetches the noted values. @throws UpstreamError, TooMuchState */
@@ -47,7 +47,7 @@ interface CurrentAccount {
 }
 
 /** Starts with the accounts of `known`; fetches their other slots when they are read. */
-export function createTouchedState(fetcher: StateFetcher, known: readonly GenesisAccount[]): TouchedState {
+export function createTouchedState(fetcher: StateFetcher, known: readonly GenesisAccount[]): FetchedState {
   const base = new Map<string, BaseAccount>()
   const current = new Map<string, CurrentAccount>()
   const codes = new Map<string, Uint8Array>()
@@ -67,7 +67,7 @@ export function createTouchedState(fetcher: StateFetcher, known: readonly Genesi
     const slots = new Map(storage.map((each) => [keyOfBytes(each.slot), each]))
     base.set(keyOfBytes(address), {
       ...{ address, code, slots },
-      account: isAbsent(account) && slots.size === 0 ? undefined : { nonce, balance, codeHash },
+      account: isAbsentState(account) && slots.size === 0 ? undefined : { nonce, balance, codeHash },
     })
     count(1 + slots.size)
   }

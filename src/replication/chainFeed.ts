@@ -10,10 +10,10 @@ import type { Finality } from '../store/rows/types.js'
 import type { BlockRef } from '../sync/head/events.js'
 import { encodeReplicatedBlock } from './codec/message.js'
 import type { EncodedBlock, ReplicationUnit } from './codec/types.js'
-import { NoCommonBlock } from './errors.js'
+import { NoCommonBlockInStream } from './errors.js'
 
 /** The changes of a stored chain, for replicas at different blocks. */
-export interface ChainFeed {
+export interface ReplicatedChain {
   /** Changes with every commit of another connection. */
   version(): number
   chainId(): bigint
@@ -36,7 +36,7 @@ const SNAPSHOT_BYTES = 2 ** 20
 const CACHE_BYTES = 32 * 2 ** 20
 
 /** Creates a feed over a read-only connection. */
-export function createChainFeed(db: Database): ChainFeed {
+export function createReplicatedChain(db: Database): ReplicatedChain {
   const reader = createChainReader(db)
   const stored = createStoredBlocks(db, reader)
   const meta = createMetaTable(db)
@@ -86,7 +86,7 @@ export function createChainFeed(db: Database): ChainFeed {
       if (head < locator[0].number) return []
       ancestor = locator.find(isCanonical)
     }
-    if (ancestor === undefined) throw new NoCommonBlock()
+    if (ancestor === undefined) throw new NoCommonBlockInStream()
     const { number, hash } = ancestor
     const count = Math.min(head - number, MAX_BRANCH)
     const blocks = Array.from({ length: count }, (_, i) => encode(number + 1 + i))

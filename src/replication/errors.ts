@@ -18,7 +18,7 @@ export class InvalidMessage extends CairnError {
 }
 
 /** Adds the place to an InvalidMessage; returns any other error unchanged. */
-export function atPlace(error: unknown, place: () => string): unknown {
+export function atStreamPlace(error: unknown, place: () => string): unknown {
   return error instanceof InvalidMessage ? error.at(place()) : error
 }
 
@@ -36,7 +36,7 @@ export class ReplicationGap extends CairnError {
 }
 
 /** No block of a replica is on the chain of its source, as far as the source still knows what it removed. */
-export class NoCommonBlock extends CairnError {
+export class NoCommonBlockInStream extends CairnError {
   constructor() {
     super('no block of the locator is on this chain: it is another chain, or the fork is below the locator')
   }

@@ -17,7 +17,7 @@ import {
   PARTS,
   parseManifest,
   partKey,
-  readManifest,
+  readSnapshotManifest,
   type SnapshotManifest,
 } from './manifest.js'
 import { cutIntoParts, forEachConcurrently, type PlacedPart, placeParts } from './parts.js'
@@ -71,7 +71,7 @@ const PASSES = 3
  *    the reason of the signal */
 export async function createSnapshot(terms: CreateTerms): Promise<CreatedSnapshot> {
   const { datadir, store, name, signal } = terms
-  if (name !== undefined && (await readManifest(store, name, { signal }))) requireOwn(terms, name)
+  if (name !== undefined && (await readSnapshotManifest(store, name, { signal }))) requireOwn(terms, name)
   openAnySchema(datadir).close() // fails without a database before a lock is created
   const lock = holdLock(join(datadir, LOCK))
   if (lock === undefined) throw new SnapshotRunning(datadir)
@@ -147,7 +147,7 @@ async function makeCopy(folder: string, terms: CreateTerms): Promise<SnapshotMan
   }
   replaceFile(join(folder, STATE), JSON.stringify({ place: store.place, manifest: JSON.stringify(manifest) }))
   syncPath(datadir)
-  if (name === undefined && (await readManifest(store, manifest.name, { signal }))) {
+  if (name === undefined && (await readSnapshotManifest(store, manifest.name, { signal }))) {
     rmSync(folder, { recursive: true, force: true })
     throw new SnapshotExists(store.place, manifest.name)
   }
@@ -192,7 +192,7 @@ async function publish(store: ObjectStore, manifest: SnapshotManifest, signal: A
     await store.put(manifestKey(manifest.name), encodeManifest(manifest), { condition: 'absent', signal })
   } catch (error) {
     if (!(error instanceof ObjectConflict)) throw error
-    const there = await readManifest(store, manifest.name, { signal })
+    const there = await readSnapshotManifest(store, manifest.name, { signal })
     if (there?.creator !== manifest.creator) throw new SnapshotExists(store.place, manifest.name)
   }
 }

@@ -122,7 +122,7 @@ function isPart(value: unknown): boolean {
 }
 
 /** Reads the manifest of that name; undefined if missing. @throws SnapshotDamaged; as `get` of the store */
-export async function readManifest(
+export async function readSnapshotManifest(
   store: ObjectStore,
   name: string,
   control: RequestControl = {},
@@ -145,7 +145,7 @@ export async function listSnapshots(store: ObjectStore, control: RequestControl 
     if (key === manifestKey(name) && isSnapshotName(name)) names.push(name)
   }
   const reads = createSemaphore(READS)
-  const manifests = await Promise.all(names.map((name) => reads.run(() => readManifest(store, name, control))))
+  const manifests = await Promise.all(names.map((name) => reads.run(() => readSnapshotManifest(store, name, control))))
   return manifests
     .filter((manifest) => manifest !== undefined) // removed meanwhile
     .sort((a, b) => b.head.number - a.head.number || (a.createdAt < b.createdAt ? 1 : -1))

@@ -19,7 +19,7 @@ import {
   listSnapshots,
   parseManifest,
   partKey,
-  readManifest,
+  readSnapshotManifest,
   type SnapshotManifest,
 } from './manifest.js'
 import { digestPart, forEachConcurrently, type PlacedPart, placeParts } from './parts.js'
@@ -118,12 +118,12 @@ async function restore(terms: RestoreTerms): Promise<RestoredSnapshot> {
  *  @throws SnapshotMissing */
 async function chooseSnapshot({ store, name, signal }: RestoreTerms, folder: string): Promise<SnapshotManifest> {
   if (name !== undefined) {
-    const named = await readManifest(store, name, { signal })
+    const named = await readSnapshotManifest(store, name, { signal })
     if (named === undefined) throw new SnapshotMissing(store.place, name)
     return named
   }
   const begun = readBegun(join(folder, MANIFEST))
-  const same = begun && (await readManifest(store, begun.name, { signal }))
+  const same = begun && (await readSnapshotManifest(store, begun.name, { signal }))
   if (same?.creator === begun?.creator && same !== undefined) return same
   const [newest] = await listSnapshots(store, { signal })
   if (newest === undefined) throw new SnapshotMissing(store.place)

@@ -15,7 +15,7 @@ export interface RawBlock {
 }
 
 /** Options for reading a source. */
-export interface BlockRange {
+export interface SourceRange {
   /** Blocks below are skipped without decoding their bodies. */
   from?: number
   /** Called for each skipped block. An exception ends the iteration. */
@@ -34,7 +34,7 @@ export interface BlockSource {
   bytesRead?(): number
   /** Yields all blocks, from the beginning at every call. @throws SourceError during iteration, when the next block
    *  cannot be read */
-  blocks(range?: BlockRange): Iterable<RawBlock> | AsyncIterable<RawBlock>
+  blocks(range?: SourceRange): Iterable<RawBlock> | AsyncIterable<RawBlock>
 }
 
 /** A truncated or corrupt source, or one of another format. */

@@ -1,4 +1,4 @@
-import { type DecodedError, describeError, openDecoder } from '../decoding/decoder.js'
+import { type DecodedError, describeDecodedError, openDecoder } from '../decoding/decoder.js'
 import { decodeFailure } from '../decoding/failures.js'
 import { lowerAddresses } from '../decoding/readValues.js'
 import { StateUnavailable } from '../evm/errors.js'
@@ -49,7 +49,7 @@ export async function loadRevertReasons(datadir: string): Promise<RevertReasons>
       const root = execute(hash)
       if (root?.failure === undefined) return null
       const decoded = decodeFailure(root, decoder())
-      return decoded === null ? root.failure : describeError(lowerCase(decoded))
+      return decoded === null ? root.failure : describeDecodedError(lowerCase(decoded))
     } catch (error) {
       if (error instanceof StateUnavailable) return null
       throw error

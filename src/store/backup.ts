@@ -97,7 +97,7 @@ export function blockRange(db: Database): { first: number; last: number } | unde
 }
 
 /** Counts the API keys in use in a database of any version. */
-export function countKeys(db: Database): number {
+export function countApiKeys(db: Database): number {
   return db.prepare<[], number>('SELECT count(*) FROM api_keys WHERE revoked_at IS NULL').pluck().get()!
 }
 

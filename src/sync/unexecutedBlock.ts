@@ -1,4 +1,4 @@
-import { blobBaseFee, GAS_PER_BLOB } from '../chain/eth/fees.js'
+import { blobBaseFeeOf, GAS_PER_BLOB } from '../chain/eth/fees.js'
 import { type ChainSpec, type Rules, rulesAt } from '../chain/eth/forks.js'
 import { hashHeader } from '../chain/eth/header.js'
 import { createAddress, effectiveGasPrice } from '../chain/eth/transaction.js'
@@ -88,6 +88,6 @@ export function deriveReceipt(
     effectiveGasPrice: effectiveGasPrice(transaction, block.header.baseFeePerGas),
     contractAddress: transaction.to ? undefined : createAddress(transaction.from, transaction.nonce),
     blobGasUsed: blobs === undefined ? undefined : BigInt(blobs) * GAS_PER_BLOB,
-    blobGasPrice: blobs === undefined ? undefined : blobBaseFee(block.header.excessBlobGas!, rules),
+    blobGasPrice: blobs === undefined ? undefined : blobBaseFeeOf(block.header.excessBlobGas!, rules),
   }
 }

@@ -34,7 +34,7 @@ export function nibbleIn(bytes: Uint8Array, at: number, depth: number): number {
 }
 
 /** Order of the keys at `at` and `otherAt`: negative, 0 or positive. */
-export function compareKeys(bytes: Uint8Array, at: number, other: Uint8Array, otherAt: number): number {
+export function compareTrieKeys(bytes: Uint8Array, at: number, other: Uint8Array, otherAt: number): number {
   for (let i = 0; i < KEY_BYTES; i++) {
     const difference = bytes[at + i] - other[otherAt + i]
     if (difference !== 0) return difference

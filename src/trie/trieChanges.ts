@@ -1,4 +1,4 @@
-import { compareKeys, KEY_BYTES } from './nodeFormat.js'
+import { compareTrieKeys, KEY_BYTES } from './nodeFormat.js'
 
 /** Bytes [from, to) of an array. */
 export interface ByteRange {
@@ -107,6 +107,7 @@ function sink(keys: Uint8Array, order: Uint32Array, i: number, from: number): vo
   const index = order[i]
   const at = (from + index) * KEY_BYTES
   let to = i
-  for (; to > 0 && compareKeys(keys, (from + order[to - 1]) * KEY_BYTES, keys, at) > 0; to--) order[to] = order[to - 1]
+  for (; to > 0 && compareTrieKeys(keys, (from + order[to - 1]) * KEY_BYTES, keys, at) > 0; to--)
+    order[to] = order[to - 1]
   order[to] = index
 }

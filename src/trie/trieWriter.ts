@@ -1,6 +1,6 @@
 import { EMPTY_BYTES } from '../lib/bytes.js'
 import {
-  compareKeys,
+  compareTrieKeys,
   INLINE,
   KEY_BYTES,
   LEAF,
@@ -115,14 +115,14 @@ export function createTrieWriter(pages: TriePages, valueRlp: ValueRlp): TrieWrit
     depth: number,
     at: number,
   ): number => {
-    if (to - from === 1 && (leafAt < 0 || compareKeys(bytes, leafAt + 1, keys, from * KEY_BYTES) === 0)) {
+    if (to - from === 1 && (leafAt < 0 || compareTrieKeys(bytes, leafAt + 1, keys, from * KEY_BYTES) === 0)) {
       return writeLeaf(from, bytes, leafAt, at)
     }
     const starts: number[] = []
     let end = at
     let isAhead = leafAt >= 0
     for (let i = from; i < to; i++) {
-      const order = isAhead ? compareKeys(bytes, leafAt + 1, keys, i * KEY_BYTES) : 1
+      const order = isAhead ? compareTrieKeys(bytes, leafAt + 1, keys, i * KEY_BYTES) : 1
       if (order < 0) {
         starts.push(end - at)
         end = copy(bytes, leafAt, leafAt + slotLength(bytes, leafAt), end)

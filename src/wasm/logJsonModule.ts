@@ -46,7 +46,7 @@ export const TOPIC_SLOTS = { count: 1_024, bytes: 80 } as const
 export const SLOT_DIGITS = 8
 /** Maximum bytes of records. 500 typical ones have 60 KB, with 8 KiB of data each 4.2 MB; pages that are not used take
  *  no memory. */
-export const INPUT_BYTES = 0x48_f000
+export const LOG_INPUT_BYTES = 0x48_f000
 
 /** Results of `encode`. */
 export const DONE = 0

@@ -8,7 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Block } from '../../src/chain/eth/types.js'
 import { formatData } from '../../src/lib/hex.js'
 import { noProgress } from '../../src/lib/progress.js'
-import { createChainFeed } from '../../src/replication/chainFeed.js'
+import { createReplicatedChain } from '../../src/replication/chainFeed.js'
 import { encodeFrame, encodeUnit } from '../../src/replication/http/frames.js'
 import { openForReading, packagePath } from '../../src/store/open.js'
 import type { WritableChain } from '../../src/sync/chainState.js'
@@ -165,7 +165,7 @@ test('forged, reordered and cut frames are refused by name: /ready fails, and se
   const { datadir } = await openChain(t, trunk)
   const db = openForReading(datadir)
   t.after(() => void db.close())
-  const feed = createChainFeed(db)
+  const feed = createReplicatedChain(db)
   const genesis = formatData(feed.hash(0)!)
   const greeting = encodeFrame({ format: 1, 'chain-id': String(BRANCHES_GENESIS.config.chainId), genesis })
   const units = feed.next([{ number: 0, hash: feed.hash(0)! }], undefined)

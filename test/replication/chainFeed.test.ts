@@ -3,10 +3,10 @@ import { type TestContext, test } from 'node:test'
 import type { Block } from '../../src/chain/eth/types.js'
 import { equalBytes } from '../../src/lib/bytes.js'
 import { noProgress } from '../../src/lib/progress.js'
-import { type ChainFeed, createChainFeed } from '../../src/replication/chainFeed.js'
+import { createReplicatedChain, type ReplicatedChain } from '../../src/replication/chainFeed.js'
 import { decodeReplicatedBlock } from '../../src/replication/codec/message.js'
 import type { ReplicationUnit } from '../../src/replication/codec/types.js'
-import { NoCommonBlock } from '../../src/replication/errors.js'
+import { NoCommonBlockInStream } from '../../src/replication/errors.js'
 import { openForReading } from '../../src/store/open.js'
 import type { WritableChain } from '../../src/sync/chainState.js'
 import { replaceBranch } from '../../src/sync/head/reorg.js'
@@ -22,7 +22,7 @@ const GENESIS_FINAL = { safe: 0, finalized: 0 }
 
 interface Chain {
   chain: WritableChain
-  feed: ChainFeed
+  feed: ReplicatedChain
 }
 
 async function openFeed(t: TestContext, trunk: readonly Block[]): Promise<Chain> {
@@ -35,7 +35,7 @@ async function openFeed(t: TestContext, trunk: readonly Block[]): Promise<Chain>
     reading.close()
     db.close()
   })
-  return { chain, feed: createChainFeed(reading) }
+  return { chain, feed: createReplicatedChain(reading) }
 }
 
 const grow = (t: TestContext, trunk: readonly Block[], count: number) =>
@@ -110,7 +110,7 @@ test('a branch that was never stored here goes back to the newest block of the l
     feed.next(locator, undefined).map((unit) => describe(unit, trunk)),
     ['from 2: 3 4 5 6'],
   )
-  assert.throws(() => feed.next(other.toReversed().map(refOf), undefined), NoCommonBlock)
+  assert.throws(() => feed.next(other.toReversed().map(refOf), undefined), NoCommonBlockInStream)
 })
 
 test('a replica that is ahead is not rewound', async (t) => {

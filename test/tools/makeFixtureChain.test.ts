@@ -3,7 +3,7 @@ import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { readL2Recording } from '../../src/chain/starknet/recording/recording.js'
-import { createBlockVerifier } from '../../src/chain/starknet/verifier.js'
+import { createL2BlockVerifier } from '../../src/chain/starknet/verifier.js'
 import { packagePath } from '../../src/store/open.js'
 import { buildFixture } from '../../tools/make-fixture-chain.js'
 
@@ -31,7 +31,7 @@ test('the newest layer-2 block is whole, and its hash follows from its parts', (
     [block.transactions?.length, block.receipts?.map(({ events }) => events?.length), block.stateDiff?.nonces.length],
     [1, [2], 1],
   )
-  const verify = createBlockVerifier()
+  const verify = createL2BlockVerifier()
   assert.equal(verify(block, undefined).kind, 'match')
   const [receipt] = block.receipts!
   const changed = { ...block, receipts: [{ ...receipt, actualFee: receipt.actualFee! + 1n }] }

@@ -165,6 +165,6 @@ function describe(list: BlockAccessList): { entry: string; value: string }[] {
 }
 
 /** Order of byte strings of the same length. */
-export function compareBytes(a: Uint8Array, b: Uint8Array): number {
+export function compareAccessBytes(a: Uint8Array, b: Uint8Array): number {
   return Buffer.compare(a, b)
 }

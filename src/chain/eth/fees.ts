@@ -28,7 +28,7 @@ export function nextBaseFee(parent: Header): bigint {
 
 /** Price of a unit of blob gas in wei (EIP-4844, get_base_fee_per_blob_gas), at most 2^256 - 1. @throws RangeError
  *  before Cancun. */
-export function blobBaseFee(excessBlobGas: bigint, rules: Rules): bigint {
+export function blobBaseFeeOf(excessBlobGas: bigint, rules: Rules): bigint {
   if (!rules.blobs) throw new RangeError(`no blob gas before Cancun, the fork is ${rules.fork}`)
   if (excessBlobGas / rules.blobs.baseFeeUpdateFraction > MAX_EXPONENT) return MAX_UINT256
   const fee = fakeExponential(MIN_BLOB_BASE_FEE, excessBlobGas, rules.blobs.baseFeeUpdateFraction)
@@ -43,7 +43,10 @@ export function nextExcessBlobGas(parent: Header, rules: Rules): bigint {
   const used = parent.blobGasUsed ?? 0n
   const target = BigInt(rules.blobs.target) * GAS_PER_BLOB
   if (excess + used < target) return 0n
-  if (rules.has('osaka') && BLOB_BASE_COST * (parent.baseFeePerGas ?? 0n) > GAS_PER_BLOB * blobBaseFee(excess, rules)) {
+  if (
+    rules.has('osaka') &&
+    BLOB_BASE_COST * (parent.baseFeePerGas ?? 0n) > GAS_PER_BLOB * blobBaseFeeOf(excess, rules)
+  ) {
     const { target: blobs, max } = rules.blobs
     return max === 0 ? excess : excess + (used * BigInt(max - blobs)) / BigInt(max)
   }

@@ -4,7 +4,7 @@ import type { L2Block } from './types.js'
 import { type L2Verdict, verifyL2Block } from './verify.js'
 
 /** A synchronous block verifier. It builds its Pedersen tables (60 ms) for the first block that needs them. */
-export function createBlockVerifier(): (block: L2Block, network?: L2NetworkName) => L2Verdict {
+export function createL2BlockVerifier(): (block: L2Block, network?: L2NetworkName) => L2Verdict {
   let hasher: PairHasher | undefined
   const pedersenPairs: PairHasher = (pairs) => {
     hasher ??= createPedersenHasher()

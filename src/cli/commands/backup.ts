@@ -50,7 +50,7 @@ async function copy(
   describe: (held: string, size: string, keys: string) => string,
 ): Promise<number> {
   const { auditFile, checkIntegrity } = await import('../../audit/file.js')
-  const { blockRange, CopyExists, countKeys, NoBackup } = await import('../../store/backup.js')
+  const { blockRange, CopyExists, countApiKeys, NoBackup } = await import('../../store/backup.js')
   const stop = listenForStop()
   let progress: Progress | undefined
   let held = ''
@@ -70,7 +70,7 @@ async function copy(
         else checkIntegrity(db)
         held = describeBlocks(blockRange(db))
         leftOut = dropped
-        keys = describeKeys(countKeys(db))
+        keys = describeKeys(countApiKeys(db))
       },
     })
     printSummary(describe(held, `${megabytes(bytes).toLocaleString('en')} MB`, keys))

@@ -5,7 +5,7 @@ import { MANIFEST, readManifest } from '../../export/manifest.js'
 import { messageOf, UsageError } from '../../lib/errors.js'
 import { QueryFailed } from '../../sql/queryRunner.js'
 import type { SqlValue } from '../../store/sql/runQuery.js'
-import type { RowBatch, SqlSession } from './session.js'
+import type { ResultBatch, SqlSession } from './session.js'
 
 /** Opens DuckDB on the Parquet files in the manifest of `directory`, with a view for each dataset. @throws UsageError
  *  if the manifest is missing or lists no Parquet files, or DuckDB is not installed */
@@ -69,7 +69,7 @@ async function loadDuckDb(): Promise<typeof import('@duckdb/node-api')> {
   }
 }
 
-async function* stream(connection: DuckDBConnection, sql: string, signal?: AbortSignal): AsyncGenerator<RowBatch> {
+async function* stream(connection: DuckDBConnection, sql: string, signal?: AbortSignal): AsyncGenerator<ResultBatch> {
   const stop = () => connection.interrupt()
   signal?.addEventListener('abort', stop)
   try {

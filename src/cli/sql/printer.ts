@@ -1,7 +1,7 @@
 import type { Writable } from 'node:stream'
 import { writeStream } from '../../lib/writeStream.js'
 import { formatCell, formatRows, type RowFormat } from '../../sql/formats.js'
-import type { RowBatch } from './session.js'
+import type { ResultBatch } from './session.js'
 
 /** Output format of `cairn sql`. */
 export type SqlFormat = 'table' | RowFormat
@@ -9,7 +9,7 @@ export type SqlFormat = 'table' | RowFormat
 /** Prints rows. */
 export interface Printer {
   /** Prints rows as they arrive and returns their number. */
-  print(batches: AsyncIterable<RowBatch>, format: SqlFormat): Promise<number>
+  print(batches: AsyncIterable<ResultBatch>, format: SqlFormat): Promise<number>
 }
 
 /** Creates a printer that respects backpressure and ends without an error when its reader closes the pipe. Its `print`

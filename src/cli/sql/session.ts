@@ -3,7 +3,7 @@ import { CATALOGUE_QUERY, schemaQuery } from '../../store/sql/queryDatabase.js'
 import type { SqlValue } from '../../store/sql/runQuery.js'
 
 /** Rows of a query. */
-export interface RowBatch {
+export interface ResultBatch {
   readonly columns: readonly string[]
   readonly values: readonly (readonly SqlValue[])[]
 }
@@ -11,7 +11,7 @@ export interface RowBatch {
 /** Where the command runs its queries: the database or a directory of Parquet files. */
 export interface SqlSession {
   /** Streams the rows of a query as they are read; at least one batch, which may be empty. `signal` aborts it. */
-  run(sql: string, signal?: AbortSignal): AsyncIterable<RowBatch>
+  run(sql: string, signal?: AbortSignal): AsyncIterable<ResultBatch>
   /** Returns the columns by table or view. */
   catalogue(): Promise<ReadonlyMap<string, readonly string[]>>
   /** Returns the definition of a table or view, or all definitions. */

@@ -15,7 +15,7 @@ export interface CreatedAccessList {
 /** Reruns the call with the list of what it accessed until the list is stable, because a list changes the gas that the
  *  call sees. Accounts that are warm without it are listed only for slots that the call accesses. Addresses and keys
  *  are in ascending order. @throws what `run` throws, DeadlineExceeded */
-export function createAccessList(
+export function findAccessList(
   context: DetailedCallContext,
   request: CallRequest,
   { gasLimit, memoryBytes, deadline }: { gasLimit: bigint; memoryBytes: number; deadline: Deadline },

@@ -1,5 +1,5 @@
 import { formatChecksumAddress } from '../../chain/eth/checksumAddress.js'
-import { blobBaseFee, GAS_PER_BLOB } from '../../chain/eth/fees.js'
+import { blobBaseFeeOf, GAS_PER_BLOB } from '../../chain/eth/fees.js'
 import type { Rules } from '../../chain/eth/forks.js'
 import { MAX_TRANSACTION_BLOBS, MAX_TRANSACTION_GAS } from '../../chain/eth/transactionLimits.js'
 import type { Header } from '../../chain/eth/types.js'
@@ -185,7 +185,7 @@ function blobPrice(planned: PlannedCall): bigint {
   const { request, header, rules } = planned
   const cap = blobFeeCap(request) ?? 0n
   if ((cap === 0n && !planned.isValidated) || blobGas(planned) === 0n) return 0n
-  const ofHeader = header.excessBlobGas === undefined ? 0n : blobBaseFee(header.excessBlobGas, rules)
+  const ofHeader = header.excessBlobGas === undefined ? 0n : blobBaseFeeOf(header.excessBlobGas, rules)
   const fee = planned.blobBaseFee ?? ofHeader
   if (cap < fee) {
     refuse(

@@ -148,7 +148,7 @@ export function createCallRunner({
       hasCode: (address) => journal.code(journal.account(address)).length > 0,
       run: (request, terms) => {
         try {
-          return runCall(here, request, terms)
+          return runContractCall(here, request, terms)
         } catch (error) {
           // An aborted call may hold much memory. One that exceeded a budget does not, and a retry reuses what it has
           // read.
@@ -184,7 +184,7 @@ export interface CallPlace extends TransactionContext {
 }
 
 /** Runs a call on the journal and leaves its changes there. */
-export function runCall(
+export function runContractCall(
   place: CallPlace,
   request: CallRequest,
   { gasLimit, memoryBytes, deadline, isTransaction = false, recordsAccesses = false }: RunTerms,

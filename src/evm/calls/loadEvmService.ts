@@ -11,7 +11,7 @@ import { createPrecompileTable, NO_CURVES } from '../interpreter/precompiles/pre
 import type { EvmKind } from '../kinds.js'
 import { createPastTries } from '../state/pastTries.js'
 import { SlotCache } from '../state/slotCache.js'
-import { createAccessList } from './accessList.js'
+import { findAccessList } from './accessList.js'
 import { createBlockReplay } from './blockReplay.js'
 import { BUDGET_CHECK_INTERVALS, type Budget } from './budget.js'
 import { ZERO_ADDRESS } from './callChecks.js'
@@ -113,7 +113,7 @@ function createEvmService(
       inSnapshot(() => {
         const context = runner.at(blockNumber, request.overrides)
         const gasLimit = clampGas(context.blockGasLimit, request.gas, limits)
-        return createAccessList(context, request, { gasLimit, memoryBytes: limits.callMemoryBytes, deadline })
+        return findAccessList(context, request, { gasLimit, memoryBytes: limits.callMemoryBytes, deadline })
       }),
     simulate: (simulation, blockNumber, limits, deadline) =>
       inSnapshot(() => simulate(simulation, blockNumber, { limits, deadline })),

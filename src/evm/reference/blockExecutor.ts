@@ -2,7 +2,7 @@ import type { EVMResult } from '@ethereumjs/evm'
 import { Account, Address } from '@ethereumjs/util'
 import { type RunTxResult, runTx } from '@ethereumjs/vm'
 import { bloomOf } from '../../chain/eth/bloom.js'
-import { blobBaseFee } from '../../chain/eth/fees.js'
+import { blobBaseFeeOf } from '../../chain/eth/fees.js'
 import type { ChainSpec, Rules } from '../../chain/eth/forks.js'
 import type { Genesis } from '../../chain/eth/genesis.js'
 import { createAddress, effectiveGasPrice } from '../../chain/eth/transaction.js'
@@ -21,7 +21,7 @@ import type { StateRootHasher } from '../transition/blockOutcome.js'
 import type { BlockGas } from '../transition/checkTransaction.js'
 import { DAO_ACCOUNTS, DAO_REFUND_CONTRACT } from '../transition/daoFork.js'
 import { checkTransaction } from './checkTransaction.js'
-import { createMachines, createPackageBlock, type Machine, type PackageBlock } from './machine.js'
+import { createMachines, createPackageBlock, type PackageBlock, type ReferenceMachine } from './machine.js'
 import { createOverlay, type Overlay } from './overlay.js'
 import { createPackageTransaction } from './packageTransaction.js'
 import { callBeforeTransactions, collectRequests } from './system.js'
@@ -57,7 +57,7 @@ async function putGenesis(overlay: Overlay, { accounts }: Genesis): Promise<void
 interface Job {
   spec: ChainSpec
   rules: Rules
-  machine: Machine
+  machine: ReferenceMachine
   overlay: Overlay
   block: Block
   roots: StateRootHasher
@@ -152,7 +152,7 @@ function toReceipt(transaction: Transaction, result: RunTxResult, header: Header
     effectiveGasPrice: effectiveGasPrice(transaction, header.baseFeePerGas),
     contractAddress: transaction.to ? undefined : createAddress(transaction.from, transaction.nonce),
     blobGasUsed: blob ? result.blobGasUsed : undefined,
-    blobGasPrice: blob ? blobBaseFee(header.excessBlobGas!, rules) : undefined,
+    blobGasPrice: blob ? blobBaseFeeOf(header.excessBlobGas!, rules) : undefined,
   }
 }
 

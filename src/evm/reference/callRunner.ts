@@ -12,7 +12,7 @@ import type { CallRequest } from '../calls/callRequest.js'
 import { StateUnavailable } from '../errors.js'
 import { LARGE_CALL_BYTES, MemoryMeter } from '../interpreter/memoryMeter.js'
 import { createCodeCache, createStateProviders, type StateProvider } from '../state/stateProvider.js'
-import { createMachines, createPackageBlock, type Machine, type PackageBlock } from './machine.js'
+import { createMachines, createPackageBlock, type PackageBlock, type ReferenceMachine } from './machine.js'
 import { createOverlay, type Overlay } from './overlay.js'
 
 /** Creates call contexts by block number, with one @ethereumjs EVM per fork. Calls must not overlap: a thread runs one
@@ -68,7 +68,7 @@ export function createReferenceRunner(chain: ChainReader, reader: StateReader) {
 }
 
 interface Job {
-  machine: Machine
+  machine: ReferenceMachine
   overlay: Overlay
   header: Header
   rules: Rules
@@ -104,7 +104,7 @@ interface Message {
   gasLimit: bigint
 }
 
-async function execute(machine: Machine, block: PackageBlock, { request, from, gasPrice, gasLimit }: Message) {
+async function execute(machine: ReferenceMachine, block: PackageBlock, { request, from, gasPrice, gasLimit }: Message) {
   const { execResult } = await machine.evm.runCall({
     block: block as never,
     gasPrice,
@@ -139,7 +139,7 @@ function settle(
 }
 
 /** Addresses and slots that are warm from the start (EIP-2929, 2930, 3651). */
-function warmUp(machine: Machine, request: CallRequest, from: Uint8Array, header: Header, rules: Rules): void {
+function warmUp(machine: ReferenceMachine, request: CallRequest, from: Uint8Array, header: Header, rules: Rules): void {
   if (!rules.has('berlin')) return
   const { journal, precompiles } = machine.evm
   for (const address of precompiles.keys()) journal.addAlwaysWarmAddress(address)

@@ -4,7 +4,7 @@ import { paramsTx } from '@ethereumjs/tx'
 import { Address, type KZG } from '@ethereumjs/util'
 import { createVM, type RunTxOpts, type VM } from '@ethereumjs/vm'
 import { keccak256, recoverPublicKey } from '../../chain/crypto.js'
-import { blobBaseFee, GAS_PER_BLOB } from '../../chain/eth/fees.js'
+import { blobBaseFeeOf, GAS_PER_BLOB } from '../../chain/eth/fees.js'
 import { type ChainSpec, FORKS, type Fork, type Rules } from '../../chain/eth/forks.js'
 import type { Header } from '../../chain/eth/types.js'
 import { concatBytes } from '../../lib/bytes.js'
@@ -24,7 +24,7 @@ export type PackageBlock = NonNullable<RunTxOpts['block']>
 export class UnknownToReference extends CairnError {}
 
 /** An @ethereumjs EVM for one fork of a chain, over one overlay. Creating it costs about 1 ms: keep it. */
-export interface Machine {
+export interface ReferenceMachine {
   readonly common: Common
   readonly evm: EVM
   readonly vm: VM
@@ -37,8 +37,8 @@ export function createMachines(
   overlay: Overlay,
   { blockHashes, meter }: { blockHashes: BlockHashes; meter?: MemoryMeter },
 ) {
-  const machines = new Map<Fork, Promise<Machine>>()
-  const build = async (rules: Rules): Promise<Machine> => {
+  const machines = new Map<Fork, Promise<ReferenceMachine>>()
+  const build = async (rules: Rules): Promise<ReferenceMachine> => {
     const { blobs } = rules
     const fork = packageFork(rules)
     const common = createPackageCommon(spec, fork)
@@ -64,7 +64,7 @@ export function createMachines(
     common.updateParams = () => {}
     return { common, evm, vm }
   }
-  return (rules: Rules): Promise<Machine> => {
+  return (rules: Rules): Promise<ReferenceMachine> => {
     let machine = machines.get(rules.fork)
     if (!machine) {
       machine = build(rules)
@@ -138,7 +138,7 @@ export function createPackageBlock(
   { baseFeePerGas = header.baseFeePerGas, freeBlobs = false }: { baseFeePerGas?: bigint; freeBlobs?: boolean } = {},
 ): PackageBlock {
   const { excessBlobGas } = header
-  const blobGasPrice = excessBlobGas === undefined || freeBlobs ? 0n : blobBaseFee(excessBlobGas, rules)
+  const blobGasPrice = excessBlobGas === undefined || freeBlobs ? 0n : blobBaseFeeOf(excessBlobGas, rules)
   return {
     common,
     header: {

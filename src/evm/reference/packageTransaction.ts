@@ -3,11 +3,11 @@ import { Address, type PrefixedHexString } from '@ethereumjs/util'
 import type { Transaction } from '../../chain/eth/types.js'
 import { bigIntToBytes } from '../../lib/bytes.js'
 import { formatData } from '../../lib/hex.js'
-import type { Machine } from './machine.js'
+import type { ReferenceMachine } from './machine.js'
 
 /** Converts to the package's transaction with the sender recovered on decoding: no signature is checked again. @throws
  *  Error in the package's words if a rule of the transaction's own fields is broken. */
-export function createPackageTransaction({ common }: Machine, transaction: Transaction): TypedTransaction {
+export function createPackageTransaction({ common }: ReferenceMachine, transaction: Transaction): TypedTransaction {
   const data = {
     type: transaction.type,
     nonce: transaction.nonce,

@@ -14,12 +14,12 @@ import {
   SYSTEM_CALL_STATE_GAS,
   SystemCallFailed,
 } from '../transition/system.js'
-import type { Machine, PackageBlock } from './machine.js'
+import type { PackageBlock, ReferenceMachine } from './machine.js'
 import type { Overlay } from './overlay.js'
 
 /** Context of a system call. */
 interface SystemCallSite {
-  machine: Machine
+  machine: ReferenceMachine
   overlay: Overlay
   block: PackageBlock
 }

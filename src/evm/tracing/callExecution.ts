@@ -4,7 +4,7 @@ import type { ChainReader } from '../../store/rows/types.js'
 import { requireCallTerms, requireSigned, ZERO_ADDRESS } from '../calls/callChecks.js'
 import type { RunTerms } from '../calls/callContext.js'
 import type { CallRequest } from '../calls/callRequest.js'
-import { type CallPlace, environmentsOf, runCall } from '../calls/callRunner.js'
+import { type CallPlace, environmentsOf, runContractCall } from '../calls/callRunner.js'
 import { type CallOverrides, overrideAccounts, overrideBlock } from '../calls/overrides.js'
 import type { ForkTables } from '../interpreter/forkTables.js'
 import type { TransactionContext } from '../transition/transactionContext.js'
@@ -40,7 +40,7 @@ export function callExecution(place: CallPlace, request: CallRequest, terms: Run
     const planned = { request, gasLimit, header, rules, chainId, blobBaseFee, isValidated: terms.isTransaction }
     if (terms.isTransaction) requireSigned(planned, journal.code(sender))
     const { gasPrice } = requireCallTerms(planned, () => sender.balance)
-    const outcome = runCall(place, request, terms)
+    const outcome = runContractCall(place, request, terms)
     // Transactions get unused gas back and pay for the rest; calls that only show their output need not.
     if (gasPrice > 0n) {
       const coinbase = journal.account(header.miner)

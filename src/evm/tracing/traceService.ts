@@ -52,14 +52,14 @@ export interface TraceService {
   replay(block: StoredBlock, range: ReplayRange, visit: (execution: BlockExecution) => void): void
   /** Passes the calls to `visit`, which runs them in sequence: on the state after the block, or before its transaction
    *  `transactionIndex`. @throws StateUnavailable; CallFailed for invalid overrides or an index beyond the block */
-  calls(block: StoredBlock, terms: CallTerms, visit: (executionOf: ExecutionOfCall) => void): void
+  calls(block: StoredBlock, terms: TracedCallTerms, visit: (executionOf: ExecutionOfCall) => void): void
 }
 
 /** A call as an execution; `isTransaction` checks it as a block transaction, except for the nonce. */
 export type ExecutionOfCall = (request: CallRequest, isTransaction?: boolean) => Execution
 
 /** Where and how calls are traced. */
-export interface CallTerms {
+export interface TracedCallTerms {
   readonly transactionIndex?: number
   readonly overrides?: CallOverrides
   readonly limits: Pick<CallLimits, 'gasCapPercent' | 'maxCallGas' | 'callMemoryBytes'>

@@ -1,4 +1,4 @@
-import { blobBaseFee, GAS_PER_BLOB } from '../../chain/eth/fees.js'
+import { blobBaseFeeOf, GAS_PER_BLOB } from '../../chain/eth/fees.js'
 import type { ChainSpec, Rules } from '../../chain/eth/forks.js'
 import type { Block, Header, Log, Receipt, Transaction } from '../../chain/eth/types.js'
 import type { ForkTables } from '../interpreter/forkTables.js'
@@ -130,7 +130,7 @@ export function receiptOf(
     effectiveGasPrice,
     contractAddress: applied.contractAddress,
     blobGasUsed: blobs && BigInt(blobs.length) * GAS_PER_BLOB,
-    blobGasPrice: blobs && blobBaseFee(header.excessBlobGas!, rules),
+    blobGasPrice: blobs && blobBaseFeeOf(header.excessBlobGas!, rules),
   }
 }
 

@@ -1,4 +1,4 @@
-import { blobBaseFee, GAS_PER_BLOB } from '../../chain/eth/fees.js'
+import { blobBaseFeeOf, GAS_PER_BLOB } from '../../chain/eth/fees.js'
 import type { Rules } from '../../chain/eth/forks.js'
 import { MAX_NONCE, MAX_TRANSACTION_GAS } from '../../chain/eth/transactionLimits.js'
 import type { Header, Transaction } from '../../chain/eth/types.js'
@@ -82,7 +82,7 @@ function checkFees(transaction: Transaction, header: Header, rules: Rules): Brok
     return { rule: 'fee cap', detail: `${maxFee} is below the base fee ${header.baseFeePerGas}` }
   }
   if (maxFeePerBlobGas !== undefined) {
-    const blobFee = blobBaseFee(header.excessBlobGas!, rules)
+    const blobFee = blobBaseFeeOf(header.excessBlobGas!, rules)
     if (maxFeePerBlobGas < blobFee) {
       return { rule: 'blob fee cap', detail: `${maxFeePerBlobGas} is below the blob base fee ${blobFee}` }
     }

@@ -1,4 +1,4 @@
-import { blobBaseFee, GAS_PER_BLOB } from '../../chain/eth/fees.js'
+import { blobBaseFeeOf, GAS_PER_BLOB } from '../../chain/eth/fees.js'
 import type { Rules } from '../../chain/eth/forks.js'
 import { effectiveGasPrice } from '../../chain/eth/transaction.js'
 import { MAX_TRANSACTION_GAS, nextNonce } from '../../chain/eth/transactionLimits.js'
@@ -74,7 +74,7 @@ export function blockEnvironment(
     slotNumber,
   } = header
   const baseFeePerGas = header.baseFeePerGas ?? 0n
-  const ofHeader = excessBlobGas === undefined || !rules.blobs ? 0n : blobBaseFee(excessBlobGas, rules)
+  const ofHeader = excessBlobGas === undefined || !rules.blobs ? 0n : blobBaseFeeOf(excessBlobGas, rules)
   return createEnvironment(
     {
       number,

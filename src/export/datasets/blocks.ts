@@ -1,10 +1,10 @@
-import type { BlockLink } from '../../store/rows/exportRows.js'
+import type { StoredBlockLink } from '../../store/rows/exportRows.js'
 import type { StoredBlock } from '../../store/rows/types.js'
 import { columns, nullable, type Row, toU32, toU64, toU64OrNull, uint256, uint256Cells } from '../columns.js'
 import type { Dataset } from '../dataset.js'
 import { LAYER_1 } from '../layers.js'
 
-export const blocks: Dataset<BlockLink> = {
+export const blocks: Dataset<StoredBlockLink> = {
   name: 'blocks',
   fileName: 'blocks',
   summary: 'Headers, one row a block.',

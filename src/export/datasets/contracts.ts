@@ -1,7 +1,7 @@
 import { keccak256 } from '../../chain/crypto.js'
 import { recordCalls, type TracedCall } from '../../evm/tracing/callTree.js'
 import { noDeadline } from '../../lib/deadline.js'
-import type { BlockLink } from '../../store/rows/exportRows.js'
+import type { StoredBlockLink } from '../../store/rows/exportRows.js'
 import { columns, type Row, toU32 } from '../columns.js'
 import type { Dataset } from '../dataset.js'
 import { LAYER_1 } from '../layers.js'
@@ -10,7 +10,7 @@ import type { ExportSource } from '../source.js'
 /** Limits of a replay: none, since these transactions have run before and their blocks are verified. */
 export const REPLAY = { deadline: noDeadline, memoryBytes: Number.POSITIVE_INFINITY }
 
-export const contracts: Dataset<BlockLink> = {
+export const contracts: Dataset<StoredBlockLink> = {
   name: 'contracts',
   fileName: 'contracts',
   summary: 'Contracts that transactions created, found by executing the blocks again.',
@@ -33,7 +33,7 @@ export const contracts: Dataset<BlockLink> = {
   },
 }
 
-function rowsOf({ chain, traces }: ExportSource, { number, hash, timestamp, txCount }: BlockLink): Row[] {
+function rowsOf({ chain, traces }: ExportSource, { number, hash, timestamp, txCount }: StoredBlockLink): Row[] {
   if (txCount === 0) return []
   const rows: Row[] = []
   const chainId = chain.chainId()

@@ -1,6 +1,6 @@
 import { keccak256 } from '../../chain/crypto.js'
 import { bytesToBigInt } from '../../lib/bytes.js'
-import type { BlockLink } from '../../store/rows/exportRows.js'
+import type { StoredBlockLink } from '../../store/rows/exportRows.js'
 import { columns, toU32, uint256, uint256Cells } from '../columns.js'
 import type { Dataset } from '../dataset.js'
 import { LAYER_1 } from '../layers.js'
@@ -9,7 +9,7 @@ import { logBatchBlocks, readLogs } from './logs.js'
 const TRANSFER = keccak256(new TextEncoder().encode('Transfer(address,address,uint256)'))
 
 /** Selects logs as cryo does: three topics and one word of data, which excludes ERC-721 transfers. */
-export const erc20Transfers: Dataset<BlockLink> = {
+export const erc20Transfers: Dataset<StoredBlockLink> = {
   name: 'erc20-transfers',
   fileName: 'erc20_transfers',
   summary: 'Logs of `Transfer(address,address,uint256)` with two indexed addresses and one word of data.',

@@ -4,7 +4,7 @@ import type { DecodedValue } from '../../decoding/readValues.js'
 import { UsageError } from '../../lib/errors.js'
 import { parseHex } from '../../lib/hex.js'
 import { didYouMean } from '../../lib/suggestion.js'
-import type { BlockLink, ExportedLog } from '../../store/rows/exportRows.js'
+import type { ExportedLog, StoredBlockLink } from '../../store/rows/exportRows.js'
 import { type Cell, type Column, columns, toU32, uint256, uint256Cells } from '../columns.js'
 import type { Dataset } from '../dataset.js'
 import { LAYER_1 } from '../layers.js'
@@ -31,7 +31,7 @@ export function eventDatasets({ rows }: ExportSource, decoder: Decoder, wanted: 
 }
 
 /** Creates the dataset of the logs that decode as this event. A log is in the dataset of at most one event. */
-function datasetOf(event: KnownEvent, decoder: Decoder): Dataset<BlockLink> {
+function datasetOf(event: KnownEvent, decoder: Decoder): Dataset<StoredBlockLink> {
   const { id, topic0, address, columns: args } = event
   return {
     name: `events ${id}`,

@@ -1,11 +1,11 @@
 import type { LogIdFilter } from '../../index/logs/logIds.js'
-import type { BlockLink, ExportedLog, LogShape } from '../../store/rows/exportRows.js'
+import type { ExportedLog, LogShape, StoredBlockLink } from '../../store/rows/exportRows.js'
 import { columns, nullable, toU32 } from '../columns.js'
 import type { Dataset } from '../dataset.js'
 import { LAYER_1 } from '../layers.js'
 import type { ExportSource } from '../source.js'
 
-export const logs: Dataset<BlockLink> = {
+export const logs: Dataset<StoredBlockLink> = {
   name: 'logs',
   fileName: 'logs',
   summary: 'Logs as they are.',
@@ -43,7 +43,7 @@ export const logs: Dataset<BlockLink> = {
 /** A log in its block. */
 export interface PlacedLog {
   readonly log: ExportedLog
-  readonly block: BlockLink
+  readonly block: StoredBlockLink
   readonly logIndex: number
   readonly transactionHash: Uint8Array
 }
@@ -64,7 +64,7 @@ export interface WantedLogs {
 /** Yields the logs of the blocks from the wanted addresses, ascending. */
 export function* readLogs(
   source: ExportSource,
-  links: readonly BlockLink[],
+  links: readonly StoredBlockLink[],
   { shape, topics0, addresses = source.addresses }: WantedLogs = {},
 ): Generator<PlacedLog> {
   const [first, last] = [links[0], links[links.length - 1]]

@@ -1,10 +1,10 @@
-import type { BlockLink } from '../../store/rows/exportRows.js'
+import type { StoredBlockLink } from '../../store/rows/exportRows.js'
 import { columns, nullable, toU32, toU64, toU64OrNull } from '../columns.js'
 import type { Dataset } from '../dataset.js'
 import { LAYER_1 } from '../layers.js'
 import { receiptsOf } from './transactions.js'
 
-export const receipts: Dataset<BlockLink> = {
+export const receipts: Dataset<StoredBlockLink> = {
   name: 'receipts',
   fileName: 'receipts',
   summary: 'Receipts without their logs. cryo has no such dataset.',

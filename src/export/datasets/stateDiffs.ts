@@ -1,7 +1,7 @@
 import { recordExecutionState } from '../../evm/tracing/executionState.js'
 import { fieldsOf, slotValue } from '../../evm/tracing/stateRecorder.js'
 import { concatBytes, equalBytes, keyOfBytes, padLeft } from '../../lib/bytes.js'
-import type { BlockLink } from '../../store/rows/exportRows.js'
+import type { StoredBlockLink } from '../../store/rows/exportRows.js'
 import { type Column, columns, nullable, type Row, toU32, uint256, uint256Cells } from '../columns.js'
 import type { Dataset } from '../dataset.js'
 import { LAYER_1 } from '../layers.js'
@@ -19,7 +19,7 @@ const BY_BLOCK =
   'Without transaction: the genesis allocation, system calls, withdrawals, rewards and other changes of the block itself.'
 const CLEARED = 'Also slots of a destroyed contract that its last transaction did not touch.'
 
-export const balanceDiffs: Dataset<BlockLink> = {
+export const balanceDiffs: Dataset<StoredBlockLink> = {
   name: 'balance-diffs',
   fileName: 'balance_diffs',
   summary: `Balances before and after each transaction that changed them. ${BY_BLOCK}`,
@@ -44,7 +44,7 @@ export const balanceDiffs: Dataset<BlockLink> = {
   },
 }
 
-export const storageDiffs: Dataset<BlockLink> = {
+export const storageDiffs: Dataset<StoredBlockLink> = {
   name: 'storage-diffs',
   fileName: 'storage_diffs',
   summary: `Storage slots before and after each transaction that changed them. ${BY_BLOCK} ${CLEARED}`,
@@ -69,7 +69,7 @@ export const storageDiffs: Dataset<BlockLink> = {
   },
 }
 
-function rowOf({ chain }: ExportSource, { number, timestamp }: BlockLink, cells: Row): Row {
+function rowOf({ chain }: ExportSource, { number, timestamp }: StoredBlockLink, cells: Row): Row {
   return [number, ...cells, chain.chainId(), toU32(timestamp)]
 }
 
@@ -95,13 +95,13 @@ interface Change<P, V> {
   to: V
 }
 
-function replayBalances(source: ExportSource, link: BlockLink): Change<Place, bigint>[] {
+function replayBalances(source: ExportSource, link: StoredBlockLink): Change<Place, bigint>[] {
   return replay(source, link, ({ address, balance }, { after }) => {
     return balance === after.balance ? [] : [{ place: { key: address, address }, from: balance, to: after.balance }]
   })
 }
 
-function replaySlots(source: ExportSource, link: BlockLink): Change<SlotPlace, Uint8Array>[] {
+function replaySlots(source: ExportSource, link: StoredBlockLink): Change<SlotPlace, Uint8Array>[] {
   return replay(source, link, ({ address, slots }, { slotNow }) =>
     [...slots.values()].flatMap(({ slot, value }) => {
       const now = slotNow(slot)
@@ -120,7 +120,7 @@ interface After {
 /** Executes the transactions of the block. Returns the changes that `compare` finds in what each of them touched. */
 function replay<P extends Place, V>(
   { chain, traces }: ExportSource,
-  { number, txCount }: BlockLink,
+  { number, txCount }: StoredBlockLink,
   compare: (before: Touched, now: After) => Pick<Change<P, V>, 'place' | 'from' | 'to'>[],
 ): Change<P, V>[] {
   if (txCount === 0) return []

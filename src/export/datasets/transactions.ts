@@ -1,13 +1,13 @@
 import { effectiveGasPrice, encodeTransaction } from '../../chain/eth/transaction.js'
 import type { Transaction } from '../../chain/eth/types.js'
 import { bigIntToFixedBytes, equalBytes } from '../../lib/bytes.js'
-import type { BlockLink, ExportedReceipt } from '../../store/rows/exportRows.js'
+import type { ExportedReceipt, StoredBlockLink } from '../../store/rows/exportRows.js'
 import { columns, nullable, type Row, toU32, toU64, toU64OrNull, uint256, uint256Cells } from '../columns.js'
 import type { Dataset } from '../dataset.js'
 import { LAYER_1 } from '../layers.js'
 import type { ExportSource } from '../source.js'
 
-export const transactions: Dataset<BlockLink> = {
+export const transactions: Dataset<StoredBlockLink> = {
   name: 'transactions',
   fileName: 'transactions',
   summary: 'Transactions, with the outcome of their receipts.',
@@ -53,7 +53,7 @@ export const transactions: Dataset<BlockLink> = {
 }
 
 /** Returns the receipts of a block, one per transaction. */
-export function receiptsOf({ rows }: ExportSource, { number, firstTx, txCount }: BlockLink): ExportedReceipt[] {
+export function receiptsOf({ rows }: ExportSource, { number, firstTx, txCount }: StoredBlockLink): ExportedReceipt[] {
   const receipts = rows.receipts({ from: firstTx, to: firstTx + txCount })
   if (receipts.length === txCount) return receipts
   throw new Error(`block ${number} has ${txCount} transactions and ${receipts.length} receipts; run 'cairn verify'`)

@@ -12,7 +12,7 @@ import type { BlockParts } from '../../sync/head/chainHead.js'
 import { deriveReceipts } from '../../sync/unexecutedBlock.js'
 import { decodeInflated, inflateMessage } from '../codec/message.js'
 import type { DecodedBlock, EncodedBlock } from '../codec/types.js'
-import { atPlace } from '../errors.js'
+import { atStreamPlace } from '../errors.js'
 
 /** A block that is consistent in itself; only its link to the head is unchecked. */
 export interface VerifiedBlock {
@@ -38,7 +38,7 @@ export function verifyReplicated(encoded: EncodedBlock, spec: ChainSpec): Verifi
   try {
     return verifyInflated(encoded, inflateMessage(encoded.payload), spec)
   } catch (error) {
-    throw atPlace(error, () => `block ${encoded.number}`)
+    throw atStreamPlace(error, () => `block ${encoded.number}`)
   }
 }
 
@@ -84,7 +84,7 @@ export function decodeUnverified(encoded: EncodedBlock, spec: ChainSpec): Verifi
   try {
     return takeVerified(encoded, inflateMessage(encoded.payload), spec)
   } catch (error) {
-    throw atPlace(error, () => `block ${encoded.number}`)
+    throw atStreamPlace(error, () => `block ${encoded.number}`)
   }
 }
 

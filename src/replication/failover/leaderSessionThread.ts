@@ -6,7 +6,7 @@ import { messageOf } from '../../lib/errors.js'
 import { createLogger } from '../../lib/logger.js'
 import { systemClock } from '../../sources/upstreams/clock.js'
 import { openForReading } from '../../store/open.js'
-import { type ChainFeed, createChainFeed } from '../chainFeed.js'
+import { createReplicatedChain, type ReplicatedChain } from '../chainFeed.js'
 import { createLagClock } from '../lagClock.js'
 import { connectNats, type NatsLink } from '../nats/connection.js'
 import { Fenced, StreamMissing, StreamReplaced } from '../nats/errors.js'
@@ -89,7 +89,7 @@ async function takeLease(link: NatsLink, lease: Lease): Promise<HeldLease> {
 }
 
 /** True when the database has everything in the stream, or no other process has published since this one did. */
-function isWhole(stream: ChainStream, { head, epoch }: StreamEnd, feed: ChainFeed): boolean {
+function isWhole(stream: ChainStream, { head, epoch }: StreamEnd, feed: ReplicatedChain): boolean {
   if (head === undefined) return true
   const own = feed.hash(head.number)
   if (own !== undefined && equalBytes(own, head.hash)) return true
@@ -98,18 +98,18 @@ function isWhole(stream: ChainStream, { head, epoch }: StreamEnd, feed: ChainFee
 }
 
 /** Resolves when everything that is committed is published, or the time is over. */
-async function drain(feed: ChainFeed, lost: AbortSignal): Promise<void> {
+async function drain(feed: ReplicatedChain, lost: AbortSignal): Promise<void> {
   const until = performance.now() + DRAIN_MS
   while (!lost.aborted && performance.now() < until && lagOf(feed) > 0) await systemClock.sleep(20)
 }
 
-function lagOf(feed: ChainFeed): number {
+function lagOf(feed: ReplicatedChain): number {
   const head = feed.head()
   const { block } = publisher?.status() ?? {}
   return head === undefined || block === undefined ? 0 : Math.max(0, head - block)
 }
 
-async function serveTerm(link: NatsLink, feed: ChainFeed): Promise<void> {
+async function serveTerm(link: NatsLink, feed: ReplicatedChain): Promise<void> {
   const holder = `${hostname()}:${process.pid}`
   const head = () => (publisher?.status().block === undefined ? null : feed.head())
   held = await takeLease(link, createLease(link, chain, { holder, head }))
@@ -145,7 +145,7 @@ async function run(): Promise<LeaderSessionReply> {
   let link: NatsLink | undefined
   let timer: NodeJS.Timeout | undefined
   try {
-    const feed = createChainFeed(db)
+    const feed = createReplicatedChain(db)
     const lag = createLagClock()
     const reportStatus = () => {
       const { sequence = 0, problem = null } = publisher?.status() ?? {}

@@ -5,7 +5,7 @@ import { formatData } from '../../lib/hex.js'
 import { describeUrl } from '../../sources/upstreams/describeUrl.js'
 import type { BlockRef } from '../../sync/head/events.js'
 import { ReplicationRefused } from './errors.js'
-import { createFrameReader, type Frame } from './frames.js'
+import { createFrameReader, type StreamFrame } from './frames.js'
 
 /** A server sends a heartbeat every 5 s. */
 const SILENCE_MS = 15_000
@@ -39,7 +39,7 @@ export async function* openFrames(
   address: string,
   locator: readonly BlockRef[],
   signal: AbortSignal,
-): AsyncGenerator<Frame> {
+): AsyncGenerator<StreamFrame> {
   const url = streamUrl(address)
   url.searchParams.set('locator', locator.map(({ number, hash }) => `${number}:${formatData(hash)}`).join())
   const response = await request(url, signal)

@@ -31,7 +31,7 @@ export interface FrameHead {
 }
 
 /** A received frame. */
-export interface Frame {
+export interface StreamFrame {
   readonly head: FrameHead
   readonly payload: Uint8Array
 }
@@ -69,7 +69,7 @@ export function encodeUnit(unit: ReplicationUnit): Buffer[] {
 /** Splits bytes that arrive in pieces into frames. */
 export interface FrameReader {
   /** Yields the frames that these bytes complete. @throws InvalidMessage */
-  push(bytes: Uint8Array): Generator<Frame>
+  push(bytes: Uint8Array): Generator<StreamFrame>
   /** @throws InvalidMessage when the bytes ended within a frame */
   end(): void
 }
@@ -107,7 +107,7 @@ export function createFrameReader(): FrameReader {
 }
 
 /** Reads the frame at the start of the bytes, or returns the number of bytes needed to read further. */
-function readFrame(bytes: Buffer): (Frame & { size: number }) | number {
+function readFrame(bytes: Buffer): (StreamFrame & { size: number }) | number {
   if (bytes.length < 4) return 4
   const headBytes = bytes.readUInt32BE(0)
   requireAtMost('length of the header', headBytes, MAX_HEAD_BYTES)
@@ -139,7 +139,7 @@ function parseHead(text: string): FrameHead {
 }
 
 /** Reads the block of a frame, without decoding it. @throws InvalidMessage for an invalid member */
-export function readBlockFrame({ head, payload }: Frame): EncodedBlock {
+export function readBlockFrame({ head, payload }: StreamFrame): EncodedBlock {
   return {
     number: requireNumber(head, 'number'),
     hash: requireHash('hash', head.hash),
@@ -150,7 +150,9 @@ export function readBlockFrame({ head, payload }: Frame): EncodedBlock {
 
 /** Reads the ancestor and the number of blocks of a reorg; undefined when the frame starts none.
  *  @throws InvalidMessage */
-export function readReorg({ head: { reorg } }: Frame): { number: number; hash: Uint8Array; count: number } | undefined {
+export function readReorg({
+  head: { reorg },
+}: StreamFrame): { number: number; hash: Uint8Array; count: number } | undefined {
   if (reorg === undefined) return undefined
   const [, number, hash, count] = /^(\d{1,15}):(0x[0-9a-f]{64}):(\d{1,9})$/.exec(String(reorg)) ?? []
   if (hash === undefined) throw new InvalidMessage('frame: reorg', `expected number:hash:count, got ${String(reorg)}`)
@@ -158,7 +160,7 @@ export function readReorg({ head: { reorg } }: Frame): { number: number; hash: U
 }
 
 /** Reads the finality of a frame; undefined when absent. @throws InvalidMessage */
-export function readFinality({ head }: Frame): Finality | undefined {
+export function readFinality({ head }: StreamFrame): Finality | undefined {
   if (head.safe === undefined && head.finalized === undefined) return undefined
   return { safe: requireNumber(head, 'safe', -1), finalized: requireNumber(head, 'finalized', -1) }
 }

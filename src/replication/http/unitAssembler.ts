@@ -4,7 +4,7 @@ import type { Finality } from '../../store/rows/types.js'
 import type { BlockRef } from '../../sync/head/events.js'
 import type { EncodedBlock, ReplicationUnit } from '../codec/types.js'
 import { InvalidMessage } from '../errors.js'
-import { type Frame, readBlockFrame, readFinality, readReorg } from './frames.js'
+import { readBlockFrame, readFinality, readReorg, type StreamFrame } from './frames.js'
 
 /** Max accepted blocks of one reorg: a server sends at most 128. */
 const MAX_REORG = 1024
@@ -13,13 +13,13 @@ const MAX_REORG = 1024
 export interface UnitAssembler {
   /** Returns the change set that the frame completes; undefined when it completes none. @throws InvalidMessage for a
    *  frame out of order */
-  take(frame: Frame): ReplicationUnit | undefined
+  take(frame: StreamFrame): ReplicationUnit | undefined
 }
 
 /** Creates an assembler of the frames after the block `top()`. */
 export function createUnitAssembler(top: () => BlockRef | undefined): UnitAssembler {
   let reorg: { ancestor: BlockRef; count: number; blocks: EncodedBlock[]; finality: Finality | undefined } | undefined
-  const takeBlock = (frame: Frame): ReplicationUnit | undefined => {
+  const takeBlock = (frame: StreamFrame): ReplicationUnit | undefined => {
     const begun = readReorg(frame)
     const finality = readFinality(frame)
     if (begun !== undefined) {

@@ -15,7 +15,7 @@ export interface Held {
 }
 
 /** Where a replica resumes. */
-export interface StreamStart {
+export interface NatsStreamStart {
   /** The first sequence to read. */
   readonly sequence: number
   /** The head before it; undefined for a replica without blocks. */
@@ -37,7 +37,7 @@ export async function findStart(
   stream: ChainStream,
   { position, locator }: Held,
   { signal, isNear = false }: { signal: AbortSignal; isNear?: boolean },
-): Promise<StreamStart | undefined> {
+): Promise<NatsStreamStart | undefined> {
   const range = await stream.range()
   const [top] = locator
   if (top === undefined) return beginning(stream, range)
@@ -70,7 +70,7 @@ function makesHead(head: MessageHead, { number, hash }: BlockRef): boolean {
 }
 
 /** Finds the first message that begins a change set. */
-async function beginning(stream: ChainStream, { first, last }: StreamRange): Promise<StreamStart | undefined> {
+async function beginning(stream: ChainStream, { first, last }: StreamRange): Promise<NatsStreamStart | undefined> {
   for (let sequence = first; sequence <= last; sequence++) {
     const head = (await stream.message(sequence))?.head()
     if (head?.unit.index === 1) return { sequence, top: undefined, epoch: undefined }
@@ -88,11 +88,11 @@ interface Search {
 }
 
 /** Finds the start after the newest block of the locator that a message from `first` on made the head. */
-async function searchFrom(first: number, search: Search): Promise<StreamStart | undefined> {
+async function searchFrom(first: number, search: Search): Promise<NatsStreamStart | undefined> {
   const { link, stream, locator, signal, last } = search
   const order = new Map(locator.map(({ hash }, at) => [keyOfBytes(hash), at]))
   let best = locator.length
-  let found: StreamStart | undefined
+  let found: NatsStreamStart | undefined
   try {
     for await (const message of readStream(link, stream, { from: first, headersOnly: true, signal })) {
       const head = message.head()

@@ -4,12 +4,12 @@ import { type Clock, systemClock } from '../../sources/upstreams/clock.js'
 import type { ReplicaPosition } from '../../store/replication/position.js'
 import type { ReplicaChain } from '../apply/replicaChain.js'
 import type { PositionedUnit, ReplicationSource, ReplicationUnit } from '../codec/types.js'
-import { atPlace, ReplicationGap } from '../errors.js'
+import { atStreamPlace, ReplicationGap } from '../errors.js'
 import { createKnownBlocks, type KnownBlocks } from '../knownBlocks.js'
 import { createStreamAssembler, type StreamAssembler } from './assembler.js'
 import type { NatsLink } from './connection.js'
 import { NotInStream, StreamDiverged, StreamMissing, StreamReplaced } from './errors.js'
-import { findStart, firstMessage, type StreamStart } from './findStart.js'
+import { findStart, firstMessage, type NatsStreamStart } from './findStart.js'
 import { type ChainStream, openStream, type StreamMessage } from './stream.js'
 import { readStream } from './streamReader.js'
 import { describeFailure, isTransientError, untilAborted } from './transientError.js'
@@ -107,7 +107,7 @@ async function locate(
   { until }: NatsSourceOptions,
   stream: ChainStream,
   { link, signal, blocks, position }: Reading,
-): Promise<StreamStart | undefined> {
+): Promise<NatsStreamStart | undefined> {
   // The state before the search, which then covers these messages.
   const [first, { head }] = await untilAborted(Promise.all([firstMessage(stream), stream.end()]), signal)
   const start = await untilAborted(findStart(link, stream, { position, locator: blocks.locator() }, { signal }), signal)
@@ -123,7 +123,7 @@ async function locate(
 /** Yields the change sets from `start` on. Ends at the sequence `until`, or when the signal aborts. */
 async function* readUnits(
   { onProblem, onConnectionHealth, until, clock }: NatsSourceOptions,
-  { stream, start, reading }: { stream: ChainStream; start: StreamStart; reading: Reading },
+  { stream, start, reading }: { stream: ChainStream; start: NatsStreamStart; reading: Reading },
 ): AsyncGenerator<PositionedUnit> {
   const { link, signal } = reading
   if (until !== undefined && start.sequence > until) return
@@ -151,7 +151,7 @@ function takeMessage(assembler: StreamAssembler, message: StreamMessage): Positi
   try {
     return assembler.take(message)
   } catch (error) {
-    throw atPlace(error, () => `${describeBlock(message)}message ${message.sequence} of the stream`)
+    throw atStreamPlace(error, () => `${describeBlock(message)}message ${message.sequence} of the stream`)
   }
 }
 

@@ -4,13 +4,13 @@ import { type Clock, systemClock } from '../../sources/upstreams/clock.js'
 import type { Finality } from '../../store/rows/types.js'
 import type { BlockRef } from '../../sync/head/events.js'
 import type { ReplicaChain } from '../apply/replicaChain.js'
-import type { ChainFeed } from '../chainFeed.js'
+import type { ReplicatedChain } from '../chainFeed.js'
 import type { ReplicationUnit } from '../codec/types.js'
 import type { NatsLink } from './connection.js'
 import { Fenced, StreamAdvanced, StreamReplaced, StreamWentBack } from './errors.js'
 import { endsUnit } from './messageHead.js'
 import { readPublisherCursor, writePublisherCursor } from './publisherCursor.js'
-import { createSender, type Sender } from './sender.js'
+import { createSender, type StreamSender } from './sender.js'
 import { type ChainStream, openStream, type StreamEnd } from './stream.js'
 import { describeFailure, isTransientError, untilAborted } from './transientError.js'
 import { HEADER_BYTES, messagesOf } from './unitMessages.js'
@@ -19,7 +19,7 @@ import { HEADER_BYTES, messagesOf } from './unitMessages.js'
 export interface PublisherOptions {
   readonly link: NatsLink
   /** The feed over the writer's database. */
-  readonly feed: ChainFeed
+  readonly feed: ReplicatedChain
   /** The chain, whose stream is created if missing, also when it is deleted later. */
   readonly chain: ReplicaChain
   /** Epoch of the held lease. */
@@ -77,7 +77,7 @@ export function createPublisher(options: PublisherOptions): Publisher {
     status = { ...status, problem }
   }
   let { applied } = options
-  const report = (stream: ChainStream, sender: Sender, published: BlockRef) => {
+  const report = (stream: ChainStream, sender: StreamSender, published: BlockRef) => {
     status = { stream: stream.name, sequence: sender.sequence, block: published.number, problem: null }
   }
   const publish = async () => {
@@ -144,7 +144,7 @@ async function startOf(options: PublisherOptions, stream: ChainStream, end: Stre
 }
 
 /** Returns the first stored block from `from` on; `head` and all blocks between are stored. */
-function firstAvailable(feed: ChainFeed, from: number, head: number): number {
+function firstAvailable(feed: ReplicatedChain, from: number, head: number): number {
   let [low, high] = [from, head]
   while (low < high) {
     const middle = Math.floor((low + high) / 2)
@@ -173,18 +173,18 @@ async function findRecent(
   return found
 }
 
-async function sendUnit({ epoch, link }: PublisherOptions, sender: Sender, unit: ReplicationUnit, top: BlockRef) {
+async function sendUnit({ epoch, link }: PublisherOptions, sender: StreamSender, unit: ReplicationUnit, top: BlockRef) {
   const maxBytes = link.maxPayload - HEADER_BYTES
   for (const message of messagesOf(unit, { epoch, top, maxBytes })) await sender.send(message)
 }
 
 interface Publishing {
   readonly stream: ChainStream
-  readonly sender: Sender
+  readonly sender: StreamSender
   readonly top: BlockRef
   readonly recent: readonly BlockRef[]
   readonly finality: Finality | undefined
-  report(stream: ChainStream, sender: Sender, published: BlockRef): void
+  report(stream: ChainStream, sender: StreamSender, published: BlockRef): void
 }
 
 /** Publishes the changes of the chain after `top`, until the signal aborts. */

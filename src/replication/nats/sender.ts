@@ -13,7 +13,7 @@ import type { OutgoingMessage } from './unitMessages.js'
  * a cluster of nats-server 2.9 each server compares it by itself, and one that has just caught up does not know it. */
 
 /** Appends messages to a stream, each exactly once. */
-export interface Sender {
+export interface StreamSender {
   /** Sequence of the last message in the stream. */
   readonly sequence: number
   /** Resolves when the message is in the stream right after the one before; retries without limit.
@@ -43,7 +43,7 @@ const LOOKS = 5
 const LOOK_MS = 500
 
 /** Creates a sender that appends after the last message of a stream. */
-export function createSender(options: SenderOptions): Sender {
+export function createSender(options: SenderOptions): StreamSender {
   const { link, stream, signal, onProblem = () => {}, clock = systemClock } = options
   let { sequence } = options
   const publish = async ({ head, data }: OutgoingMessage, next: number, id: string): Promise<boolean> => {

@@ -6,7 +6,7 @@ import { readLease } from './lease.js'
 import { isDenied, isTransientError } from './transientError.js'
 
 /** Options of `watchWriter`. */
-export interface WatchOptions {
+export interface WatchWriterOptions {
   readonly log: Logger
   readonly signal: AbortSignal
   /** Called each time that a publishing process is seen to have the lease. `head`: number of its newest block;
@@ -25,7 +25,7 @@ const LOOK_MS = 1000
 export async function watchWriter(
   link: NatsLink,
   chain: ReplicaChain,
-  { log, signal, onWriter, onDenied, clock = systemClock }: WatchOptions,
+  { log, signal, onWriter, onDenied, clock = systemClock }: WatchWriterOptions,
 ): Promise<void> {
   while (!signal.aborted) {
     try {

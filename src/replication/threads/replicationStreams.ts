@@ -2,7 +2,7 @@ import { CairnError, messageOf } from '../../lib/errors.js'
 import { formatData } from '../../lib/hex.js'
 import type { Finality } from '../../store/rows/types.js'
 import type { BlockRef } from '../../sync/head/events.js'
-import type { ChainFeed } from '../chainFeed.js'
+import type { ReplicatedChain } from '../chainFeed.js'
 import type { StreamStart } from '../http/feed.js'
 import { encodeFrame, encodeUnit, FRAME_FORMAT } from '../http/frames.js'
 
@@ -46,7 +46,7 @@ export interface ReplicationStreams {
 
 /** Starts without streams. `send` gets whole frames, `end` the reason why a stream cannot continue. */
 export function createReplicationStreams(
-  feed: ChainFeed,
+  feed: ReplicatedChain,
   { send, end }: { send(id: number, frames: Buffer): void; end(id: number, problem: string): void },
 ): ReplicationStreams {
   const streams = new Map<number, Stream>()
@@ -114,13 +114,13 @@ function goOn(stream: Stream, { ancestor, blocks }: { ancestor?: BlockRef; block
   if (ancestor !== undefined) stream.base = stream.base.filter(({ number }) => number <= ancestor.number)
 }
 
-function blockBefore(feed: ChainFeed, from: number): BlockRef {
+function blockBefore(feed: ReplicatedChain, from: number): BlockRef {
   const hash = feed.hash(from - 1)
   if (hash !== undefined) return { number: from - 1, hash }
   throw new BlockUnavailable(from, feed.head())
 }
 
-function greeting(feed: ChainFeed): Buffer {
+function greeting(feed: ReplicatedChain): Buffer {
   const genesis = feed.hash(0)
   return encodeFrame({
     format: FRAME_FORMAT,
@@ -129,6 +129,6 @@ function greeting(feed: ChainFeed): Buffer {
   })
 }
 
-function heartbeat(feed: ChainFeed): Buffer {
+function heartbeat(feed: ReplicatedChain): Buffer {
   return encodeFrame({ kind: 'heartbeat', head: feed.head() ?? null })
 }

@@ -1,6 +1,6 @@
 import { parentPort, workerData } from 'node:worker_threads'
 import { openForReading } from '../../store/open.js'
-import { createChainFeed } from '../chainFeed.js'
+import { createReplicatedChain } from '../chainFeed.js'
 import type { ReplicationReply, ReplicationRequest, ReplicationThreadData } from './replicationProtocol.js'
 import { createReplicationStreams } from './replicationStreams.js'
 
@@ -14,7 +14,7 @@ const port = parentPort!
 const { datadir } = workerData as ReplicationThreadData
 const db = openForReading(datadir)
 const post = (reply: ReplicationReply, transfer: ArrayBuffer[] = []) => port.postMessage(reply, transfer)
-const streams = createReplicationStreams(createChainFeed(db), {
+const streams = createReplicationStreams(createReplicatedChain(db), {
   send: (id, frames) => {
     const bytes = new Uint8Array(frames) // its own memory, which can be transferred
     post({ kind: 'frames', id, bytes }, [bytes.buffer])

@@ -10,9 +10,9 @@ import {
 } from '../../evm/errors.js'
 import { AddressIndexMissing } from '../../index/addresses/errors.js'
 import {
-  type BlockRange,
   LogScanTimeout,
   LogsUnavailable,
+  type ScannedRange,
   TooManyFilterParams,
   TooManyLogs,
   TooManyTopics,
@@ -162,7 +162,7 @@ export function revertMessage(data: Uint8Array): string {
 }
 
 /** A narrower range for which the query succeeds, as `data`. */
-function fittingRange(fits: BlockRange | undefined): Pick<RpcErrorBody, 'data'> {
+function fittingRange(fits: ScannedRange | undefined): Pick<RpcErrorBody, 'data'> {
   return fits ? { data: { from: formatQuantity(fits.from), to: formatQuantity(fits.to) } } : {}
 }
 

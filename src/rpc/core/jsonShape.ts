@@ -1,5 +1,5 @@
 /** Maximum nesting of arrays and objects in a body. Deeper ones take long to parse and cannot be cloned. */
-export const MAX_JSON_DEPTH = 256
+export const MAX_REQUEST_DEPTH = 256
 
 /** Maximum weight of a body: a value weighs 1, an array or object 3, a member 7. JSON.parse is slowest for members with
  *  distinct names and for small arrays: this weight takes at most 50 ms, 5 MB take up to 1 s. A batch of 1,000 calls
@@ -33,7 +33,7 @@ const SHORT: JsonShape = {}
 /** Scans a text before JSON.parse. Does not check that it is JSON. */
 export function measureShape(text: string): JsonShape {
   // Balanced brackets cannot nest too deep here; unbalanced ones are refused by JSON.parse at once.
-  if (text.length <= 2 * MAX_JSON_DEPTH) return SHORT
+  if (text.length <= 2 * MAX_REQUEST_DEPTH) return SHORT
   let depth = 0
   let weight = 0
   let values = 1
@@ -50,7 +50,7 @@ export function measureShape(text: string): JsonShape {
     else if (code === OPEN_ARRAY || code === OPEN_OBJECT) {
       weight += 3
       values++
-      if (++depth > MAX_JSON_DEPTH) return { fault: `request is nested deeper than ${MAX_JSON_DEPTH} levels` }
+      if (++depth > MAX_REQUEST_DEPTH) return { fault: `request is nested deeper than ${MAX_REQUEST_DEPTH} levels` }
     } else if (code === CLOSE_ARRAY || code === CLOSE_OBJECT) depth--
     else if (++run >= LONG_RUN) {
       STRUCTURAL.lastIndex = at

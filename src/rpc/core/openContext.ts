@@ -117,7 +117,7 @@ export function openContext(options: {
     replication: options.replication,
     calls: options.calls,
     log: options.log,
-    clientVersion: clientVersion(),
+    clientVersion: clientVersionText(),
   }
   const loadBudgetedEvm = async (budget: Budget) => {
     const { createBudgetedService } = await import('../../evm/calls/loadEvmService.js')
@@ -127,7 +127,7 @@ export function openContext(options: {
 }
 
 /** Result of `web3_clientVersion`: `Cairn/v0.1.0/linux-x64/node20`. */
-export function clientVersion(): string {
+export function clientVersionText(): string {
   const [major] = process.versions.node.split('.')
   return `Cairn/v${packageVersion()}/${process.platform}-${process.arch}/node${major}`
 }

@@ -1,7 +1,7 @@
 import { equalBytes, padLeft } from '../../lib/bytes.js'
 import { formatData } from '../../lib/hex.js'
 import type { StoredBlock } from '../../store/rows/types.js'
-import type { SlotChanges } from '../../store/state/hashedRanges.js'
+import type { RangeSlotChanges } from '../../store/state/hashedRanges.js'
 import { BLOCK_UNAVAILABLE, findBlock, HASH_UNAVAILABLE, requireStateBlock } from '../core/blockId.js'
 import type { RpcContext } from '../core/context.js'
 import { RpcError, SERVER_ERROR } from '../core/errors.js'
@@ -79,7 +79,7 @@ function requireParent({ chain }: RpcContext, { header }: StoredBlock): number {
 async function changesBefore(
   context: RpcContext,
   { block, index, contract }: { block: StoredBlock; index: number; contract: Uint8Array },
-): Promise<SlotChanges | undefined> {
+): Promise<RangeSlotChanges | undefined> {
   // geth: in a block without transactions, index 0 is the parent's state.
   if (index === 0 && block.txCount === 0) return undefined
   if (index >= block.txCount) {
@@ -89,7 +89,7 @@ async function changesBefore(
   }
   const traces = await context.loadTraces()
   const { deadline, limits } = context
-  let changes: SlotChanges | undefined
+  let changes: RangeSlotChanges | undefined
   traces.replay(block, { first: index, last: index, deadline, memoryBytes: limits.callMemoryBytes }, ({ journal }) => {
     const touched = journal.takeTouched().find((each) => equalBytes(each.address, contract))
     if (touched !== undefined) changes = { cleared: touched.cleared || touched.account === null, slots: touched.slots }

@@ -28,7 +28,7 @@ export function requireTraceable(block: StoredBlock): StoredBlock {
 }
 
 /** Location of the transaction. @throws RpcError if it does not exist */
-export function requireTransaction(
+export function requireTracedTransaction(
   { chain, transactions }: RpcContext,
   hash: Uint8Array,
 ): { block: StoredBlock; index: number } {

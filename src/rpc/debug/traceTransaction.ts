@@ -4,7 +4,7 @@ import { defineMethod } from '../core/method.js'
 import { transactionHashParam } from '../eth/commonParams.js'
 import { TRACE_SCHEMA } from './schemas.js'
 import { traceConfigParam, traceDeadline } from './traceConfig.js'
-import { requireTransaction, TRACE_ERRORS, TRANSACTION_ERROR } from './traceErrors.js'
+import { requireTracedTransaction, TRACE_ERRORS, TRANSACTION_ERROR } from './traceErrors.js'
 import { writeTrace } from './tracers/tracers.js'
 
 export const traceTransaction = defineMethod({
@@ -19,7 +19,7 @@ export const traceTransaction = defineMethod({
   errors: [TRANSACTION_ERROR, HASH_UNAVAILABLE, ...TRACE_ERRORS],
   handler: async (context, hash, config) => {
     const traces = await context.loadTraces()
-    const { block, index } = requireTransaction(context, hash)
+    const { block, index } = requireTracedTransaction(context, hash)
     const out = createJsonOutput(context.sendPart)
     const deadline = traceDeadline(context.deadline, config)
     const range = { first: index, last: index, deadline, memoryBytes: context.limits.callMemoryBytes }

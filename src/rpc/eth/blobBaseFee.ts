@@ -1,4 +1,4 @@
-import { blobBaseFee as feeOf } from '../../chain/eth/fees.js'
+import { blobBaseFeeOf as feeOf } from '../../chain/eth/fees.js'
 import { formatQuantity } from '../../lib/hex.js'
 import { findBlock } from '../core/blockId.js'
 import { defineMethod } from '../core/method.js'

@@ -1,4 +1,4 @@
-import { blobBaseFee, GAS_PER_BLOB, nextBaseFee, nextExcessBlobGas } from '../../chain/eth/fees.js'
+import { blobBaseFeeOf, GAS_PER_BLOB, nextBaseFee, nextExcessBlobGas } from '../../chain/eth/fees.js'
 import { rulesAt } from '../../chain/eth/forks.js'
 import { formatQuantity } from '../../lib/hex.js'
 import type { ChainReader, StoredBlock } from '../../store/rows/types.js'
@@ -110,8 +110,8 @@ function feesOfBlock(chain: ChainReader, block: StoredBlock): FeeRow {
     nextBlobBaseFee: 0n,
   }
   if (header.excessBlobGas !== undefined && rules.blobs) {
-    row.blobBaseFee = blobBaseFee(header.excessBlobGas, rules)
-    row.nextBlobBaseFee = blobBaseFee(nextExcessBlobGas(header, nextRules), nextRules)
+    row.blobBaseFee = blobBaseFeeOf(header.excessBlobGas, rules)
+    row.nextBlobBaseFee = blobBaseFeeOf(nextExcessBlobGas(header, nextRules), nextRules)
     row.blobGasUsedRatio = Number(header.blobGasUsed ?? 0n) / (rules.blobs.max * Number(GAS_PER_BLOB))
   }
   return row

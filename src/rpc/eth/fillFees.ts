@@ -1,4 +1,4 @@
-import { blobBaseFee } from '../../chain/eth/fees.js'
+import { blobBaseFeeOf } from '../../chain/eth/fees.js'
 import type { CallRequest } from '../../evm/calls/callRequest.js'
 import { formatQuantity } from '../../lib/hex.js'
 import type { StoredBlock } from '../../store/rows/types.js'
@@ -73,7 +73,7 @@ export function hasFees({ gasPrice, maxFeePerGas, maxPriorityFeePerGas, maxFeePe
 
 function doubleBlobFee({ chain }: RpcContext, block: StoredBlock): bigint | undefined {
   const { excessBlobGas } = block.header
-  return excessBlobGas === undefined ? undefined : 2n * blobBaseFee(excessBlobGas, chain.rulesOf(block))
+  return excessBlobGas === undefined ? undefined : 2n * blobBaseFeeOf(excessBlobGas, chain.rulesOf(block))
 }
 
 function refuse(reason: string): never {

@@ -2,7 +2,7 @@ import { recordCalls, type TracedCall } from '../../evm/tracing/callTree.js'
 import type { Applied } from '../../evm/tracing/execution.js'
 import type { StoredBlock } from '../../store/rows/types.js'
 import type { RpcContext } from '../core/context.js'
-import { requireTransaction } from '../debug/traceErrors.js'
+import { requireTracedTransaction } from '../debug/traceErrors.js'
 import { precompilesOf } from '../debug/tracers/tracers.js'
 
 /** A re-executed transaction. */
@@ -33,7 +33,7 @@ export async function traceBlockCalls(
 
 /** A transaction with its calls. @throws RpcError if no stored transaction has the hash */
 export async function traceTransactionCalls(context: RpcContext, hash: Uint8Array): Promise<TracedTransaction> {
-  const { block, index } = requireTransaction(context, hash)
+  const { block, index } = requireTracedTransaction(context, hash)
   const [traced] = await traceBlockCalls(context, block, { first: index, last: index })
   return traced
 }

@@ -15,7 +15,7 @@ import { parseJsonExact } from '../../lib/json.js'
 import type { L2Reader } from '../../store/l2/l2Reader.js'
 import { L2PartUnavailable } from '../../store/l2/unavailable.js'
 import type { ReceiptSource } from './receiptJson.js'
-import { formatTransaction, type TransactionJson } from './transactionJson.js'
+import { formatL2Transaction, type TransactionJson } from './transactionJson.js'
 
 /** The content of a block's recording besides its header. */
 export interface L2Body {
@@ -68,7 +68,7 @@ function parseBody(raw: Uint8Array, number: number | undefined): L2Body {
   let transactions: readonly TransactionJson[] | undefined
   const readTransactions = () => {
     if (entries.length > 0 && typeof entries[0].value === 'string') throw new L2PartUnavailable(number, 'transactions')
-    transactions ??= readable(number, () => fields.map(formatTransaction))
+    transactions ??= readable(number, () => fields.map(formatL2Transaction))
     return transactions
   }
   return {

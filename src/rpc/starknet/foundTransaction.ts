@@ -4,10 +4,10 @@ import { required } from '../core/params.js'
 import { type FoundL2Block, feltParam } from './blockId.js'
 import { type L2Body, readL2Body } from './body.js'
 import { starknetError, TRANSACTION_NOT_FOUND } from './errors.js'
-import { formatReceipt } from './receiptJson.js'
+import { formatL2Receipt } from './receiptJson.js'
 
 /** The parameter of methods that look up a transaction. */
-export const transactionHashParam = required('transaction_hash', feltParam, 'hash of the transaction')
+export const l2TransactionHashParam = required('transaction_hash', feltParam, 'hash of the transaction')
 
 /** A transaction by its hash: its block and its index there. */
 export interface FoundTransaction {
@@ -43,5 +43,5 @@ export function formatTransactionAt(body: L2Body, index: number): object {
 
 /** Receipt `index` (TXN_RECEIPT). @throws L2PartUnavailable */
 export function formatReceiptAt(body: L2Body, found: FoundL2Block, index: number): object {
-  return formatReceipt(body.receipts()[index], finalityOf(found))
+  return formatL2Receipt(body.receipts()[index], finalityOf(found))
 }

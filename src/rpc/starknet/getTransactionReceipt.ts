@@ -1,7 +1,7 @@
 import { formatFelt } from '../../chain/starknet/felt.js'
 import { defineMethod } from '../core/method.js'
 import { PART_UNAVAILABLE, TRANSACTION_NOT_FOUND } from './errors.js'
-import { bodyOf, formatReceiptAt, requireTransaction, transactionHashParam } from './foundTransaction.js'
+import { bodyOf, formatReceiptAt, l2TransactionHashParam, requireTransaction } from './foundTransaction.js'
 import { STARKNET_RECEIPT_SCHEMA } from './schemas.js'
 
 export const getTransactionReceipt = defineMethod({
@@ -9,7 +9,7 @@ export const getTransactionReceipt = defineMethod({
   summary: 'The receipt of a layer-2 transaction.',
   description: 'Fees, and gas totals of blocks before 0.13.2, that were not recorded are zero.',
   cost: 'scan',
-  params: [transactionHashParam],
+  params: [l2TransactionHashParam],
   result: { name: 'receipt', schema: STARKNET_RECEIPT_SCHEMA },
   errors: [TRANSACTION_NOT_FOUND, PART_UNAVAILABLE],
   handler: ({ l2 }, hash) => {

@@ -6,8 +6,8 @@ import {
   bodyOf,
   type FoundTransaction,
   finalityOf,
+  l2TransactionHashParam,
   requireTransaction,
-  transactionHashParam,
 } from './foundTransaction.js'
 import { STARKNET_STATUS_SCHEMA } from './schemas.js'
 
@@ -16,7 +16,7 @@ export const getTransactionStatus = defineMethod({
   summary: 'Whether a layer-2 transaction is final and whether it was executed.',
   description: '`execution_status` is omitted, as the specification allows, if receipts were not recorded.',
   cost: 'scan',
-  params: [transactionHashParam],
+  params: [l2TransactionHashParam],
   result: { name: 'status', schema: STARKNET_STATUS_SCHEMA },
   errors: [TRANSACTION_NOT_FOUND],
   handler: ({ l2 }, hash) => {

@@ -19,7 +19,7 @@ export interface ReceiptSource {
 }
 
 /** TXN_RECEIPT. A fee and gas that were not recorded are zero. */
-export function formatReceipt(source: ReceiptSource, finalityStatus: string): object {
+export function formatL2Receipt(source: ReceiptSource, finalityStatus: string): object {
   const { receipt, transaction } = source
   const { actualFee = 0n, gasConsumed, messages, events = [], revertReason } = receipt
   return {

@@ -19,7 +19,7 @@ export interface TransactionJson {
 }
 
 /** Formats the transaction of a recording. @throws InvalidL2Recording when a member is missing or malformed */
-export function formatTransaction(field: Field): TransactionJson {
+export function formatL2Transaction(field: Field): TransactionJson {
   const version = formatFelt(optional(member(field, 'version'), felt) ?? 0n)
   const read = TYPES[typeOf(field)]
   return { type: typeOf(field), version, ...read(field, version) }

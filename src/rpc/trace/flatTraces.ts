@@ -5,7 +5,7 @@ import { hasRewards, rewardsOf } from '../../evm/transition/block.js'
 import { formatData, formatQuantity } from '../../lib/hex.js'
 import type { StoredBlock } from '../../store/rows/types.js'
 import type { RpcContext } from '../core/context.js'
-import { requireTransaction } from '../debug/traceErrors.js'
+import { requireTracedTransaction } from '../debug/traceErrors.js'
 import { type FlatCall, flattenCalls } from '../debug/tracers/flatCalls.js'
 import { parityFlatOptions } from '../debug/tracers/tracers.js'
 
@@ -57,7 +57,7 @@ function traceTransaction(execution: BlockExecution): LocalTrace[] {
  *  CallMemoryExceeded */
 export async function tracesOfTransaction(context: RpcContext, hash: Uint8Array): Promise<LocalTrace[]> {
   const traces = await context.loadTraces()
-  const { block, index: at } = requireTransaction(context, hash)
+  const { block, index: at } = requireTracedTransaction(context, hash)
   const { deadline, limits } = context
   const out: LocalTrace[] = []
   const range = { first: at, last: at, deadline, memoryBytes: limits.callMemoryBytes }

@@ -1,6 +1,6 @@
 import { HASH_UNAVAILABLE } from '../core/blockId.js'
 import { defineMethod } from '../core/method.js'
-import { requireTransaction, TRACE_ERRORS, TRANSACTION_ERROR } from '../debug/traceErrors.js'
+import { requireTracedTransaction, TRACE_ERRORS, TRANSACTION_ERROR } from '../debug/traceErrors.js'
 import { transactionHashParam } from '../eth/commonParams.js'
 import { replayResult, traceKindsParam } from './replayResult.js'
 import { REPLAY_SCHEMA } from './schemas.js'
@@ -17,7 +17,7 @@ export const replayTransaction = defineMethod({
   errors: [TRANSACTION_ERROR, HASH_UNAVAILABLE, ...TRACE_ERRORS],
   handler: async (context, hash, kinds) => {
     const traces = await context.loadTraces()
-    const { block, index: at } = requireTransaction(context, hash)
+    const { block, index: at } = requireTracedTransaction(context, hash)
     const { deadline, limits } = context
     let result: object = {}
     const range = { first: at, last: at, deadline, memoryBytes: limits.callMemoryBytes }

@@ -2,7 +2,7 @@
 export type CorsPolicy = '*' | 'loopback' | readonly string[]
 
 /** A response header. */
-export type Header = [name: string, value: string]
+export type ResponseHeader = [name: string, value: string]
 
 /** The policy of `--cors`: a comma-separated list of origins, or `*` for all. Default: an open server on loopback
  *  allows pages from localhost and loopback addresses, for developers; any other server allows none. */
@@ -24,10 +24,10 @@ export function isAllowedOrigin(policy: CorsPolicy, origin: string): boolean {
 }
 
 /** Response headers that pages may read besides the usual ones. */
-const EXPOSED: Header = ['Access-Control-Expose-Headers', 'Retry-After, Cairn-Head']
+const EXPOSED: ResponseHeader = ['Access-Control-Expose-Headers', 'Retry-After, Cairn-Head']
 
 /** CORS headers of every response to a request from `origin`. */
-export function corsHeaders(policy: CorsPolicy, origin: string | undefined): Header[] {
+export function corsHeaders(policy: CorsPolicy, origin: string | undefined): ResponseHeader[] {
   if (policy === '*') return [['Access-Control-Allow-Origin', '*'], EXPOSED]
   if (policy.length === 0) return []
   if (origin === undefined || !isAllowedOrigin(policy, origin)) return [['Vary', 'Origin']]
@@ -35,7 +35,7 @@ export function corsHeaders(policy: CorsPolicy, origin: string | undefined): Hea
 }
 
 /** CORS headers of the response to OPTIONS. Without an allowed origin the browser blocks the request anyway. */
-export function preflightHeaders(requestedHeaders: string | undefined): Header[] {
+export function preflightHeaders(requestedHeaders: string | undefined): ResponseHeader[] {
   return [
     ['Access-Control-Allow-Methods', 'POST, GET, OPTIONS'],
     ['Access-Control-Allow-Headers', requestedHeaders ?? 'Content-Type'],

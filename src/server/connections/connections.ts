@@ -7,7 +7,7 @@ import { retryHeaders } from '../access/access.js'
 import { BUSY } from '../limits/admission.js'
 import type { ServerLimits } from '../limits/limits.js'
 import type { Lane, OutputBudget } from '../limits/outputBudget.js'
-import { createProgress, type Progress } from '../limits/progress.js'
+import { createStallDetector, type StallDetector } from '../limits/progress.js'
 import type { ReadBudget } from '../limits/readBudget.js'
 import { createIdleQueue, createQueueEntry, type IdleQueue, type QueueEntry, unlink } from './idleQueue.js'
 import { bodyHeaders, formatPlainAnswer } from './responseParts.js'
@@ -62,8 +62,8 @@ interface Connection {
   readonly activity: Activity
   readonly entry: QueueEntry<Socket>
   /** Progress of a client with a response to read. */
-  readProgress: Progress | undefined
-  contendedProgress: Progress | undefined
+  readProgress: StallDetector | undefined
+  contendedProgress: StallDetector | undefined
 }
 
 /** Options of `watchConnections`. */
@@ -92,13 +92,13 @@ export function watchConnections(server: Server, { limits, output, reads, metric
       return false
     }
     const taken = takenBytes(socket)
-    connection.readProgress ??= createProgress(rule, nowMs)
+    connection.readProgress ??= createStallDetector(rule, nowMs)
     if (connection.readProgress.isStalled(taken, nowMs)) return true
     if (!output.isContended() || connection.lane.usedBytes() < MUCH_BYTES) {
       connection.contendedProgress = undefined
       return false
     }
-    connection.contendedProgress ??= createProgress(CONTENDED_RULE, nowMs)
+    connection.contendedProgress ??= createStallDetector(CONTENDED_RULE, nowMs)
     return connection.contendedProgress.isStalled(taken, nowMs)
   }
   const timer = setInterval(

@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http'
 import { createGrowingBytes, type GrowingBytes } from '../connections/growingBytes.js'
 import type { ByteBudget } from '../limits/byteBudget.js'
 import type { ServerLimits } from '../limits/limits.js'
-import { createProgress } from '../limits/progress.js'
+import { createStallDetector } from '../limits/progress.js'
 import type { ReadBudget } from '../limits/readBudget.js'
 
 /** Why a body was not read completely: too long, too slow, or no memory. */
@@ -45,7 +45,7 @@ export function createBodyReader({ bodies, reads, limits, onSweep }: BodyReaderO
       const length = Number(request.headers['content-length'] ?? maxBytes)
       if (length > maxBytes) return taker.fail('large')
       const holding = bodies.open()
-      const progress = createProgress(rule, performance.now())
+      const progress = createStallDetector(rule, performance.now())
       let first: Buffer | undefined
       let growing: GrowingBytes | undefined
       const size = () => growing?.sizeBytes() ?? first?.length ?? 0

@@ -12,7 +12,7 @@ import {
   type Refusal,
   retryHeaders,
 } from '../access/access.js'
-import { corsHeaders, type Header, preflightHeaders } from '../access/cors.js'
+import { corsHeaders, preflightHeaders, type ResponseHeader } from '../access/cors.js'
 import { createHostCheck } from '../access/hosts.js'
 import { openRecord } from '../accounting/requestRecord.js'
 import { type Connections, TOO_SLOW, watchConnections } from '../connections/connections.js'
@@ -278,7 +278,7 @@ function rejectHost(response: ServerResponse): void {
 
 function answerPreflight(
   response: ServerResponse,
-  cors: readonly Header[],
+  cors: readonly ResponseHeader[],
   requestedHeaders: string | undefined,
 ): void {
   response.writeHead(204, [...cors, ...preflightHeaders(requestedHeaders)].flat()).end()

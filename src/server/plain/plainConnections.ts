@@ -11,7 +11,7 @@ import { writeParts } from '../connections/writeParts.js'
 import type { Reply } from '../exchange.js'
 import type { ByteBudget } from '../limits/byteBudget.js'
 import type { FairTurns } from '../limits/fairTurns.js'
-import { createProgress, type Progress } from '../limits/progress.js'
+import { createStallDetector, type StallDetector } from '../limits/progress.js'
 import type { ReadBudget } from '../limits/readBudget.js'
 import type { RefusalCounter } from '../limits/refusals.js'
 import { type PlainHead, parsePlainHead } from './plainHead.js'
@@ -136,7 +136,7 @@ function openPlainConnection<Admitted>(
   let hasEnded = false
   let silentSince = performance.now()
   /** Progress of an incomplete request. */
-  let requestProgress: Progress | undefined
+  let requestProgress: StallDetector | undefined
   /** Called once the previous response was written. */
   let onAnswerTaken: (() => void) | undefined
   // Clients repeat the same head, so the last one is cached.
@@ -191,7 +191,7 @@ function openPlainConnection<Admitted>(
   /** Waits for the rest of a request. */
   const waitUntil = (size: number) => {
     needed = size
-    requestProgress ??= createProgress(timeouts, performance.now())
+    requestProgress ??= createStallDetector(timeouts, performance.now())
     turns.count(unread.size())
     activity.receive()
     waitForMore()

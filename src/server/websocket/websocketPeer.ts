@@ -14,7 +14,7 @@ import { BUSY } from '../limits/admission.js'
 import type { Holding } from '../limits/byteBudget.js'
 import type { FairTurns } from '../limits/fairTurns.js'
 import { type Lane, type Room, SMALL_ANSWER_BYTES } from '../limits/outputBudget.js'
-import { createProgress, type Progress } from '../limits/progress.js'
+import { createStallDetector, type StallDetector } from '../limits/progress.js'
 import type { ReadBudget, ReadTurns } from '../limits/readBudget.js'
 import { createFrameMeter, type FrameMeter } from './frameMeter.js'
 
@@ -60,7 +60,7 @@ export interface Peer {
   isInLine: boolean
   waitingBytes: number
   /** Progress of an incomplete message. */
-  coming: Progress | undefined
+  coming: StallDetector | undefined
   readonly subscriber: ConnectedSubscriber
 }
 
@@ -338,7 +338,7 @@ export function createMessages(
           peer.coming = undefined
           continue
         }
-        peer.coming ??= createProgress(bodyRule, nowMs)
+        peer.coming ??= createStallDetector(bodyRule, nowMs)
         if (!peer.coming.isStalled(bytes, nowMs)) continue
         refusals.count('too_slow')
         peer.socket.close(CLOSE_POLICY, 'the message came too slowly')

@@ -56,7 +56,7 @@ export async function fetchDevelopmentGenesis(
       try {
         return await fetchGenesis(upstream, { file, withState, log, signal })
       } catch (error) {
-        if (!isTransient(error) || attempt === ATTEMPTS) throw error
+        if (!isTransientUpstreamError(error) || attempt === ATTEMPTS) throw error
       }
       await systemClock.sleep(RETRY_MS, signal)
     }
@@ -66,7 +66,7 @@ export async function fetchDevelopmentGenesis(
 }
 
 /** True for failures of the connection, which a retry may not have. */
-export function isTransient(error: unknown): boolean {
+export function isTransientUpstreamError(error: unknown): boolean {
   return (
     error instanceof UpstreamError && !(error instanceof UpstreamRpcError || error instanceof UpstreamInvalidResponse)
   )

@@ -3,7 +3,7 @@ import { decodeBlock } from '../../chain/eth/block.js'
 import { decodeHeader } from '../../chain/eth/header.js'
 import { DecodeError, measureRlp, type RlpSpan } from '../../chain/eth/rlp.js'
 import { messageOf } from '../../lib/errors.js'
-import { type BlockRange, type BlockSource, type RawBlock, SourceError } from '../source.js'
+import { type BlockSource, type RawBlock, SourceError, type SourceRange } from '../source.js'
 import { streamFile } from './fileBytes.js'
 
 /** `--kind` of files of RLP blocks. */
@@ -57,7 +57,7 @@ interface Position {
 async function* readBlocks(
   path: string,
   position: Position,
-  { from = 0, passedOver }: BlockRange,
+  { from = 0, passedOver }: SourceRange,
 ): AsyncGenerator<RawBlock> {
   let ordinal = 0
   position.read = 0

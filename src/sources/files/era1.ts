@@ -7,7 +7,7 @@ import { DecodeError } from '../../chain/eth/rlp.js'
 import { bytesToBigInt, equalBytes } from '../../lib/bytes.js'
 import { formatData } from '../../lib/hex.js'
 import { CorruptSnappy, decompressFrames } from '../../lib/snappy.js'
-import { type BlockRange, type BlockSource, type RawBlock, SourceError } from '../source.js'
+import { type BlockSource, type RawBlock, SourceError, type SourceRange } from '../source.js'
 import { type FileBytes, openFileBytes } from './fileBytes.js'
 
 /** `--kind` of era1 files. */
@@ -163,7 +163,7 @@ interface BlockEntries {
   totalDifficulty: bigint
 }
 
-function* readBlocks(path: string, firstNumber: number, { from = 0, passedOver }: BlockRange): Generator<RawBlock> {
+function* readBlocks(path: string, firstNumber: number, { from = 0, passedOver }: SourceRange): Generator<RawBlock> {
   const file = openFileBytes(path)
   try {
     const index = readIndex(path, file)

@@ -2,7 +2,7 @@ import { decodeShortString, encodeFelt, formatFelt } from '../../chain/starknet/
 import { felt, list, member, text } from '../../chain/starknet/recording/fields.js'
 import { isPendingStatus, isRejectedStatus } from '../../chain/starknet/types.js'
 import { UpstreamRpcError } from '../upstreams/errors.js'
-import type { RpcCall } from '../upstreams/jsonRpc.js'
+import type { UpstreamCall } from '../upstreams/jsonRpc.js'
 import type { Upstream } from '../upstreams/upstream.js'
 import { checkedL2, lieOf, readFetched, readRef } from './checkedL2.js'
 import type { L2Dialect, L2Fetched } from './types.js'
@@ -157,7 +157,7 @@ async function askEach(
   signal: AbortSignal | undefined,
 ): Promise<unknown[]> {
   if (params.length === 0) return []
-  const calls: RpcCall[] = params.map((each) => ({ method, params: each }))
+  const calls: UpstreamCall[] = params.map((each) => ({ method, params: each }))
   const answers = await upstream.request(calls, signal)
   return answers.map((answer) => {
     try {

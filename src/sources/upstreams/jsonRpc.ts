@@ -1,7 +1,7 @@
 import { BatchesUnsupported, MalformedAnswer } from './errors.js'
 
 /** A call of a method. */
-export interface RpcCall {
+export interface UpstreamCall {
   readonly method: string
   readonly params: readonly unknown[]
 }
@@ -20,7 +20,7 @@ export interface Transport {
   /** Returns answers in the order of the calls, whatever order they arrived in. One call is sent as an object, more as
    *  a batch.
    *  @throws UpstreamError of any class; the reason of `signal` when it aborts. */
-  send(calls: readonly RpcCall[], signal?: AbortSignal): Promise<RpcAnswer[]>
+  send(calls: readonly UpstreamCall[], signal?: AbortSignal): Promise<RpcAnswer[]>
   /** Listens for the results of notifications and for the loss of the connection. Absent over HTTP.
    *  @returns a function that stops listening. */
   listen?(listener: (result: unknown) => void, onLost: () => void): () => void
@@ -28,7 +28,7 @@ export interface Transport {
 }
 
 /** Encodes the request of the calls, with ids from `firstId` on. */
-export function writeRequest(calls: readonly RpcCall[], firstId: number): string {
+export function writeRequest(calls: readonly UpstreamCall[], firstId: number): string {
   const requests = calls.map(({ method, params }, i) => ({ jsonrpc: '2.0', id: firstId + i, method, params }))
   return JSON.stringify(requests.length === 1 ? requests[0] : requests)
 }

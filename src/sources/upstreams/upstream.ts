@@ -13,7 +13,7 @@ import {
 } from './errors.js'
 import { createFeatures, type Features } from './features.js'
 import { createHealth, type Health } from './health.js'
-import { isThrottleCode, type RpcAnswer, type RpcCall, type Transport } from './jsonRpc.js'
+import { isThrottleCode, type RpcAnswer, type Transport, type UpstreamCall } from './jsonRpc.js'
 import { openJsonRpc, type TransportFactory } from './transport.js'
 import type { UpstreamAddress, UpstreamLimits } from './types.js'
 
@@ -28,7 +28,7 @@ export interface Upstream {
   isChecked: boolean
   /** Returns answers in the order of the calls, requested in batches of the size that the upstream accepts. Leaves
    *  errors of single calls to the caller, apart from throttling. @throws UpstreamError; the reason of `signal`. */
-  request(calls: readonly RpcCall[], signal?: AbortSignal): Promise<RpcAnswer[]>
+  request(calls: readonly UpstreamCall[], signal?: AbortSignal): Promise<RpcAnswer[]>
   /** Returns the result of one call. @throws UpstreamRpcError for an error answer, and as `request`. */
   call(method: string, params: readonly unknown[], signal?: AbortSignal): Promise<unknown>
   /** Returns the result of an answer. @throws UpstreamRpcError */
@@ -66,7 +66,7 @@ export function createUpstream(
   let closed = false
 
   /** Sends one request in a slot of its own; reports the outcome to health and limits. */
-  const send = async (calls: readonly RpcCall[], signal: AbortSignal | undefined): Promise<RpcAnswer[]> => {
+  const send = async (calls: readonly UpstreamCall[], signal: AbortSignal | undefined): Promise<RpcAnswer[]> => {
     const release = await adaptive.acquire(signal)
     let startedMs = clock.nowMs()
     try {
@@ -88,7 +88,10 @@ export function createUpstream(
       release()
     }
   }
-  const sendWhatFits = async (calls: readonly RpcCall[], signal: AbortSignal | undefined): Promise<RpcAnswer[]> => {
+  const sendWhatFits = async (
+    calls: readonly UpstreamCall[],
+    signal: AbortSignal | undefined,
+  ): Promise<RpcAnswer[]> => {
     const startedMs = clock.nowMs()
     try {
       return await send(calls, signal)
@@ -101,7 +104,7 @@ export function createUpstream(
     }
   }
   const sendInBatches = async (
-    calls: readonly RpcCall[],
+    calls: readonly UpstreamCall[],
     signal: AbortSignal | undefined,
     most = Number.POSITIVE_INFINITY,
   ): Promise<RpcAnswer[]> => {

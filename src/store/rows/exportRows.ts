@@ -9,7 +9,7 @@ import { decodeReceiptRow, type ReceiptRow } from './blockRows.js'
 import type { IdRange } from './rowFilter.js'
 
 /** A block's links, and the ids of its parts. */
-export interface BlockLink {
+export interface StoredBlockLink {
   readonly number: number
   readonly hash: Uint8Array // 32
   readonly parentHash: Uint8Array // 32
@@ -41,7 +41,7 @@ export interface LogShape {
 /** Bulk reads in the order of the chain. Each call is a bounded number of statements; its result is not cached. */
 export interface ExportRows {
   /** Blocks [from, to] that are stored, ascending. */
-  links(from: number, to: number): BlockLink[]
+  links(from: number, to: number): StoredBlockLink[]
   /** Hashes of the transactions with ids [from, to), 32 bytes each. */
   transactionHashes(range: IdRange): Uint8Array[]
   receipts(range: IdRange): ExportedReceipt[]
@@ -203,7 +203,16 @@ function createValues(db: Database, table: string, column: string): (id: number)
   }
 }
 
-function decodeLink([number, hash, parentHash, timestamp, firstTx, txCount, firstLog, logCount]: LinkRow): BlockLink {
+function decodeLink([
+  number,
+  hash,
+  parentHash,
+  timestamp,
+  firstTx,
+  txCount,
+  firstLog,
+  logCount,
+]: LinkRow): StoredBlockLink {
   return { number, hash, parentHash, timestamp: decodeUint(timestamp), firstTx, txCount, firstLog, logCount }
 }
 

@@ -4,7 +4,7 @@ import {
   ADDRESS_SLOTS,
   assembleLogJson,
   DONE,
-  INPUT_BYTES,
+  LOG_INPUT_BYTES,
   LOG_JSON_MEMORY,
   SLOT_DIGITS,
   TOPIC_MISSING,
@@ -55,7 +55,7 @@ export function createLogJsonEncoder(db: Database): LogJsonEncoder {
     }
   }
   return (records) => {
-    if (records.length > INPUT_BYTES) return undefined
+    if (records.length > LOG_INPUT_BYTES) return undefined
     bytes.set(records, input)
     words[WORDS.end] = output
     words[WORDS.next] = input

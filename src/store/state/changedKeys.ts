@@ -25,7 +25,7 @@ export interface SlotKey {
 export type SlotVisitor = (addressId: number, incarnation: number, slot: Uint8Array) => void
 
 /** The blocks (above, upTo]. */
-export interface BlockRange {
+export interface ChangedRange {
   readonly above: number
   readonly upTo: number
 }
@@ -182,7 +182,7 @@ export interface ChangedKeysReader {
   /** The keys of a block; undefined when it changed none. */
   block(blockNumber: number): EncodedKeys | undefined
   /** The keys of the blocks in a range, ascending. */
-  blocks(range: BlockRange): Iterable<EncodedKeys & { blockNumber: number }>
+  blocks(range: ChangedRange): Iterable<EncodedKeys & { blockNumber: number }>
   /** Counts the accounts and slots that the blocks above `above` changed, once for each block. May stop at `limit` or
    *  above. */
   count(above: number, limit: number): number
@@ -193,11 +193,11 @@ export function createChangedKeysReader(db: Database): ChangedKeysReader {
   const selectBlock = db.prepare<[number], EncodedKeys>(
     'SELECT accounts, slots FROM changed_keys WHERE block_number = ?',
   )
-  const selectBlocks = db.prepare<[BlockRange], EncodedKeys & { blockNumber: number }>(
+  const selectBlocks = db.prepare<[ChangedRange], EncodedKeys & { blockNumber: number }>(
     `SELECT block_number AS blockNumber, accounts, slots FROM changed_keys
      WHERE block_number > @above AND block_number <= @upTo ORDER BY block_number`,
   )
-  const blocks = (range: BlockRange) => selectBlocks.iterate(range)
+  const blocks = (range: ChangedRange) => selectBlocks.iterate(range)
   return {
     block: (blockNumber) => selectBlock.get(blockNumber),
     blocks,

@@ -35,7 +35,7 @@ export interface SlotEntry {
 }
 
 /** Slots that replace stored ones, for a state between two blocks. */
-export interface SlotChanges {
+export interface RangeSlotChanges {
   readonly cleared: boolean
   readonly slots: readonly SlotEntry[]
 }
@@ -46,7 +46,7 @@ export interface HashedRanges {
   /** Accounts after the block. */
   accounts(blockNumber: number, range: HashRange): HashedPage<AccountEntry>
   /** Slots of the account after the block that are not zero. */
-  slots(address: Uint8Array, blockNumber: number, range: HashRange, changes?: SlotChanges): HashedPage<SlotEntry>
+  slots(address: Uint8Array, blockNumber: number, range: HashRange, changes?: RangeSlotChanges): HashedPage<SlotEntry>
   /** Addresses of the accounts after block `to` that differ from those after block `from`, or did not exist then,
    *  ordered by hash. `check` is called for each change of an account or slot. */
   modified(blocks: { from: number; to: number }, check: () => void): Uint8Array[]

@@ -1,6 +1,6 @@
 import { keyOfBytes } from '../../lib/bytes.js'
 import type { Database } from '../database.js'
-import { type BlockRange, createChangedKeysReader, decodeAccountKeys, visitSlotKeys } from './changedKeys.js'
+import { type ChangedRange, createChangedKeysReader, decodeAccountKeys, visitSlotKeys } from './changedKeys.js'
 import { LATEST, type StateReader } from './stateReader.js'
 
 /** An account that blocks changed, or whose slots they changed. */
@@ -28,7 +28,7 @@ export interface RestoredAccount {
 export interface TouchedAbove {
   /** Accounts changed by the blocks (above, upTo]. Call it before their rows are deleted. `check` is called for each
    *  row. */
-  take(range: BlockRange, check?: () => void): ChangedAccount[]
+  take(range: ChangedRange, check?: () => void): ChangedAccount[]
   /** The account in the state after block `at`; default: in the new newest state, after the rows were deleted. `check`
    *  is called for each slot. */
   restored(changed: ChangedAccount, at?: number, check?: () => void): RestoredAccount

@@ -1,12 +1,12 @@
 import { parentPort } from 'node:worker_threads'
-import { createBlockVerifier } from '../../chain/starknet/verifier.js'
+import { createL2BlockVerifier } from '../../chain/starknet/verifier.js'
 import { messageOf } from '../../lib/errors.js'
 import type { L2VerifierReply, L2VerifierRequest } from './l2VerifierProtocol.js'
 
 /* Entry point of a thread that recomputes layer-2 block hashes. */
 
 const port = parentPort!
-const verify = createBlockVerifier()
+const verify = createL2BlockVerifier()
 port.on('message', ({ block, network }: L2VerifierRequest) => {
   port.postMessage(answer({ block, network }))
 })

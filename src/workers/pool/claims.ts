@@ -3,7 +3,7 @@
 export interface Claims {
   /** Returns a slot for a request to be assigned; undefined if all are in use. */
   offer(): number | undefined
-  /** Called by the thread before it starts a request, with the time by `monotonicMs`. False if the request was
+  /** Called by the thread before it starts a request, with the time by `sharedClockMs`. False if the request was
    *  withdrawn; its slot is then free. */
   begin(slot: number, nowMs: number): boolean
   /** Marks a started request as aborted, for the thread: no caller waits for the outcome. */

@@ -35,7 +35,7 @@ export interface ReaderRequest {
   /** Its claim slot, which also identifies its outcome. */
   readonly slot: number
   readonly call: CallMessage
-  /** Arrival time, by `monotonicMs`. */
+  /** Arrival time, by `sharedClockMs`. */
   readonly queuedMs: number
   /** Time limit once the thread starts it. */
   readonly runMs: number
@@ -60,7 +60,7 @@ export type ReaderMessage =
   | { readonly kind: 'error'; readonly slot: number; readonly error: RpcErrorBody }
 
 /** Returns the milliseconds of a clock that all threads of the process share, unlike `performance.now()`. */
-export function monotonicMs(): number {
+export function sharedClockMs(): number {
   const [seconds, nanoseconds] = process.hrtime()
   return seconds * 1e3 + nanoseconds / 1e6
 }

@@ -3,7 +3,13 @@ import type { BoundCall } from '../../rpc/core/boundCall.js'
 import type { RpcOutcome } from '../../rpc/core/envelope.js'
 import { createClaimMemory, openClaims } from './claims.js'
 import { createFlowMemory, openFlow } from './partFlow.js'
-import { monotonicMs, type ReaderCommand, type ReaderData, type ReaderMessage, type ReaderRequest } from './protocol.js'
+import {
+  type ReaderCommand,
+  type ReaderData,
+  type ReaderMessage,
+  type ReaderRequest,
+  sharedClockMs,
+} from './protocol.js'
 
 /** A scheduled request. */
 export interface Job {
@@ -71,8 +77,8 @@ export interface ThreadEvents<J extends Job> {
 /** Twice as many slots: withdrawn requests keep their slot until the thread reaches them. */
 const SLOTS_PER_JOB = 2
 
-/** Offset of this thread's `performance.now()` from `monotonicMs`. */
-const CLOCK_OFFSET_MS = monotonicMs() - performance.now()
+/** Offset of this thread's `performance.now()` from `sharedClockMs`. */
+const CLOCK_OFFSET_MS = sharedClockMs() - performance.now()
 
 /** Max time of stopping. Work that checks its deadline takes some milliseconds, opening the database as long; on a
  *  busy machine threads of low priority wait for a core. */

@@ -14,7 +14,13 @@ import { warmCalls, warmLogQueries } from '../../rpc/warmUp.js'
 import { yieldToMainThread } from '../priority.js'
 import { openClaims } from './claims.js'
 import { openFlow } from './partFlow.js'
-import { monotonicMs, type ReaderCommand, type ReaderData, type ReaderMessage, type ReaderRequest } from './protocol.js'
+import {
+  type ReaderCommand,
+  type ReaderData,
+  type ReaderMessage,
+  type ReaderRequest,
+  sharedClockMs,
+} from './protocol.js'
 import { NotQuick, quickDeadline } from './quickLane.js'
 
 /* Entry point of a reader thread, which has its own read-only connection and runs one request at a time. */
@@ -66,7 +72,7 @@ function leaveIfStopped(): void {
 async function work(): Promise<void> {
   working = true
   for (let request = waiting.shift(); request !== undefined; request = waiting.shift()) {
-    const nowMs = monotonicMs()
+    const nowMs = sharedClockMs()
     if (claims.begin(request.slot, nowMs)) await answer(opened, request, nowMs)
   }
   working = false

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { blobBaseFee, nextBaseFee, nextExcessBlobGas } from '../../../src/chain/eth/fees.js'
+import { blobBaseFeeOf, nextBaseFee, nextExcessBlobGas } from '../../../src/chain/eth/fees.js'
 import { type ChainSpec, type Rules, rulesAt } from '../../../src/chain/eth/forks.js'
 import type { Header } from '../../../src/chain/eth/types.js'
 import { seededRandom } from '../../support/random.js'
@@ -44,13 +44,13 @@ describe('nextBaseFee', () => {
 
 describe('blobBaseFee', () => {
   it('is one wei at no excess and grows by the update fraction of the fork', () => {
-    assert.equal(blobBaseFee(0n, at(0)), 1n)
-    assert.equal(blobBaseFee(2_314_057n, at(0)), 1n)
-    assert.equal(blobBaseFee(2_314_058n, at(0)), 2n)
-    assert.equal(blobBaseFee(10n * 1024n * 1024n, at(0)), 23n)
-    assert.ok(blobBaseFee(2n ** 26n, at(100)) < blobBaseFee(2n ** 26n, at(0)))
+    assert.equal(blobBaseFeeOf(0n, at(0)), 1n)
+    assert.equal(blobBaseFeeOf(2_314_057n, at(0)), 1n)
+    assert.equal(blobBaseFeeOf(2_314_058n, at(0)), 2n)
+    assert.equal(blobBaseFeeOf(10n * 1024n * 1024n, at(0)), 23n)
+    assert.ok(blobBaseFeeOf(2n ** 26n, at(100)) < blobBaseFeeOf(2n ** 26n, at(0)))
     assert.throws(
-      () => blobBaseFee(0n, rulesAt({ ...spec, activations: spec.activations.slice(0, 1) }, 1, 0n)),
+      () => blobBaseFeeOf(0n, rulesAt({ ...spec, activations: spec.activations.slice(0, 1) }, 1, 0n)),
       RangeError,
     )
   })
@@ -60,7 +60,7 @@ describe('blobBaseFee', () => {
     for (let i = 0; i < 200; i++) {
       const excess = BigInt(50_000_000 + random.below(60_000_000))
       const exact = Math.exp(Number(excess) / 3_338_477)
-      const result = Number(blobBaseFee(excess, at(0)))
+      const result = Number(blobBaseFeeOf(excess, at(0)))
       assert.ok(Math.abs(result - exact) <= 1 + exact * 1e-6, `${excess}: ${result} against ${exact}`)
     }
   })

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { ReplicationUnit } from '../../../src/replication/codec/types.js'
 import { InvalidMessage } from '../../../src/replication/errors.js'
-import { createFrameReader, encodeFrame, encodeUnit, type Frame } from '../../../src/replication/http/frames.js'
+import { createFrameReader, encodeFrame, encodeUnit, type StreamFrame } from '../../../src/replication/http/frames.js'
 import { createUnitAssembler } from '../../../src/replication/http/unitAssembler.js'
 import type { BlockRef } from '../../../src/sync/head/events.js'
 import { mutate } from '../../support/chains/mutate.js'
@@ -31,7 +31,7 @@ const UNITS: ReplicationUnit[] = [
 ]
 
 /** The units of frames that come after block 4. */
-function assemble(frames: Iterable<Frame>): ReplicationUnit[] {
+function assemble(frames: Iterable<StreamFrame>): ReplicationUnit[] {
   let top = START
   const assembler = createUnitAssembler(() => top)
   const units: ReplicationUnit[] = []
@@ -58,7 +58,7 @@ test('units come back from their frames, whatever the pieces in which the bytes 
   const bytes = Buffer.concat(UNITS.flatMap(encodeUnit))
   for (let round = 0; round < 50; round++) {
     const reader = createFrameReader()
-    const frames: Frame[] = []
+    const frames: StreamFrame[] = []
     for (let at = 0; at < bytes.length; ) {
       const length = 1 + random.below(round === 0 ? 1 : 200)
       for (const { head, payload } of reader.push(bytes.subarray(at, at + length))) frames.push({ head, payload })

@@ -4,7 +4,7 @@ import { after, before, type TestContext, test } from 'node:test'
 import { startServing } from '../../../src/cli/serving.js'
 import { formatData } from '../../../src/lib/hex.js'
 import { decodeReplicatedBlock } from '../../../src/replication/codec/message.js'
-import { createFrameReader, type Frame, readBlockFrame } from '../../../src/replication/http/frames.js'
+import { createFrameReader, readBlockFrame, type StreamFrame } from '../../../src/replication/http/frames.js'
 import { DEFAULT_REPLICATION_LIMITS, type ReplicationLimits } from '../../../src/replication/http/replicationLimits.js'
 import { createApiKeyTable } from '../../../src/store/keys/apiKeys.js'
 import { openForWriting } from '../../../src/store/openForWriting.js'
@@ -39,9 +39,9 @@ async function textOf(response: IncomingMessage): Promise<string> {
 }
 
 /** The first frames of a response. */
-async function framesOf(response: IncomingMessage, count: number): Promise<Frame[]> {
+async function framesOf(response: IncomingMessage, count: number): Promise<StreamFrame[]> {
   const reader = createFrameReader()
-  const frames: Frame[] = []
+  const frames: StreamFrame[] = []
   for await (const piece of response) {
     frames.push(...reader.push(piece as Buffer))
     if (frames.length >= count) break

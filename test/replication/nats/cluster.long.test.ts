@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { equalBytes } from '../../../src/lib/bytes.js'
 import { silentLogger } from '../../../src/lib/logger.js'
-import type { ChainFeed } from '../../../src/replication/chainFeed.js'
+import type { ReplicatedChain } from '../../../src/replication/chainFeed.js'
 import type { EncodedBlock } from '../../../src/replication/codec/types.js'
 import type { NatsLink } from '../../../src/replication/nats/connection.js'
 import { createNatsSource } from '../../../src/replication/nats/natsSource.js'
@@ -23,7 +23,7 @@ const options = { ...NEEDS_NATS, timeout: 600_000 }
 const CHAIN = { chainId: 5n, genesisHash: new Uint8Array(32) }
 
 /** Returns a chain that grows by a call of `grow`. */
-function createGrowingFeed(): ChainFeed & { grow(): void } {
+function createGrowingFeed(): ReplicatedChain & { grow(): void } {
   const random = seededRandom(1801)
   const payload = random.bytes(PAYLOAD_BYTES)
   const hashes: Uint8Array[] = [CHAIN.genesisHash]

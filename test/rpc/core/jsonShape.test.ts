@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { parseBody } from '../../../src/rpc/core/envelope.js'
-import { MAX_JSON_DEPTH, MAX_JSON_WEIGHT, measureShape } from '../../../src/rpc/core/jsonShape.js'
+import { MAX_JSON_WEIGHT, MAX_REQUEST_DEPTH, measureShape } from '../../../src/rpc/core/jsonShape.js'
 import { seededRandom } from '../../support/random.js'
 
 const TOO_DEEP = 'request is nested deeper than 256 levels'
@@ -9,14 +9,14 @@ const TOO_MANY = 'request holds too many values, send fewer in one request'
 
 const nested = (depth: number, open = '[', close = ']') => open.repeat(depth) + close.repeat(depth)
 const findShapeFault = (text: string) => measureShape(text).fault
-const PADDING = ' '.repeat(2 * MAX_JSON_DEPTH)
+const PADDING = ' '.repeat(2 * MAX_REQUEST_DEPTH)
 
 test('a text may be nested up to the limit', () => {
-  assert.equal(findShapeFault(PADDING + nested(MAX_JSON_DEPTH)), undefined)
-  assert.equal(findShapeFault(PADDING + nested(MAX_JSON_DEPTH + 1)), TOO_DEEP)
-  assert.equal(findShapeFault(PADDING + nested(MAX_JSON_DEPTH, '{"a":', '}')), undefined)
-  assert.equal(findShapeFault(PADDING + nested(MAX_JSON_DEPTH + 1, '{"a":', '}')), TOO_DEEP)
-  assert.equal(findShapeFault(nested(MAX_JSON_DEPTH + 1)), TOO_DEEP)
+  assert.equal(findShapeFault(PADDING + nested(MAX_REQUEST_DEPTH)), undefined)
+  assert.equal(findShapeFault(PADDING + nested(MAX_REQUEST_DEPTH + 1)), TOO_DEEP)
+  assert.equal(findShapeFault(PADDING + nested(MAX_REQUEST_DEPTH, '{"a":', '}')), undefined)
+  assert.equal(findShapeFault(PADDING + nested(MAX_REQUEST_DEPTH + 1, '{"a":', '}')), TOO_DEEP)
+  assert.equal(findShapeFault(nested(MAX_REQUEST_DEPTH + 1)), TOO_DEEP)
   assert.equal(findShapeFault(`[${'[],'.repeat(1000)}1]`), undefined)
 })
 
@@ -60,7 +60,7 @@ test('the depth of any text is found as a parser finds it', () => {
     let text = PADDING
     const length = random.below(900)
     for (let n = 0; n < length; n++) text += pieces[random.below(10) < 3 ? 13 : random.below(pieces.length)]
-    assert.equal(findShapeFault(text), slowDepth(text) > MAX_JSON_DEPTH ? TOO_DEEP : undefined)
+    assert.equal(findShapeFault(text), slowDepth(text) > MAX_REQUEST_DEPTH ? TOO_DEEP : undefined)
   }
 })
 

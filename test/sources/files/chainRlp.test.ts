@@ -10,7 +10,7 @@ import { equalBytes } from '../../../src/lib/bytes.js'
 import { UsageError } from '../../../src/lib/errors.js'
 import { openChainRlp, recogniseChainRlp } from '../../../src/sources/files/chainRlp.js'
 import { readHead } from '../../../src/sources/files/fileBytes.js'
-import { type BlockRange, SourceError } from '../../../src/sources/source.js'
+import { SourceError, type SourceRange } from '../../../src/sources/source.js'
 import { exampleEraBlocks } from '../../support/chains/era1File.js'
 import { SKIP_SHARED, sharedPath } from '../../support/shared.js'
 import { temporaryDirectory } from '../../support/temporary.js'
@@ -28,7 +28,7 @@ function fileOf(bytes: Uint8Array, name = 'chain.rlp'): string {
   return path
 }
 
-async function readAll(path: string, range?: BlockRange): Promise<Block[]> {
+async function readAll(path: string, range?: SourceRange): Promise<Block[]> {
   const read: Block[] = []
   for await (const { block } of openChainRlp(path).blocks(range)) read.push(block)
   return read

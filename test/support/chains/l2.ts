@@ -1,6 +1,6 @@
 import type { L2NetworkName } from '../../../src/chain/starknet/networks.js'
 import type { L2Block } from '../../../src/chain/starknet/types.js'
-import { createBlockVerifier } from '../../../src/chain/starknet/verifier.js'
+import { createL2BlockVerifier } from '../../../src/chain/starknet/verifier.js'
 import type { L2VerifyFunction } from '../../../src/chain/starknet/verify.js'
 import { silentLogger } from '../../../src/lib/logger.js'
 import { noProgress } from '../../../src/lib/progress.js'
@@ -13,7 +13,7 @@ import { createL2Writer, type L2Writer } from '../../../src/store/l2/l2Writer.js
 import { openForWriting } from '../../../src/store/openForWriting.js'
 import { importL2, type L2ImportSummary } from '../../../src/sync/import/l2Import.js'
 
-const verifyBlock = createBlockVerifier()
+const verifyBlock = createL2BlockVerifier()
 
 /** Verification on the test's own thread. */
 export const verifyHere: L2VerifyFunction = async (block, network) => verifyBlock(block, network)

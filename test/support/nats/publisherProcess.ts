@@ -5,7 +5,7 @@ import type { Block } from '../../../src/chain/eth/types.js'
 import { equalBytes } from '../../../src/lib/bytes.js'
 import { silentLogger } from '../../../src/lib/logger.js'
 import { noProgress } from '../../../src/lib/progress.js'
-import { createChainFeed } from '../../../src/replication/chainFeed.js'
+import { createReplicatedChain } from '../../../src/replication/chainFeed.js'
 import { connectNats, type NatsLink } from '../../../src/replication/nats/connection.js'
 import { createPublisher } from '../../../src/replication/nats/publisher.js'
 import { HEADER_BYTES } from '../../../src/replication/nats/unitMessages.js'
@@ -56,7 +56,7 @@ const publish: NatsLink['publisher']['publish'] = async (...parameters) => {
 const publisher = createPublisher({
   // Most blocks take several messages.
   link: { ...link, maxPayload: HEADER_BYTES + 500, publisher: { ...link.publisher, publish } as NatsLink['publisher'] },
-  feed: createChainFeed(openForReading(datadir)),
+  feed: createReplicatedChain(openForReading(datadir)),
   chain: describeBranches(chain),
   epoch: Number(epoch),
   cursorFile: join(datadir, 'publisher.json'),
@@ -102,7 +102,7 @@ async function change(): Promise<void> {
 }
 
 if (isLast) {
-  const feed = createChainFeed(openForReading(datadir))
+  const feed = createReplicatedChain(openForReading(datadir))
   const isPublished = () => publisher.status().block === feed.head() && publisher.status().sequence > 1
   while (!isPublished()) await new Promise((resolve) => setTimeout(resolve, 10))
   // Until nothing more comes: a reorg may lead to the same number.

@@ -9,7 +9,7 @@ import { type Logger, silentLogger } from '../../../src/lib/logger.js'
 import { noProgress } from '../../../src/lib/progress.js'
 import { openReplica } from '../../../src/replication/apply/openReplica.js'
 import type { ReplicaChain } from '../../../src/replication/apply/replicaChain.js'
-import { createChainFeed } from '../../../src/replication/chainFeed.js'
+import { createReplicatedChain } from '../../../src/replication/chainFeed.js'
 import { encodeFrame, encodeUnit } from '../../../src/replication/http/frames.js'
 import { createHttpSource } from '../../../src/replication/http/httpSource.js'
 import type { NatsLink } from '../../../src/replication/nats/connection.js'
@@ -64,7 +64,7 @@ export function startPublisher(
   const stop = new AbortController()
   const db = openForReading(datadir)
   const publisher = createPublisher({
-    feed: createChainFeed(db),
+    feed: createReplicatedChain(db),
     chain: described,
     cursorFile: join(datadir, 'publisher.json'),
     log: silentLogger,
@@ -144,7 +144,7 @@ export async function openPublishing(t: TestContext, random: SeededRandom) {
 /** `GET /replication` of the writer, over the feed of the product; counts the requests. */
 export async function serveChain(t: TestContext, { datadir, described }: TestWriter) {
   const db = openForReading(datadir)
-  const feed = createChainFeed(db)
+  const feed = createReplicatedChain(db)
   let requests = 0
   const greeting = { format: 1, 'chain-id': String(described.chainId), genesis: formatData(described.genesisHash) }
   const server = createServer((request, response) => {

@@ -29,7 +29,7 @@ export function formatPrestate(touched: Iterable<TouchedState>, options: Prestat
 
 /** Returns the changes, before and after; `journal` has the state after. With `eip8246` deleted accounts keep their
  *  balance. */
-export function formatDifference(
+export function formatStateDifference(
   touched: Iterable<TouchedState>,
   { journal, eip8246 }: { journal: Journal; eip8246: boolean },
   options: PrestateOptions,

@@ -15,7 +15,7 @@ import { type Erc7562Options, recordErc7562 } from './erc7562.js'
 import { type FlatCall, type FlatOptions, flattenCalls, type GethFlatOptions } from './flatCalls.js'
 import { formatPreimages, recordPreimages } from './keccakPreimages.js'
 import { convertedByGeth, parityError } from './parityErrors.js'
-import { byKey, formatDifference, formatPrestate, type PrestateOptions } from './prestate.js'
+import { byKey, formatPrestate, formatStateDifference, type PrestateOptions } from './prestate.js'
 import { countSelectors } from './selectors.js'
 import { type StructLogOptions, writeStructLogs } from './structLogs.js'
 
@@ -123,7 +123,7 @@ function startPrestate(options: PrestateOptions, execution: Execution): RunningT
     hooks,
     result: () =>
       options.diffMode
-        ? formatDifference(touched.values(), { journal, eip8246: machine.rules.eip8246 }, options)
+        ? formatStateDifference(touched.values(), { journal, eip8246: machine.rules.eip8246 }, options)
         : formatPrestate(touched.values(), options),
   }
 }
