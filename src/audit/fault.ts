@@ -2,7 +2,14 @@ import { InvalidBlock } from '../chain/eth/invalidBlock.js'
 import { IndexFault } from '../index/segments/verifyIndex.js'
 import { CairnError, messageOf, UsageError } from '../lib/errors.js'
 import { abbreviate, formatData } from '../lib/hex.js'
-import { DatabaseEmpty, DatabaseMissing, DatabaseNotReadable, DatabaseOutdated, DatabaseTooNew } from '../store/open.js'
+import {
+  DatabaseEmpty,
+  DatabaseMissing,
+  DatabaseNotReadable,
+  DatabaseOfEarlierBuild,
+  DatabaseOutdated,
+  DatabaseTooNew,
+} from '../store/open.js'
 
 /** Location of a fault in the database. */
 export interface FaultPlace {
@@ -57,6 +64,7 @@ const NAMED = [
   DatabaseMissing,
   DatabaseEmpty,
   DatabaseNotReadable,
+  DatabaseOfEarlierBuild,
   DatabaseOutdated,
   DatabaseTooNew,
 ]

@@ -1,7 +1,14 @@
 #!/usr/bin/env node
 import { messageOf, UsageError } from '../lib/errors.js'
 import { didYouMean } from '../lib/suggestion.js'
-import { DatabaseEmpty, DatabaseMissing, DatabaseNotReadable, DatabaseOutdated, DatabaseTooNew } from '../store/open.js'
+import {
+  DatabaseEmpty,
+  DatabaseMissing,
+  DatabaseNotReadable,
+  DatabaseOfEarlierBuild,
+  DatabaseOutdated,
+  DatabaseTooNew,
+} from '../store/open.js'
 import { explainFailure } from './explainFailure.js'
 import { formatCommandHelp, formatHelp } from './helpText.js'
 import { COMMANDS, type Command } from './options/option.js'
@@ -81,7 +88,15 @@ async function print(text: string): Promise<number> {
   return 0
 }
 
-const WRONG_USE = [UsageError, DatabaseMissing, DatabaseEmpty, DatabaseNotReadable, DatabaseOutdated, DatabaseTooNew]
+const WRONG_USE = [
+  UsageError,
+  DatabaseMissing,
+  DatabaseEmpty,
+  DatabaseNotReadable,
+  DatabaseOfEarlierBuild,
+  DatabaseOutdated,
+  DatabaseTooNew,
+]
 
 /** Prints one line and returns the exit code: 2 for a usage error, 1 for a failure. */
 function fail(error: unknown): number {

@@ -6,7 +6,7 @@ import { ObjectConflict } from '../lib/objects/errors.js'
 import type { ObjectStore } from '../lib/objects/objectStore.js'
 import { backUp } from '../store/backup.js'
 import { holdLock } from '../store/fileLock.js'
-import { openAnySchema, requireCurrentSchema } from '../store/open.js'
+import { openForReading, requireCurrentSchema } from '../store/open.js'
 import { type CopyFacts, type PublishedPlace, prepareCopy } from '../store/snapshotCopy.js'
 import { NothingToSnapshot, SnapshotDamaged, SnapshotExists, SnapshotRunning } from './errors.js'
 import {
@@ -72,7 +72,7 @@ const PASSES = 3
 export async function createSnapshot(terms: CreateTerms): Promise<CreatedSnapshot> {
   const { datadir, store, name, signal } = terms
   if (name !== undefined && (await readSnapshotManifest(store, name, { signal }))) requireOwn(terms, name)
-  openAnySchema(datadir).close() // fails without a database before a lock is created
+  openForReading(datadir).close() // fails without a database of this version before a lock is created
   const lock = holdLock(join(datadir, LOCK))
   if (lock === undefined) throw new SnapshotRunning(datadir)
   const folder = join(datadir, PARTIAL)

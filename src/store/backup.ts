@@ -73,7 +73,8 @@ export async function backUp(datadir: string, target: string, options: CopyOptio
 
 /** Copies a backup into `datadir`, which has no database yet. The database appears once it is checked and on disk.
  *  Returns its size in bytes.
- *  @throws CopyExists; NoBackup; DatabaseTooNew; ForeignSchema; the reason of the signal; errors of `check` */
+ *  @throws CopyExists; NoBackup; DatabaseOfEarlierBuild; DatabaseTooNew; ForeignSchema; the reason of the signal;
+ *  errors of `check` */
 export async function restoreBackup(backup: string, datadir: string, options: CopyOptions): Promise<number> {
   const target = join(datadir, DATABASE_FILE)
   if (existsSync(target)) throw new CopyExists(target)
@@ -81,7 +82,7 @@ export async function restoreBackup(backup: string, datadir: string, options: Co
   removeDatabase(partial)
   try {
     await copyFile(backup, partial, options)
-    checkCopy(partial, options)
+    checkCopy(partial, options, backup)
     return await publish(partial, target)
   } catch (error) {
     removeDatabase(partial)
@@ -113,11 +114,11 @@ export function openCopy(path: string): Database {
   }
 }
 
-/** Drops the objects of a copy that no migration made, and checks the rest. */
-function checkCopy(path: string, { check }: CopyOptions): void {
+/** Drops the objects of a copy that no migration made, and checks the rest. Errors about its schema name `original`. */
+function checkCopy(path: string, { check }: CopyOptions, original?: string): void {
   const db = openCopy(path)
   try {
-    requireKnownSchema(db)
+    requireKnownSchema(db, original)
     check(db, dropForeignObjects(db))
   } finally {
     db.close()

@@ -58,6 +58,16 @@ export class DatabaseTooNew extends CairnError {
   }
 }
 
+/** The database was made by a build whose migrations are not those of this one. */
+export class DatabaseOfEarlierBuild extends CairnError {
+  constructor(path: string) {
+    super(
+      `${path} was made by an earlier build of Cairn, and this build cannot migrate it; import the chain again into another ` +
+        '--datadir, or use the build that made it',
+    )
+  }
+}
+
 /** The database has the schema of an older version. */
 export class DatabaseOutdated extends CairnError {
   constructor(path: string) {
@@ -76,8 +86,8 @@ export class DatabaseEmpty extends CairnError {
 
 /** Opens the database of `datadir` read-only and requires the schema of this version, so that readers can rely on its
  *  tables and columns.
- *  @throws DatabaseMissing; DatabaseEmpty; DatabaseOutdated; DatabaseTooNew; DatabaseNotReadable when SQLite cannot
- *  create its files beside the database */
+ *  @throws DatabaseMissing; DatabaseEmpty; DatabaseOfEarlierBuild; DatabaseOutdated; DatabaseTooNew;
+ *  DatabaseNotReadable when SQLite cannot create its files beside the database */
 export function openForReading(datadir: string): Database {
   const db = openAnySchema(datadir)
   try {
@@ -107,8 +117,8 @@ export function openAnySchema(datadir: string): Database {
   return db
 }
 
-/** Checks that an open database has the schema of this version. @throws DatabaseEmpty, DatabaseOutdated,
- *  DatabaseTooNew */
+/** Checks that an open database has the schema of this version. @throws DatabaseEmpty, DatabaseOfEarlierBuild,
+ *  DatabaseOutdated, DatabaseTooNew */
 export function requireCurrentSchema(db: Database): void {
   const { found, known } = requireKnownSchema(db)
   if (found === 0) throw new DatabaseEmpty(db.name)
@@ -116,20 +126,26 @@ export function requireCurrentSchema(db: Database): void {
 }
 
 /** Returns the number of migrations applied to an open database (`found`) and of those that this version has (`known`).
- *  @throws DatabaseTooNew */
-export function requireKnownSchema(db: Database): { found: number; known: number } {
-  const versions = schemaVersions(db)
-  if (versions.found > versions.known) throw new DatabaseTooNew(db.name, versions)
+ *  Errors name `path`.
+ *  @throws DatabaseOfEarlierBuild when the applied ones are not the first of this version's; DatabaseTooNew */
+export function requireKnownSchema(db: Database, path = db.name): { found: number; known: number } {
+  const applied = appliedMigrations(db)
+  const known = knownMigrations()
+  if (applied.some((time, i) => i < known.length && time !== known[i])) throw new DatabaseOfEarlierBuild(path)
+  const versions = { found: applied.length, known: known.length }
+  if (versions.found > versions.known) throw new DatabaseTooNew(path, versions)
   return versions
 }
 
-function schemaVersions(db: Database): { found: number; known: number } {
-  const journal = JSON.parse(readFileSync(packagePath('migrations/meta/_journal.json'), 'utf8')) as {
-    entries: unknown[]
-  }
+/** Returns the times of the applied migrations, ascending. A migration is identified by its time, as drizzle does. */
+function appliedMigrations(db: Database): unknown[] {
   const begun = db.prepare("SELECT 1 FROM sqlite_schema WHERE name = '__drizzle_migrations'").get() !== undefined
-  const found = begun ? db.prepare<[], number>('SELECT count(*) FROM __drizzle_migrations').pluck().get()! : 0
-  return { found, known: journal.entries.length }
+  return begun ? db.prepare('SELECT created_at FROM __drizzle_migrations ORDER BY created_at').pluck().all() : []
+}
+
+function knownMigrations(): number[] {
+  const text = readFileSync(packagePath('migrations/meta/_journal.json'), 'utf8')
+  return (JSON.parse(text) as { entries: { when: number }[] }).entries.map(({ when }) => when)
 }
 
 /** Sets the pragmas common to all connections. */

@@ -4,20 +4,18 @@ import SqliteDatabase from 'better-sqlite3'
 import { drizzle } from 'drizzle-orm/better-sqlite3'
 import { migrate } from 'drizzle-orm/better-sqlite3/migrator'
 import { readMigrationFiles } from 'drizzle-orm/migrator'
+import { CairnError } from '../lib/errors.js'
 import type { Database } from './database.js'
 import { createPrivately, holdLock } from './fileLock.js'
-import { deriveL2ChainId } from './l2/chainIdFact.js'
 import { DATABASE_FILE, DatabaseLocked, DatabaseNotWritable, packagePath, requireKnownSchema, tune } from './open.js'
 import { writeSeals } from './seals.js'
-import { defineKeyAggregates } from './state/changedKeys.js'
-import { unpackBody } from './tip/unpackBody.js'
 
 /* Separate from `open`: reader threads do not load the migrator, which takes 20 ms. */
 
 /** Opens the database of `datadir` for writing, creates it when missing, and migrates its schema. New files are
  *  readable by this user only: others could read API key hashes and hold the lock. The writer lock is a separate
  *  database with an open exclusive transaction, so it ends with the process in any case. @throws DatabaseLocked when
- *  another process is writing; DatabaseTooNew; DatabaseNotWritable */
+ *  another process is writing; DatabaseOfEarlierBuild; DatabaseTooNew; DatabaseNotWritable */
 export function openForWriting(datadir: string): Database {
   const lock = explainNotWritable(datadir, () => openLock(datadir))
   let db: Database | undefined
@@ -48,6 +46,7 @@ function openLock(datadir: string): Database {
 function openWriter(datadir: string): Database {
   const path = join(datadir, DATABASE_FILE)
   createPrivately(path) // SQLite creates the write-ahead log files with the same mode
+  refuseUnchanged(path)
   const db = new SqliteDatabase(path)
   try {
     const { found, known } = requireKnownSchema(db)
@@ -59,15 +58,28 @@ function openWriter(datadir: string): Database {
     db.pragma('wal_autocheckpoint = 16000')
     // A log that a burst or a long reader let grow is truncated to this size when it restarts.
     db.pragma(`journal_size_limit = ${LOG_LIMIT_BYTES}`)
-    unpackBody(db)
     migrateSchema(db)
     writeSeals(db, { rewrite: found < known }) // migrations change sealed rows
-    deriveL2ChainId(db)
   } catch (error) {
     db.close()
     throw error
   }
   return db
+}
+
+/** Refuses a database that is not for this build over a read-only connection: closing a writing one would move the
+ *  write-ahead log of a killed process into the file. @throws DatabaseOfEarlierBuild; DatabaseTooNew */
+function refuseUnchanged(path: string): void {
+  let db: Database | undefined
+  try {
+    db = new SqliteDatabase(path, { readonly: true })
+    requireKnownSchema(db)
+  } catch (error) {
+    if (error instanceof CairnError) throw error
+    // Other errors, such as a journal that a reader cannot roll back, are left to the writing connection.
+  } finally {
+    db?.close()
+  }
 }
 
 // Above the size that a follower's log reaches between two checkpoints, so that its file is not truncated and regrown
@@ -76,22 +88,16 @@ const LOG_LIMIT_BYTES = 64 * 2 ** 20
 
 /** Applies pending migrations. */
 function migrateSchema(db: Database): void {
-  defineKeyAggregates(db)
-  db.unsafeMode(true) // 0007_wide_timestamps changes sqlite_schema
   migrate(drizzle(db), { migrationsFolder: packagePath('migrations') })
-  db.unsafeMode(false)
 }
 
 /** Opens an empty in-memory database with the schema that the first `count` migrations make. */
 export function openSchemaAt(count: number): Database {
   const db = new SqliteDatabase(':memory:')
-  defineKeyAggregates(db)
-  db.unsafeMode(true)
   // The migrator of drizzle-orm accepts a whole folder only; its parts accept a list.
   const { dialect, session } = drizzle(db) as unknown as MigratorParts
   const migrations = readMigrationFiles({ migrationsFolder: packagePath('migrations') })
   dialect.migrate(migrations.slice(0, count), session)
-  db.unsafeMode(false)
   return db
 }
 

@@ -382,8 +382,8 @@ export const l2Pending = sqliteTable('l2_pending', {
   number: integer('number'),
   parentHash: bytes('parent_hash'),
   json: text('json').notNull(),
-  raw: bytes('raw'), // the recording as received, deflated
   fetchedAt: integer('fetched_at').notNull(),
+  raw: bytes('raw'), // the recording as received, deflated
 })
 
 /** One row: the highest layer-2 block accepted on layer 1: that of `claimed_number` or of a matching state update,

@@ -1,14 +1,13 @@
 import assert from 'node:assert/strict'
-import { chmodSync, copyFileSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { backUp } from '../../src/store/backup.js'
 import { DATABASE_FILE } from '../../src/store/open.js'
 import { runCairn, runCairnOk, spawnCairn } from '../support/cairn.js'
 import { HEAD } from '../support/chains/fixtureChain.js'
-import { copyDatabase, importFixture } from '../support/chains/fixtureDatabase.js'
+import { importFixture } from '../support/chains/fixtureDatabase.js'
 import { fixtureBlockByBlock } from '../support/chains/killedImport.js'
-import { leaveAtMigration } from '../support/chains/olderDatabase.js'
 import { checkDatabase, digestDatabase } from '../support/compare/checkDatabase.js'
 import { temporaryDirectory } from '../support/temporary.js'
 
@@ -105,24 +104,4 @@ test('what a killed backup left behind is no hindrance, and an ended one leaves 
   writeFileSync(`${file}.partial`, 'half of a copy')
   await runCairnOk(['backup', '--datadir', whole, file])
   assert.deepEqual(readdirSync(folder), ['backup.db'])
-})
-
-test('an older backup is brought to this schema when it is restored, and a database by migrate', async (t) => {
-  const older = copyDatabase(t, whole)
-  leaveAtMigration(older, 13)
-  const backup = join(temporaryDirectory(t), 'older.db')
-  copyFileSync(join(older, DATABASE_FILE), backup)
-  chmodSync(backup, 0o400)
-  const datadir = temporaryDirectory(t)
-  await runCairnOk(['restore', '--datadir', datadir, backup])
-  const said = () => runCairnOk(['migrate', '--datadir', datadir])
-  assert.match(await said(), /^the schema of .*cairn\.db was up to date\n$/)
-  assert.match(
-    await runCairnOk(['migrate', '--datadir', older]),
-    /is up to date: \d+ of \d+ migrations were applied\n$/,
-  )
-  assert.match(await runCairnOk(['status', '--datadir', older]), new RegExp(String(HEAD)))
-  const { code, stderr } = await runCairn(['migrate', '--datadir', join(datadir, 'none')])
-  assert.equal(code, 2)
-  assert.match(stderr, /none/)
 })

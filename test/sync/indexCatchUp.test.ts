@@ -1,10 +1,5 @@
 import assert from 'node:assert/strict'
-import { cpSync, readFileSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
-import SqliteDatabase from 'better-sqlite3'
-import { drizzle } from 'drizzle-orm/better-sqlite3'
-import { migrate } from 'drizzle-orm/better-sqlite3/migrator'
 import { createLogSource } from '../../src/index/logs/query.js'
 import { requireIndexSettings } from '../../src/index/segments/indexSettings.js'
 import { describeIndex } from '../../src/index/segments/indexSummary.js'
@@ -13,13 +8,7 @@ import { createTransactionFinder } from '../../src/index/transactions/finder.js'
 import { noDeadline } from '../../src/lib/deadline.js'
 import { noProgress } from '../../src/lib/progress.js'
 import type { Database } from '../../src/store/database.js'
-import {
-  DATABASE_FILE,
-  DatabaseOutdated,
-  openForReading,
-  packagePath,
-  requireCurrentSchema,
-} from '../../src/store/open.js'
+import { openForReading } from '../../src/store/open.js'
 import { openForWriting } from '../../src/store/openForWriting.js'
 import { CHAIN_INDEXES } from '../../src/sync/chainIndexer.js'
 import { openWritableChain } from '../../src/sync/chainState.js'
@@ -30,27 +19,14 @@ import { temporaryDirectory } from '../support/temporary.js'
 const CHAIN = { network: 'mainnet' } as const
 const BLOCKS = 300
 
-/** A database as the version before the transaction index left it: schema 0002, transactions in a B-tree by hash. */
-function makeOldDatabase(t: TestContext): { datadir: string; logs: PlacedLog[] } {
+/** A database whose rows are not indexed yet. */
+function makeUnindexed(t: TestContext): { datadir: string; logs: PlacedLog[] } {
   const datadir = temporaryDirectory(t)
-  const migrations = join(temporaryDirectory(t), 'migrations')
-  cpSync(packagePath('migrations'), migrations, { recursive: true })
-  const journalPath = join(migrations, 'meta', '_journal.json')
-  const journal = JSON.parse(readFileSync(journalPath, 'utf8')) as { entries: { idx: number }[] }
-  journal.entries = journal.entries.filter(({ idx }) => idx <= 2)
-  writeFileSync(journalPath, JSON.stringify(journal))
-  const db = new SqliteDatabase(join(datadir, DATABASE_FILE))
-  db.pragma('journal_mode = WAL')
-  migrate(drizzle(db), { migrationsFolder: migrations })
+  const db = openForWriting(datadir)
   const logs = writeLogs(db, FIRST_BLOCK, randomBlocks(seededFractions(41), BLOCKS))
   requireIndexSettings(db, 6) // chunks of 64, so that there are many
-  assert.ok(hasHashIndex(db))
   db.close()
   return { datadir, logs }
-}
-
-function hasHashIndex(db: Database): boolean {
-  return db.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'transactions_by_hash'").get() !== undefined
 }
 
 function checkLookUps(db: Database, logs: readonly PlacedLog[]): void {
@@ -63,13 +39,10 @@ function checkLookUps(db: Database, logs: readonly PlacedLog[]): void {
   assert.equal(found.count, logs.filter(({ topics }) => topics.length > 0).length)
 }
 
-test('a database of the version before is migrated and indexed, and answers right after every commit', async (t) => {
-  const { datadir, logs } = makeOldDatabase(t)
-  assert.throws(() => openForReading(datadir), DatabaseOutdated)
+test('rows without an index are indexed, and answers are right after every commit', async (t) => {
+  const { datadir, logs } = makeUnindexed(t)
   const db = openForWriting(datadir)
   t.after(() => void db.close())
-  requireCurrentSchema(db)
-  assert.equal(hasHashIndex(db), false)
   checkLookUps(db, logs)
   const reading = openForReading(datadir)
   t.after(() => void reading.close())
@@ -103,7 +76,7 @@ test('a database of the version before is migrated and indexed, and answers righ
 })
 
 test('a signal ends it between two commits, and the next start resumes', async (t) => {
-  const { datadir, logs } = makeOldDatabase(t)
+  const { datadir, logs } = makeUnindexed(t)
   const db = openForWriting(datadir)
   t.after(() => void db.close())
   const stop = new AbortController()

@@ -104,13 +104,13 @@ function logOfRow([address, topic0, topic1, topic2, topic3, data, length]: reado
 
 const PLACE = `b.number AS block_number, b.timestamp AS timestamp, l.tx_index AS transaction_index,
   '0x' || lower(hex(t.hash)) AS transaction_hash, l.id - b.first_log AS log_index, cairn_address(a.address) AS address`
-// Conditions on ids have a `+`: see migration 0016.
+// Conditions on ids have a `+`: see the view in migrations/0000_first.sql.
 const JOINED_LOGS = `FROM blocks b CROSS JOIN logs l ON l.id >= b.first_log AND l.id < b.first_log + b.n_logs
   JOIN transactions t ON t.id = b.first_tx + l.tx_index JOIN addresses a ON a.id = l.address_id
   LEFT JOIN topics z ON z.id = l.topic0_id`
 const TRANSFER = 'ddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef'
 
-/** As in migration 0016; its own decimals are ten times as fast. */
+/** As in migrations/0000_first.sql; its own decimals are ten times as fast. */
 const ERC20_TRANSFERS = `CREATE TEMP VIEW v_erc20_transfers AS SELECT ${PLACE},
   cairn_address(l.topic1) AS "from", cairn_address(l.topic2) AS "to", cairn_uint(l.data) AS value ${JOINED_LOGS}
   WHERE +l.topic0_id = (SELECT id FROM topics WHERE topic = X'${TRANSFER}')

@@ -238,24 +238,3 @@ export function createChangedSlotsReader(db: Database): ChangedSlotsReader {
     },
   }
 }
-
-/** Defines the SQL aggregates with which migration 0019 encodes the keys of older databases. */
-export function defineKeyAggregates(db: Database): void {
-  const options = { deterministic: true, directOnly: true }
-  db.aggregate('cairn_account_keys', {
-    ...options,
-    start: (): number[] => [],
-    step: (ids: number[], id: number) => void ids.push(id),
-    result: encodeAccountKeys,
-  })
-  db.aggregate('cairn_slot_keys', {
-    ...options,
-    start: (): SlotKey[] => [],
-    varargs: true,
-    step: (keys: SlotKey[], ...key: unknown[]) => {
-      const [addressId, incarnation, slot] = key as [number, number, Uint8Array]
-      keys.push({ addressId, incarnation, slot })
-    },
-    result: encodeSlotKeys,
-  })
-}

@@ -20,15 +20,12 @@ import { BRANCHES_GENESIS, growBranch } from '../../support/chains/branches.js'
 import { FIXTURE_FOLDER, fixtureBlocks, fixtureGenesis, sourceOf } from '../../support/chains/fixture.js'
 import { ALICE, HEAD } from '../../support/chains/fixtureChain.js'
 import { copyDatabase, importFixture } from '../../support/chains/fixtureDatabase.js'
-import { leaveAtMigration } from '../../support/chains/olderDatabase.js'
 import { callMethod } from '../../support/compare/traces.js'
 import { seededRandom } from '../../support/random.js'
 import { ask, resultOf } from '../../support/rpcClient.js'
 import { temporaryDirectory } from '../../support/temporary.js'
 
 /* The address index of databases that were written without it. */
-
-const MIGRATIONS_BEFORE = 15
 
 function read<T>(datadir: string, look: (db: ReturnType<typeof openForReading>) => T): T {
   const db = openForReading(datadir)
@@ -120,15 +117,14 @@ test('the reference EVM, which does not report calls, keeps no index', async (t)
   assert.equal(appearanceGap(db), 4)
 })
 
-test('reindex makes the index of an older database, also where it was killed', async (t) => {
+test('reindex makes the index of a database without it, also where it was killed', async (t) => {
   const fresh = temporaryDirectory(t)
   await importFixture(fresh)
   const expected = read(fresh, storedAppearances)
-  const older = temporaryDirectory(t)
-  await importFixture(older)
-  leaveAtMigration(older, MIGRATIONS_BEFORE)
+  const without = temporaryDirectory(t)
+  await runCairnOk(['import', '--address-index', 'off', '--datadir', without, FIXTURE_FOLDER])
   for (const waitMs of [0, 20]) {
-    const datadir = copyDatabase(t, older)
+    const datadir = copyDatabase(t, without)
     const { child, ended, waitFor } = spawnCairn(['reindex', '--datadir', datadir])
     await Promise.race([waitFor('stderr', /addresses/).catch(() => undefined), ended])
     await new Promise((resolve) => setTimeout(resolve, waitMs))
