@@ -34,7 +34,7 @@ export function writeSeal(db: Database, name: SealName): void {
   )
 }
 
-/** Writes missing seals, as in a database of an older version; `rewrite` rewrites all. */
+/** Writes missing seals, as in a new database; `rewrite` rewrites all. */
 export function writeSeals(db: Database, { rewrite }: { rewrite: boolean }): void {
   const selectSeal = db.prepare<[string], number>('SELECT 1 FROM meta WHERE key = ?').pluck()
   for (const name of SEAL_NAMES) if (rewrite || selectSeal.get(sealKey(name)) === undefined) writeSeal(db, name)

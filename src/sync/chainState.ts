@@ -108,9 +108,9 @@ export interface OpenChainOptions {
 export const STATE_CACHE_BYTES = 256 * 2 ** 20
 
 /** Opens the chain of a database opened for writing. The first time, `wanted` names the chain; with execution, its
- *  genesis state and block 0 are stored. An index or state trie that is behind, as in a database of an older version,
- *  is brought up to date in transactions of less than a second. @throws UsageError when the database contains another
- *  chain or state mode, or no chain is named; InvalidGenesis */
+ *  genesis state and block 0 are stored. An unfinished index, or a state trie that a replica left behind, is brought up
+ *  to date in transactions of less than a second. @throws UsageError when the database contains another chain or state
+ *  mode, or no chain is named; InvalidGenesis */
 export async function openWritableChain(
   db: Database,
   wanted: ChainSource | undefined,
@@ -121,7 +121,7 @@ export async function openWritableChain(
   const held = stored && withoutForkTimes(stored)
   const named = stored ?? wanted
   if (!named) throw new ChainNotNamed()
-  if (held && wanted && !isDeepStrictEqual(held, wanted) && !isRoundedFrom(held, wanted)) {
+  if (held && wanted && !isDeepStrictEqual(held, wanted)) {
     throw new UsageError('the database was begun with another genesis or network; use another --datadir')
   }
   const meta = createMetaTable(db)
@@ -214,17 +214,6 @@ function decideAppearances(
     "--evm reference does not report internal calls, so the address index is not kept; 'cairn reindex' makes it",
   )
   return false
-}
-
-/** True when `held` is the form in which older versions stored `wanted`, with integers above 2^53 rounded. */
-function isRoundedFrom(held: unknown, wanted: unknown): boolean {
-  if (typeof held === 'number' && typeof wanted === 'string')
-    return !Number.isSafeInteger(held) && /^\d+$/.test(wanted) && Number(wanted) === held
-  if (typeof held !== 'object' || typeof wanted !== 'object' || held === null || wanted === null) return held === wanted
-  const names = Object.keys(held)
-  if (names.length !== Object.keys(wanted).length) return false
-  const [a, b] = [held, wanted] as [Record<string, unknown>, Record<string, unknown>]
-  return names.every((name) => Object.hasOwn(b, name) && isRoundedFrom(a[name], b[name]))
 }
 
 async function catchUp(

@@ -27,8 +27,8 @@ export interface StateUpdateAppender {
   add(block: Pick<Block, 'header'>, receipts: readonly Pick<Receipt, 'logs'>[]): void
   /** Call it in the transaction that removes the layer-1 blocks above `l1Block`. */
   removeAbove(l1Block: number): void
-  /** Reads the state updates of all stored blocks again, in one transaction, when the contracts have changed, as in a
-   *  database of an older version. Call it once the log index is complete. */
+  /** Reads the state updates of all stored blocks again, in one transaction, when the contracts have changed. Call it
+   *  once the log index is complete. */
   catchUp(): void
 }
 

@@ -32,9 +32,9 @@ export interface RebuildOptions {
   commit(): void | Promise<void>
 }
 
-/** Rebuilds the stored trie of the newest state from the rows of accounts and slots, for a database of an older version
- *  or after blocks were removed. Works in transactions of some tens of milliseconds and resumes after a crash. Returns
- *  early if `signal` is aborted. @throws Error if the root of the rows differs from that of the head. */
+/** Rebuilds the stored trie of the newest state from the rows of accounts and slots, after blocks were removed. Works
+ *  in transactions of some tens of milliseconds and resumes after a crash. Returns early if `signal` is aborted.
+ *  @throws Error if the root of the rows differs from that of the head. */
 export async function rebuildStateTrie(
   table: StateTrieTable,
   { number, hash, stateRoot }: StateHead,

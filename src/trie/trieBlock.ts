@@ -16,6 +16,6 @@ export function findTrieBlock(table: StateTrieTable, chain: ChainReader): TrieBl
     const hasRoot = held.root === root || !chain.commitsToState(number)
     return hasRoot && (wanted ?? hash) === hash ? { number, hash } : undefined
   }
-  // Falls back to the head: older versions stored no block, and an unwind may have removed it if it changed nothing.
+  // Falls back to the head: an unwind may have removed the block if it changed nothing.
   return (held.block && ofBlock(held.block.number, held.block.hash)) ?? ofBlock(head, undefined)
 }

@@ -234,7 +234,7 @@ test('a file that is cut, or is no database, has a fault', (t) => {
   assert.match(String(findFault(datadir)), /^DatabaseFault: cairn\.db: cannot be read: /)
 })
 
-test('a database whose seals an older version did not write is sealed when it is next written', (t) => {
+test('a database without seals is sealed when it is next written', (t) => {
   const datadir = copyDatabase(t, whole)
   const raw = new SqliteDatabase(join(datadir, DATABASE_FILE))
   raw.exec("DELETE FROM meta WHERE key LIKE 'seal%'")

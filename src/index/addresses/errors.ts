@@ -1,6 +1,6 @@
 import { CairnError } from '../../lib/errors.js'
 
-/** The address index does not reach the head: it was left out, or the database is of an older version. */
+/** The address index does not reach the head: it was left out. */
 export class AddressIndexMissing extends CairnError {
   /** @param last number of the last block in the index; undefined if it has none */
   constructor(last: number | undefined, head: number | undefined) {

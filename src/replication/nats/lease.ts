@@ -60,7 +60,7 @@ interface LeaseValue {
   readonly holder: string
   /** Unique to this acquisition. */
   readonly id: string
-  /** As of the last renewal, as in `LeaseOptions`. Absent in leases of older versions. */
+  /** As of the last renewal, as in `LeaseOptions`. */
   readonly head?: number | null
 }
 

@@ -36,9 +36,8 @@ export interface BlockRow {
   n_tx: number
   first_log: number
   n_logs: number
-  /* Undefined: a database of an older version. */
-  block_access_list_hash?: Uint8Array | null
-  slot_number?: StoredUint | null
+  block_access_list_hash: Uint8Array | null
+  slot_number: StoredUint | null
 }
 
 /** A row of `transactions`. */
@@ -122,7 +121,7 @@ function decodeHeaderColumns(row: BlockRow): Header {
     parentBeaconBlockRoot: row.parent_beacon_block_root ?? undefined,
     requestsHash: row.requests_hash ?? undefined,
     blockAccessListHash: row.block_access_list_hash ?? undefined,
-    slotNumber: optionalUint(row.slot_number ?? null),
+    slotNumber: optionalUint(row.slot_number),
   }
 }
 

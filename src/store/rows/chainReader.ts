@@ -52,9 +52,9 @@ export function createChainReader(db: Database, watch: CommitWatch = createCommi
   const selectUncles = db
     .prepare<[number], Uint8Array>('SELECT header FROM uncles WHERE block_number = ? ORDER BY idx')
     .pluck()
-  const prepareAccessList = () =>
-    db.prepare<[number], Uint8Array>('SELECT list FROM block_access_lists WHERE block_number = ?').pluck()
-  let selectAccessList: ReturnType<typeof prepareAccessList> | undefined
+  const selectAccessList = db
+    .prepare<[number], Uint8Array>('SELECT list FROM block_access_lists WHERE block_number = ?')
+    .pluck()
 
   const blockRow = (row: BlockRow | undefined) => row && decodeBlockRow(row)
   /** The other reads of a block start from what these return, so a snapshot begins with them. */
@@ -145,11 +145,7 @@ export function createChainReader(db: Database, watch: CommitWatch = createCommi
       return header && decodeHeader(header)
     },
     uncles: (blockNumber) => selectUncles.all(blockNumber).map((header) => decodeHeader(header)),
-    blockAccessList: (blockNumber) => {
-      // Prepared on first use: `cairn status` reads databases of older versions, which lack the table.
-      selectAccessList ??= prepareAccessList()
-      return selectAccessList.get(blockNumber)
-    },
+    blockAccessList: (blockNumber) => selectAccessList.get(blockNumber),
   }
 }
 

@@ -19,14 +19,14 @@ export interface StateTrieHead {
   /** The next unused page id. */
   nextPage: number
   accounts: number
-  /** The block of the state; absent as older versions stored it. */
+  /** The block of the state; absent while the trie is being built. */
   block?: TrieBlock
   /** Present while the trie is being built from state rows: the hash of the block (hex), and the address id up to which
    *  accounts are included. */
   building?: { blockHash: string; addressId: number }
   /** Present while tries of earlier blocks can be read (trieHistory.ts): of [from, head]. `nextPage` is the next unused
    *  id of pages that only those have. The stored trie can be unwound to those of [recorded, head]; `recorded` is
-   *  absent when it cannot be, as of older versions. */
+   *  absent when it cannot be. */
   history?: { head: number; from: number; nextPage: number; recorded?: number }
 }
 

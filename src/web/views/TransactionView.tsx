@@ -19,8 +19,7 @@ interface Shown {
 /** Result of `cairn_getDecodedTransaction`. */
 interface DecodedTransaction {
   function: Decoded | null
-  /** Missing on servers of older versions. */
-  failure?: Failure | null
+  failure: Failure | null
   logs: DecodedLog[]
 }
 
