@@ -181,8 +181,8 @@ export const COMMAND_DOCS: { readonly [K in Command]: CommandDoc } = {
       'Drops the segments of the indexes of logs, transactions and addresses and builds them again. A server may run at the ' +
         'same time; its answers stay correct, but are slower until the index is complete. SIGINT and SIGTERM end it after the ' +
         'current step; the next import or reindex completes the index.',
-      'Blocks that the address index lacks, as in a database of an older version, are added first, and executed again to find ' +
-        'their internal calls; --address-index off leaves them out. Layer-2 events that an older version stored are indexed, too.',
+      'Blocks that the address index lacks, as after an import with --address-index off, are added first, and executed again to ' +
+        'find their internal calls; --address-index off leaves them out.',
     ],
     examples: [{ line: 'cairn reindex --datadir /srv/cairn' }],
   },
@@ -252,8 +252,8 @@ export const COMMAND_DOCS: { readonly [K in Command]: CommandDoc } = {
     summary: 'Bring the schema of a database up to date.',
     usage: ['cairn migrate [OPTIONS]'],
     detail: [
-      "'cairn serve' refuses a database of an older version. The next import or sync migrates it, or this command. 'cairn " +
-        "reindex' fills indexes that came with a newer version.",
+      'From 0.2 on, each release migrates databases of the release before: with this command, or with the next import or sync. Until ' +
+        'then, commands that read such a database refuse it. Databases of builds before 0.2 are not migrated.',
     ],
     examples: [{ line: 'cairn migrate --datadir /srv/cairn' }],
   },

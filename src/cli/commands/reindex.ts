@@ -34,7 +34,6 @@ export async function runReindex({ config, operands }: ParsedArgs): Promise<numb
         printSummary(formatSummary(kind, summary))
         return !summary.interrupted
       }),
-      () => fillL2Events(db, signal),
     ]
     for (const step of steps) isComplete &&= !signal.aborted && (await step())
     truncateWriteAheadLog(db)
@@ -55,17 +54,6 @@ async function fillAddressIndex(db: Database, signal: AbortSignal): Promise<bool
   progress.finish()
   if (!isComplete) printSummary("address index: interrupted; 'cairn reindex' resumes it")
   return isComplete
-}
-
-/** Indexes the layer-2 events that an older version stored; false if it was interrupted. */
-async function fillL2Events(db: Database, signal: AbortSignal): Promise<boolean> {
-  const { hasNotIndexedEvents, indexL2Events } = await import('../../sync/indexL2Events.js')
-  if (!hasNotIndexedEvents(db)) return true
-  const progress = createProgress({ label: 'layer-2 events', unit: 'blocks' })
-  const { indexed, interrupted } = await indexL2Events(db, { progress, signal })
-  progress.finish()
-  if (indexed > 0) printSummary(`layer-2 events: ${indexed} blocks indexed`)
-  return !interrupted
 }
 
 function formatSummary({ name, items }: IndexKind<unknown>, summary: ReindexSummary): string {

@@ -1,11 +1,6 @@
-import { inflateSync } from 'node:zlib'
 import { decodeFelt, type Felt } from '../../chain/starknet/felt.js'
-import { InvalidL2Recording } from '../../chain/starknet/recording/fields.js'
-import { readL2Recording } from '../../chain/starknet/recording/recording.js'
-import { parseJsonExact } from '../../lib/json.js'
 import type { Database } from '../database.js'
 import { INDEXED_KEYS, type L2EventPattern, matchEvents, type StoredL2Event, termOf } from './eventCodec.js'
-import { eventsOf } from './l2EventRows.js'
 import { L2BlockUnavailable, L2PartUnavailable } from './unavailable.js'
 
 /** The matching events of a canonical block. */
@@ -37,6 +32,7 @@ export interface L2EventReader {
 
 interface EventsRow {
   hash: Uint8Array
+  /** Null: the recording lacks them. */
   events: Uint8Array | null
 }
 
@@ -48,9 +44,6 @@ export function createL2EventReader(db: Database): L2EventReader {
   const selectRow = db.prepare<[number], EventsRow>(
     'SELECT b.hash, e.events FROM l2_blocks b JOIN l2_events e USING (number) WHERE b.canonical = 1 AND number = ?',
   )
-  const selectRaw = db
-    .prepare<[number], Uint8Array | null>('SELECT raw FROM l2_blocks WHERE canonical = 1 AND number = ?')
-    .pluck()
   const selectWithTerm = db
     .prepare<[number, number], number>(
       'SELECT number FROM l2_event_terms WHERE term = ? AND number >= ? ORDER BY number LIMIT 1',
@@ -108,8 +101,8 @@ export function createL2EventReader(db: Database): L2EventReader {
       number = Math.min(indexed, notIndexed)
       if (number > last) return undefined
       const row = selectRow.get(number)!
-      const events = row.events ?? recordedEvents(number, selectRaw.get(number) ?? undefined)
-      const goesOn = visit({ number, hash: decodeFelt(row.hash), events: matchEvents(events, pattern) })
+      if (row.events === null) throw new L2PartUnavailable(number, 'events')
+      const goesOn = visit({ number, hash: decodeFelt(row.hash), events: matchEvents(row.events, pattern) })
       number++
       if (!goesOn || isOver()) return number <= last ? number : undefined
     }
@@ -123,17 +116,4 @@ function clausesOf({ addresses, keys }: L2EventPattern): number[][] {
   return [addresses, ...keys.slice(0, INDEXED_KEYS)]
     .map((felts, position) => felts.map((felt) => termOf(position, felt)))
     .filter(({ length }) => length > 0 && length <= MAX_SOUGHT)
-}
-
-/** Events of a block that an older version stored, or that has none. @throws L2PartUnavailable */
-function recordedEvents(number: number, raw: Uint8Array | undefined): Uint8Array {
-  try {
-    const block = raw && readL2Recording(parseJsonExact(inflateSync(raw).toString()))
-    const events = block && eventsOf(block)
-    if (events !== undefined) return events
-  } catch (error) {
-    if (!(error instanceof InvalidL2Recording)) throw error
-    throw new L2PartUnavailable(number, 'complete recording', error)
-  }
-  throw new L2PartUnavailable(number, 'events')
 }

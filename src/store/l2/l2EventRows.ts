@@ -11,22 +11,6 @@ export interface L2EventWriter {
   removeAbove(number: number): void
 }
 
-/** Numbers of canonical blocks above `after` whose events are not indexed, ascending, at most `limit`, with their
- *  deflated recordings: blocks that an older version stored, and those whose recordings have no events. */
-export function createNotIndexedBlocks(db: Database): (after: number, limit: number) => NotIndexedBlock[] {
-  const select = db.prepare<[number, number], NotIndexedBlock>(
-    `SELECT number, b.raw FROM l2_events e JOIN l2_blocks b USING (number)
-     WHERE e.events IS NULL AND b.canonical = 1 AND number > ? ORDER BY number LIMIT ?`,
-  )
-  return (after, limit) => select.all(after, limit)
-}
-
-/** A row of `createNotIndexedBlocks`. */
-export interface NotIndexedBlock {
-  readonly number: number
-  readonly raw: Uint8Array | null
-}
-
 /** The encoded events of a block; undefined when its recording lacks them. */
 export function eventsOf({ transactionHashes, receipts }: L2Block): Uint8Array | undefined {
   if (transactionHashes.length === 0) return encodeEvents([])

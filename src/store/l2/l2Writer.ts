@@ -1,10 +1,13 @@
+import { inflateSync } from 'node:zlib'
 import { countEvents, countStateChanges } from '../../chain/starknet/commitments.js'
 import { InvalidL2Block } from '../../chain/starknet/errors.js'
 import { type Felt, formatFelt } from '../../chain/starknet/felt.js'
 import { getL2Network, type L2NetworkName } from '../../chain/starknet/networks.js'
+import { readL2Recording } from '../../chain/starknet/recording/recording.js'
 import { isPendingStatus, isRejectedStatus, type L2Block } from '../../chain/starknet/types.js'
 import type { L2Verdict } from '../../chain/starknet/verify.js'
 import { CairnError } from '../../lib/errors.js'
+import { parseJsonExact } from '../../lib/json.js'
 import type { Database } from '../database.js'
 import { createMetaTable, META_L2_CHAIN_ID, META_L2_NETWORK } from '../meta.js'
 import { createL2EventWriter } from './l2EventRows.js'
@@ -102,6 +105,13 @@ export function createL2Writer(db: Database, { source = 'file', onMismatch }: L2
     if (verdict.kind === 'match' && verdict.chainId !== undefined) setChainId(verdict.chainId)
   }
 
+  /** Reads a stored block from its recording, which stays when the block comes back; returns `block` if no recording
+   *  is stored. */
+  const recordedBlock = (block: L2Block): L2Block => {
+    const raw = rows.recordingOf(block.hash!)?.raw
+    return raw === undefined ? block : readL2Recording(parseJsonExact(inflateSync(raw).toString()))
+  }
+
   const storeCanonical = (block: L2Block, verdict: L2Verdict, raw: Uint8Array | undefined): L2Outcome => {
     const { number, hash, status } = block as L2Block & L2Header
     const storedHash = rows.hashAt(number)
@@ -114,7 +124,7 @@ export function createL2Writer(db: Database, { source = 'file', onMismatch }: L2
     checkParentLinks(block, rows)
     if (isOrphaned) rows.restore(hash)
     else rows.insert(toStoredHeader(block, verdict), block, { canonical: 1, verified: verifiedColumn(verdict), raw })
-    events.put(block)
+    events.put(isOrphaned ? recordedBlock(block) : block)
     finality.blocksChanged(number, number)
     acceptIfAnnounced(block)
     learnChainId(verdict)

@@ -7,6 +7,7 @@ import type { L2Block } from '../../../src/chain/starknet/types.js'
 import { L2ReorgBelowAccepted } from '../../../src/store/l2/l2Writer.js'
 import { openL2Database } from '../../support/chains/l2.js'
 import { makeBlock, makeChain, makePending, toRpcJson, UNCHECKED } from '../../support/chains/l2Blocks.js'
+import { makeEventChain, rawOf as rawWithReceipts } from '../../support/chains/l2EventChain.js'
 import { temporaryDirectory } from '../../support/temporary.js'
 
 type After = { after(callback: () => void): void }
@@ -51,6 +52,22 @@ test('a block that comes back after a reorg is canonical again', (t) => {
     ['REJECTED', 'REJECTED', 'REJECTED'],
   )
   assert.equal(auditL2(db).blocks, 8)
+})
+
+test('a block that comes back without receipts has the events of its recording again', (t) => {
+  const { db, writer, close } = openL2Database(temporaryDirectory(t))
+  t.after(close)
+  const chain = makeEventChain(6, 2)
+  for (const block of chain) writer.importBlock(block, UNCHECKED, rawWithReceipts(block))
+  const eventsOf = () => db.prepare('SELECT * FROM l2_events ORDER BY number').all()
+  const termsOf = () => db.prepare('SELECT * FROM l2_event_terms ORDER BY term, number').all()
+  const [events, terms] = [eventsOf(), termsOf()]
+  writer.replaceBranch(3, [makeBlock({ number: 4, parentHash: chain[3].hash })].map(asNew))
+  assert.notDeepEqual(eventsOf(), events)
+  const bare = chain.slice(4).map((block) => ({ ...block, receipts: undefined }))
+  writer.replaceBranch(3, bare.map(asNew))
+  assert.deepEqual([eventsOf(), termsOf()], [events, terms])
+  assert.equal(auditL2(db).blocks, 7)
 })
 
 test('a branch with a block that does not link leaves the chain as it was', (t) => {

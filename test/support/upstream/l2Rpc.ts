@@ -5,7 +5,6 @@ import { runMethod } from '../../../src/rpc/core/dispatch.js'
 import { DEFAULT_LIMITS } from '../../../src/rpc/core/limits.js'
 import { openContext } from '../../../src/rpc/core/openContext.js'
 import { STARKNET_METHODS } from '../../../src/rpc/starknet/methods.js'
-import type { Database } from '../../../src/store/database.js'
 import { type L2Database, openL2Database } from '../chains/l2.js'
 import { temporaryDirectory } from '../temporary.js'
 
@@ -49,10 +48,4 @@ export function openStarknet(t: After, limits: Partial<RpcLimits> = {}): Starkne
       return outcome.result
     },
   }
-}
-
-/** Leaves the events of blocks below `number` as an older version stored them: in the recordings only. */
-export function leaveEventsAsBefore(db: Database, number: number): void {
-  db.prepare('UPDATE l2_events SET events = NULL WHERE number < ?').run(number)
-  db.prepare('DELETE FROM l2_event_terms WHERE number < ?').run(number)
 }
