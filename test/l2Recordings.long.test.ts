@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { inflateSync } from 'node:zlib'
 import { InvalidL2Block } from '../src/chain/starknet/errors.js'
-import { getL2Network, isL2NetworkName, type L2NetworkName } from '../src/chain/starknet/networks.js'
+import { getL2Network, L2_NETWORK_NAMES, type L2NetworkName } from '../src/chain/starknet/networks.js'
 import {
   formatStarknetBlock,
   formatStarknetPending,
@@ -66,7 +66,7 @@ const OTHER_NETWORK: Readonly<Record<string, L2NetworkName>> = {
 
 function networkOf({ file, network }: Recording) {
   if (OTHER_NETWORK[file] !== undefined) return OTHER_NETWORK[file]
-  return isL2NetworkName(network) ? network : undefined
+  return L2_NETWORK_NAMES.find((name) => name === network)
 }
 
 /** Recordings that are refused, and the words of the refusal. */

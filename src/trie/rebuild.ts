@@ -8,7 +8,6 @@ import type { StateTrieTable } from '../store/state/stateTrieTable.js'
 import type { TrieNodeRef } from './nodeFormat.js'
 import { createPageCache } from './pageCache.js'
 import { headOf } from './stateRoot.js'
-import { createMemoryPages } from './stateTrie.js'
 import { createStateTries, type StateTries, updateState } from './stateTries.js'
 import { hashUpdates } from './stateUpdates.js'
 
@@ -79,14 +78,6 @@ export async function rebuildStateTrie(
     write(true)
   }
   await commit()
-}
-
-/** The root of the newest state, 32 bytes, computed from its rows alone. Holds the whole trie in memory. */
-export function hashStoredState(reader: StateReader): Uint8Array {
-  const tries = createStateTries(createMemoryPages())
-  let top: TrieNodeRef | undefined
-  for (const part of statePartsAfter(reader, tries, { top, accounts: 0, addressId: 0 })) top = part?.top ?? top
-  return tries.accounts.root(top)
 }
 
 function topOf(hex: string): TrieNodeRef | undefined {

@@ -1,6 +1,5 @@
 import { keccak256 } from '../chain/crypto.js'
 import { EMPTY_TRIE_ROOT } from '../chain/eth/trie.js'
-import { EMPTY_BYTES, equalBytes, keyOfBytes } from '../lib/bytes.js'
 import { MAX_REFERENCE, type TrieNodeRef } from './nodeFormat.js'
 import type { ValueRlp } from './nodeHashing.js'
 import { childOf, linkedPage, referenceOfSlot, unpackSlot } from './nodeRef.js'
@@ -57,19 +56,6 @@ export function createPagedTries(pages: TriePages, valueRlp: ValueRlp): PagedTri
   }
 }
 
-// The maximum length of a leaf's value.
-const MAX_VALUE = 0xffff
-const plainOut = new Uint8Array(MAX_VALUE)
-
-/** Encoding of values that are stored as they are hashed. */
-export const PLAIN_VALUES: ValueRlp = {
-  out: plainOut,
-  encode: (bytes, from, to) => {
-    plainOut.set(bytes.subarray(from, to))
-    return to - from
-  },
-}
-
 /** Pages in memory. */
 export function createMemoryPages(): TriePages & { readonly count: number; readonly bytes: number } {
   const pages = new Map<number, Uint8Array>()
@@ -90,33 +76,6 @@ export function createMemoryPages(): TriePages & { readonly count: number; reado
       let total = 0
       for (const page of pages.values()) total += page.length
       return total
-    },
-  }
-}
-
-/** A trie in memory, hashed when its root is requested. */
-export interface StateTrie {
-  /** Sets the value of a 32-byte key; an empty value removes it. */
-  put(key: Uint8Array, value: Uint8Array): void
-  /** 32 bytes. */
-  root(): Uint8Array
-}
-
-/** An empty trie. */
-export function createStateTrie(pages: TriePages = createMemoryPages()): StateTrie {
-  const tries = createPagedTries(pages, PLAIN_VALUES)
-  let top: TrieNodeRef | undefined
-  let pending = new Map<string, { key: Uint8Array; value: Uint8Array }>()
-  return {
-    put: (key, value) => void pending.set(keyOfBytes(key), { key, value }),
-    root: () => {
-      const updates = Array.from(pending.values(), ({ key, value }) => ({
-        key,
-        change: () => (equalBytes(value, EMPTY_BYTES) ? undefined : value),
-      }))
-      pending = new Map()
-      top = tries.update(top, updates)
-      return tries.root(top)
     },
   }
 }

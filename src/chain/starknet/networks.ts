@@ -69,11 +69,6 @@ export function candidateNetworks(name: L2NetworkName | undefined): L2Network[] 
   return name === undefined ? Object.values(NETWORKS) : [NETWORKS[name]]
 }
 
-/** True for the name of a known network. */
-export function isL2NetworkName(name: string): name is L2NetworkName {
-  return L2_NETWORK_NAMES.includes(name as L2NetworkName)
-}
-
 /** A chain id such as SN_MAIN as a felt, the result of `starknet_chainId`. */
 export function encodeChainId(chainId: string): Felt {
   return encodeShortString(chainId)

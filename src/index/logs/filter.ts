@@ -1,5 +1,4 @@
-import type { Log } from '../../chain/eth/types.js'
-import { equalBytes, keyOfBytes } from '../../lib/bytes.js'
+import { keyOfBytes } from '../../lib/bytes.js'
 import { TooManyTopics } from './errors.js'
 
 /** Selects logs by block range, address and topics. */
@@ -33,17 +32,6 @@ export function countFilterParams(filter: LogFilter): number {
   let count = filter.addresses?.length ?? 0
   for (const values of filter.topics) count += values?.length ?? 0
   return count
-}
-
-/** True when the log of a block in the range matches. Defines the result that every index must agree with. */
-export function matchesFilter(log: Log, filter: LogFilter): boolean {
-  if (filter.topics.length > log.topics.length) return false
-  if (filter.addresses?.length && !includesBytes(filter.addresses, log.address)) return false
-  return filter.topics.every((values, i) => !values?.length || includesBytes(values, log.topics[i]))
-}
-
-function includesBytes(values: Uint8Array[], wanted: Uint8Array): boolean {
-  return values.some((value) => equalBytes(value, wanted))
 }
 
 function withoutRepeats(values: Uint8Array[]): Uint8Array[] {

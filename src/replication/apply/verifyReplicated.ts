@@ -29,10 +29,10 @@ export type CheckedSenders = 'all' | 'sample'
  *  per block. */
 const SAMPLE = 8
 
-/** Decodes a block of a writer and makes all checks that need no database: those of `decodeReplicatedBlock` (the
- *  header's hash, the order of state changes), the roots of body and receipts, bloom, gas, the hash of the access list,
- *  and the senders, which it recovers from the signatures. Nothing is executed. Appearances are trusted from the
- *  writer, as are state changes until a state root is compared.
+/** Decodes a block of a writer and makes all checks that need no database: those of `decodeInflated` (the header's
+ *  hash, the order of state changes), the roots of body and receipts, bloom, gas, the hash of the access list, and the
+ *  senders, which it recovers from the signatures. Nothing is executed. Appearances are trusted from the writer, as are
+ *  state changes until a state root is compared.
  *  @throws InvalidMessage, InvalidBlock for the first check that fails, naming the block */
 export function verifyReplicated(encoded: EncodedBlock, spec: ChainSpec): VerifiedBlock {
   try {

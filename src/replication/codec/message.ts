@@ -77,15 +77,11 @@ export function encodeBody(replicated: ReplicatedBlock): Buffer {
   return writer.written()
 }
 
-/** Decodes the block of a message. Computes its hash from the header and compares it; the caller checks that the header
- *  commits to the other parts. Senders are not recovered from signatures. Byte fields are views into one buffer.
+/** Decodes the block of an inflated message. Computes its hash from the header and compares it; the caller checks that
+ *  the header commits to the other parts. Senders are not recovered from signatures. Byte fields are views into one
+ *  buffer.
  *  @throws InvalidMessage unless the bytes are those that `encodeReplicatedBlock` returns, up to compression, and
  *    for a block that is not the named one */
-export function decodeReplicatedBlock(encoded: EncodedBlock): DecodedBlock {
-  return decodeInflated(encoded, inflateMessage(encoded.payload))
-}
-
-/** As `decodeReplicatedBlock`, from the inflated message. */
 export function decodeInflated({ number, hash, parentHash }: EncodedBlock, body: Uint8Array): DecodedBlock {
   const decoded = decodeBody(body)
   const { block } = decoded

@@ -34,10 +34,6 @@ export interface L2Source {
   recordings(): AsyncGenerator<L2Recording, void, undefined>
 }
 
-/** Bytes of the start of a file that `recogniseL2` needs: in a feeder block, transactions may precede the other
- *  members. */
-export const L2_RECOGNITION_BYTES = 65_536
-
 const NEWLINE = 0x0a
 
 /** Members of layer-2 blocks that genesis files do not have; one of them is near the start of every recording. */
@@ -45,7 +41,7 @@ const TELLING_MEMBERS =
   /"(block_hash|parent_block_hash|parent_hash|block_number|state_update|state_diff|state_root|new_root|transaction_hash|transaction_receipts|sequencer_address|starknet_version|l1_gas_price)"\s*:/
 
 /** True when a file that starts with these bytes, gzip or not, contains layer-2 blocks: a JSON object with their
- *  members. Pass the whole file or its first `L2_RECOGNITION_BYTES` bytes. */
+ *  members. Pass the whole file or its first 64 KiB: in a feeder block, transactions may precede the other members. */
 export function recogniseL2(head: Uint8Array): boolean {
   let bytes = head
   if (isGzip(head)) {

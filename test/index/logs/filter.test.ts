@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { TooManyTopics } from '../../../src/index/logs/errors.js'
-import { countFilterParams, type LogFilter, matchesFilter, normalizeFilter } from '../../../src/index/logs/filter.js'
+import { countFilterParams, type LogFilter, normalizeFilter } from '../../../src/index/logs/filter.js'
+import { matchesFilter } from '../../support/compare/matchesFilter.js'
 import { numberedBytes } from './randomLogs.js'
 
 const topic = (number: number) => numberedBytes(number, 32)

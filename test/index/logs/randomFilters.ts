@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict'
 import type { Log } from '../../../src/chain/eth/types.js'
-import { type LogFilter, matchesFilter } from '../../../src/index/logs/filter.js'
+import type { LogFilter } from '../../../src/index/logs/filter.js'
 import { formatData, parseHex } from '../../../src/lib/hex.js'
 import type { formatLog } from '../../../src/store/rows/logObject.js'
 import type { LogTexts } from '../../../src/store/rows/logText.js'
+import { matchesFilter } from '../../support/compare/matchesFilter.js'
 import { hashOfBlock, numberedBytes, type PlacedLog } from './randomLogs.js'
 
 /** The first block of the random chains. */

@@ -5,17 +5,13 @@ import { encodeWithdrawals } from '../../../src/chain/eth/block.js'
 import { encodeHeader } from '../../../src/chain/eth/header.js'
 import { encodeReceipt } from '../../../src/chain/eth/receipt.js'
 import { encodeTransaction } from '../../../src/chain/eth/transaction.js'
-import {
-  decodeReplicatedBlock,
-  encodeReplicatedBlock,
-  MAX_MESSAGE_BYTES,
-  MESSAGE_VERSION,
-} from '../../../src/replication/codec/message.js'
+import { encodeReplicatedBlock, MAX_MESSAGE_BYTES, MESSAGE_VERSION } from '../../../src/replication/codec/message.js'
 import { decodeChanges } from '../../../src/replication/codec/messageState.js'
 import type { DecodedBlock, EncodedBlock, ReplicatedBlock } from '../../../src/replication/codec/types.js'
 import { InvalidMessage } from '../../../src/replication/errors.js'
 import { mutate } from '../../support/chains/mutate.js'
 import { unpackChanges } from '../../support/chains/unpackedChanges.js'
+import { decodeReplicatedBlock } from '../../support/nats/decodeReplicatedBlock.js'
 import { randomReplicatedBlock } from '../../support/nats/replicatedBlocks.js'
 import { type SeededRandom, seededRandom } from '../../support/random.js'
 

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { matchesFilter } from '../../../src/index/logs/filter.js'
 import { DEFAULT_LIMITS } from '../../../src/rpc/core/limits.js'
 import type { LogFilterObject } from '../../../src/rpc/eth/logFilter.js'
 import { logCriteria } from '../../../src/rpc/subscriptions/logCriteria.js'
 import { createLogMatcher } from '../../../src/rpc/subscriptions/logMatcher.js'
 import { ADDRESSES, inventLog, TOPICS } from '../../support/chains/inventedChain.js'
+import { matchesFilter } from '../../support/compare/matchesFilter.js'
 import { type SeededRandom, seededRandom } from '../../support/random.js'
 
 const hex = (bytes: Uint8Array) => Buffer.from(bytes).toString('hex')

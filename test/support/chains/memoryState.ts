@@ -8,7 +8,7 @@ import type { NewAccount } from '../../../src/evm/interpreter/journal/journalAcc
 import type { StateProvider } from '../../../src/evm/state/stateProvider.js'
 import { EMPTY_BYTES, keyOfBytes } from '../../../src/lib/bytes.js'
 import type { StateChanges } from '../../../src/store/rows/stateChanges.js'
-import { createStateTrie } from '../../../src/trie/stateTrie.js'
+import { createStateTrie } from './stateTrie.js'
 
 /** A stored state in memory, for journals to lie on: the database's tables without their history. */
 export interface MemoryState extends StateProvider {

@@ -8,9 +8,9 @@ import { openAnySchema, openForReading, requireCurrentSchema } from '../../../sr
 import { HISTORY_TABLES } from '../../../src/store/state/historySql.js'
 import { createStateReader } from '../../../src/store/state/stateReader.js'
 import { CHAIN_INDEXES } from '../../../src/sync/chainIndexer.js'
-import { hashStoredState } from '../../../src/trie/rebuild.js'
 import { ACCOUNT_ROWS, STORAGE_ROWS } from '../chains/historyRows.js'
 import { checkStateTrie } from './checkStateTrie.js'
+import { hashStoredState } from './hashStoredState.js'
 
 /** The newest block of a checked database. */
 export interface CheckedHead {

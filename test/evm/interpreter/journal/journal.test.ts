@@ -4,8 +4,8 @@ import { keccak256 } from '../../../../src/chain/crypto.js'
 import { EMPTY_CODE_HASH } from '../../../../src/chain/eth/emptyHashes.js'
 import { encodeRlp } from '../../../../src/chain/eth/rlp.js'
 import { bigIntToBytes } from '../../../../src/lib/bytes.js'
-import { createStateTrie } from '../../../../src/trie/stateTrie.js'
 import { createTestJournal } from '../../../support/chains/memoryState.js'
+import { createStateTrie } from '../../../support/chains/stateTrie.js'
 import { seededRandom } from '../../../support/random.js'
 
 /** An account of the oracle. */
