@@ -59,8 +59,8 @@ const ALLOWED =
 /** Restores a snapshot into an empty data directory. Checks every part against its digest before use, and the head
  *  against the manifest. The database appears once complete and on disk. After a kill at any moment, the next run
  *  resumes with the parts on disk.
- *  @throws DatadirInUse; SnapshotMissing; SnapshotDamaged; NoSpace; DatabaseLocked; DatabaseTooNew; ObjectStoreFailed;
- *    what `accept` throws; the reason of the signal */
+ *  @throws DatadirInUse; SnapshotMissing; SnapshotDamaged; NoSpace; DatabaseLocked; DatabaseOfEarlierBuild;
+ *    DatabaseTooNew; ObjectStoreFailed; what `accept` throws; the reason of the signal */
 export async function restoreSnapshot(terms: RestoreTerms): Promise<RestoredSnapshot> {
   const { datadir } = terms
   mkdirSync(datadir, { recursive: true, mode: 0o700 })
@@ -204,7 +204,7 @@ function complete(path: string, { head, name }: SnapshotManifest, store: ObjectS
   let db: Database | undefined
   try {
     db = openCopy(path)
-    const { head: found, leftOut } = completeCopy(db)
+    const { head: found, leftOut } = completeCopy(db, object)
     if (found?.hash === head.hash && found.number === head.number) return leftOut
     const held = found === undefined ? 'no block' : `block ${found.number} ${found.hash}`
     throw new SnapshotDamaged(

@@ -126,7 +126,7 @@ export function requireCurrentSchema(db: Database): void {
 }
 
 /** Returns the number of migrations applied to an open database (`found`) and of those that this version has (`known`).
- *  Errors name `path`.
+ *  Errors call it `path`.
  *  @throws DatabaseOfEarlierBuild when the applied ones are not the first of this version's; DatabaseTooNew */
 export function requireKnownSchema(db: Database, path = db.name): { found: number; known: number } {
   const applied = appliedMigrations(db)

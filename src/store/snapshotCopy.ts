@@ -95,9 +95,10 @@ export interface CompletedCopy {
 }
 
 /** Turns a copy, which may not have passed `prepareCopy`, into a database to serve: drops objects that no migration
- *  made, API keys and unknown settings, and replaces the cursor secret. @throws DatabaseTooNew; ForeignSchema */
-export function completeCopy(db: Database): CompletedCopy {
-  requireKnownSchema(db)
+ *  made, API keys and unknown settings, and replaces the cursor secret. Errors about its schema version call it `name`.
+ *  @throws DatabaseOfEarlierBuild; DatabaseTooNew; ForeignSchema */
+export function completeCopy(db: Database, name: string): CompletedCopy {
+  requireKnownSchema(db, name)
   const dropped = dropForeignObjects(db)
   const others = db.transaction(() => {
     const removed = [...removeKeys(db), ...removeUnknownSettings(db)]

@@ -26,7 +26,7 @@ import { holdLock } from '../../src/store/fileLock.js'
 import { createApiKeyTable, openForKeys } from '../../src/store/keys/apiKeys.js'
 import * as metaModule from '../../src/store/meta.js'
 import { createMetaTable, META_KEYS, META_REPLICATION } from '../../src/store/meta.js'
-import { DATABASE_FILE, openForReading } from '../../src/store/open.js'
+import { DATABASE_FILE, DatabaseOfEarlierBuild, openForReading } from '../../src/store/open.js'
 import { openForWriting } from '../../src/store/openForWriting.js'
 import { writeSeal } from '../../src/store/seals.js'
 import { runCairn, runCairnOk } from '../support/cairn.js'
@@ -370,6 +370,17 @@ test('a snapshot whose own tables are not those of the migrations is refused', a
     })
     assert.equal(existsSync(join(datadir, DATABASE_FILE)), false)
   }
+})
+
+test('a snapshot of an earlier build is refused by its name', async (t) => {
+  const store = await forgedSnapshot(t, 'UPDATE __drizzle_migrations SET created_at = created_at - 1')
+  const datadir = temporaryDirectory(t)
+  await assert.rejects(restoreFrom({ store, datadir }), (error: Error) => {
+    assert.ok(error instanceof DatabaseOfEarlierBuild, String(error))
+    assert.match(error.message, /: snapshot \S+ was made by an earlier build/)
+    return true
+  })
+  assert.equal(existsSync(join(datadir, DATABASE_FILE)), false)
 })
 
 test('objects of an analyst are in no copy of the database', async (t) => {
