@@ -195,7 +195,7 @@ test('finds SQL, but not in comments', () => {
   assert.deepEqual(findSql(text).sort(), ["'SELECT 1", '.prepare<', 'DELETE FROM', 'db.exec('])
 })
 
-/** Small vocabularies, each of which is used within its room: instructions of WebAssembly, tables of the schema, kinds of option values and fields. */
+/** Small vocabularies, each used within its room: instructions of WebAssembly, tables of the schema, kinds of option values and fields. */
 const VOCABULARIES = [
   /^wasm\/assembler\.ts$/,
   /^store\/schema\.ts$/,
