@@ -59,7 +59,7 @@ export class CairnFailed extends Error {
 
 const MAIN = fileURLToPath(new URL('./main.js', import.meta.url))
 const MAX_STDERR = 64 * 1024
-// A server lets running requests finish for up to 10 s.
+// A server lets running requests finish for up to 3.5 s, and closes what remains after them.
 const STOP_MS = 20_000
 
 /** Starts a server and resolves when it answers. Any number may run concurrently. Servers do not keep this process

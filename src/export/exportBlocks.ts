@@ -1,8 +1,8 @@
+import type { BlockRange } from '../chain/eth/types.js'
 import { equalBytes } from '../lib/bytes.js'
 import type { Dataset, ExportedBlock } from './dataset.js'
 import type { RowEncoder } from './encoders/rowEncoder.js'
 import { ChainChanged } from './errors.js'
-import type { FileRange } from './fileNames.js'
 import type { ExportSource } from './source.js'
 
 /** Destination of rows. */
@@ -33,7 +33,7 @@ export interface ExportControl {
 export async function exportBlocks(
   source: ExportSource,
   dataset: Dataset,
-  { range, target, control }: { range: FileRange; target: RowTarget; control: ExportControl },
+  { range, target, control }: { range: BlockRange; target: RowTarget; control: ExportControl },
 ): Promise<ExportedRange> {
   const { encoder, write } = target
   const found: ExportedRange = { rows: 0 }
@@ -59,7 +59,7 @@ export async function exportBlocks(
   return found
 }
 
-function readBatch(source: ExportSource, dataset: Dataset, { from, to }: FileRange) {
+function readBatch(source: ExportSource, dataset: Dataset, { from, to }: BlockRange) {
   return source.watch.withSnapshot(() => {
     source.watch.beforeRead()
     const blocks = dataset.layer.blocks(source, from, to)
@@ -71,7 +71,7 @@ function requireLinks(
   { layer }: Dataset,
   last: ExportedBlock | undefined,
   blocks: readonly ExportedBlock[],
-  { from, to }: FileRange,
+  { from, to }: BlockRange,
 ): void {
   if (layer.name === 'Ethereum' && blocks.length !== to - from + 1) throw new ChainChanged()
   let parent = last

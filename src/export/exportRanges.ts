@@ -1,5 +1,6 @@
 import { mkdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
+import type { BlockRange } from '../chain/eth/types.js'
 import { formatData } from '../lib/hex.js'
 import type { ObjectStore } from '../lib/objects/objectStore.js'
 import { holdLock } from '../store/fileLock.js'
@@ -9,7 +10,7 @@ import type { Format } from './encoders/rowEncoder.js'
 import { ChainChanged, ExportLocked, OtherExport } from './errors.js'
 import { type ExportControl, exportBlocks } from './exportBlocks.js'
 import { createSink, hasDigest } from './exportedFile.js'
-import { type FileRange, type FileSeries, fileName, isOfSeries, seriesPrefix } from './fileNames.js'
+import { type FileSeries, fileName, isOfSeries, seriesPrefix } from './fileNames.js'
 import {
   type DatasetManifest,
   type DatasetTerms,
@@ -111,7 +112,7 @@ interface OpenSeries {
   readonly held: DatasetManifest
   readonly totals: ExportTotals
   /** Ranges of dropped files that are not rewritten yet. */
-  redo: FileRange[]
+  redo: BlockRange[]
 }
 
 async function openSeries(
@@ -137,7 +138,7 @@ async function openSeries(
   }
   const held: DatasetManifest = before ?? { ...wanted, files: [] }
   manifest.datasets[dataset.fileName] = held
-  const redo: FileRange[] = []
+  const redo: BlockRange[] = []
   const whole: ManifestFile[] = []
   for (const file of held.files) {
     const isWhole = there.get(file.file) === file.bytes && (!verifiesFiles || (await hasDigest(store, file)))

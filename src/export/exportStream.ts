@@ -1,6 +1,7 @@
 import { existsSync, rmSync } from 'node:fs'
 import { open } from 'node:fs/promises'
 import type { Writable } from 'node:stream'
+import type { BlockRange } from '../chain/eth/types.js'
 import { publishFile, withPath } from '../lib/durableFiles.js'
 import { writeStream } from '../lib/writeStream.js'
 import type { Dataset } from './dataset.js'
@@ -8,14 +9,14 @@ import { createEncoder } from './encoders/encoder.js'
 import type { Format } from './encoders/rowEncoder.js'
 import { OtherExport } from './errors.js'
 import { type ExportControl, type ExportedRange, exportBlocks } from './exportBlocks.js'
-import { type FileRange, temporaryName } from './fileNames.js'
+import { temporaryName } from './fileNames.js'
 import type { ExportSource } from './source.js'
 
 /** One dataset as one file. */
 export interface FileTerms {
   readonly dataset: Dataset
   readonly format: Format
-  readonly range: FileRange
+  readonly range: BlockRange
   readonly control: ExportControl
 }
 

@@ -1,10 +1,5 @@
+import type { BlockRange } from '../chain/eth/types.js'
 import type { Format } from './encoders/rowEncoder.js'
-
-/** Blocks [from, to], both inclusive. */
-export interface FileRange {
-  readonly from: number
-  readonly to: number
-}
 
 /** Parts of the file names of a dataset. */
 export interface FileSeries {
@@ -15,7 +10,7 @@ export interface FileSeries {
 }
 
 /** Returns a file name in cryo's scheme: `ethereum__logs__23000000_to_23009999.parquet`. */
-export function fileName({ network, dataset, format }: FileSeries, { from, to }: FileRange): string {
+export function fileName({ network, dataset, format }: FileSeries, { from, to }: BlockRange): string {
   return `${network}__${dataset}__${label(from)}_to_${label(to)}.${format}`
 }
 

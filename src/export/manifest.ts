@@ -1,5 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import type { BlockRange } from '../chain/eth/types.js'
 import { messageOf } from '../lib/errors.js'
 import { ObjectConflict } from '../lib/objects/errors.js'
 import type { ObjectStore } from '../lib/objects/objectStore.js'
@@ -7,10 +8,9 @@ import { readObject } from '../lib/objects/readObject.js'
 import type { Column } from './columns.js'
 import type { Format } from './encoders/rowEncoder.js'
 import { ExportLocked, OtherExport } from './errors.js'
-import type { FileRange } from './fileNames.js'
 
 /** A finished file. */
-export interface ManifestFile extends FileRange {
+export interface ManifestFile extends BlockRange {
   readonly file: string
   readonly rows: number
   readonly bytes: number

@@ -63,6 +63,11 @@ export function compareBytes(a: Uint8Array, b: Uint8Array): number {
   return a.length - b.length
 }
 
+/** Returns the parts as one buffer, with the separator between each two. */
+export function joinBytes(parts: readonly Uint8Array[], separator: Uint8Array): Buffer {
+  return Buffer.concat(parts.flatMap((part, i) => (i === 0 ? [part] : [separator, part])))
+}
+
 /** Minimal big-endian bytes of a non-negative integer; no bytes for zero (the RLP integer form). */
 export function bigIntToBytes(value: bigint | number): Uint8Array {
   if (value === 0n || value === 0) return EMPTY_BYTES

@@ -12,7 +12,7 @@ import { runBlock } from '../evm/transition/block.js'
 import { blockEnvironment } from '../evm/transition/transaction.js'
 import { noDeadline } from '../lib/deadline.js'
 import { UsageError } from '../lib/errors.js'
-import type { FetchedState } from './touchedState.js'
+import type { FetchedState } from './fetchedState.js'
 
 const CODE_BYTES = 32 * 2 ** 20
 const NO_BLOOM = new Uint8Array(BLOOM_BYTES)

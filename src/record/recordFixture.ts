@@ -27,17 +27,17 @@ import { callOptional, genesisMembers } from '../sources/ethRpc/developmentGenes
 import { fetchBlocks, fetchHead, fetchHeader } from '../sources/ethRpc/fetchBlocks.js'
 import { openChainRlp } from '../sources/files/chainRlp.js'
 import { systemClock } from '../sources/upstreams/clock.js'
-import { UnavailableUpstream } from '../sources/upstreams/errors.js'
+import { UpstreamLacksData } from '../sources/upstreams/errors.js'
 import { DEFAULT_UPSTREAM_LIMITS, type UpstreamAddress } from '../sources/upstreams/types.js'
 import { createUpstream, type Upstream } from '../sources/upstreams/upstream.js'
 import { importFiles, readDirectoryChain } from '../sync/import/importFiles.js'
 import { FIXTURE_MANIFEST, type FixtureManifest } from '../sync/import/recordedFixture.js'
 import { requireSameHead } from './compareHead.js'
 import { createBlockExecution } from './executeBlocks.js'
+import { createFetchedState } from './fetchedState.js'
 import { persist, persistent } from './persist.js'
 import { fetchConfig, fetchStart, findCompleteState, knownAccounts, omitsSystemCalls, type Start } from './start.js'
 import { createStateFetcher, formatAlloc, type StateFetcher } from './stateFetcher.js'
-import { createTouchedState } from './touchedState.js'
 
 /** What to record, and where to. */
 export interface RecordOptions {
@@ -164,7 +164,7 @@ async function recordBlocks(
       const numbers = Array.from({ length: Math.min(BATCH_BLOCKS, to - at + 1) }, (_, i) => at + i)
       const raws = await persist(() => fetchBlocks(upstream, numbers, { withReceipts: false, signal }), signal)
       for (const [i, raw] of raws.entries()) {
-        if (!raw) throw new UnavailableUpstream(upstream.name, `block ${numbers[i]}`)
+        if (!raw) throw new UpstreamLacksData(upstream.name, `block ${numbers[i]}`)
         const { header, hash } = raw.block
         if (!equalBytes(header.parentHash, hashes.get(header.number - 1)!)) {
           throw new UsageError(
@@ -199,7 +199,7 @@ async function findTouchedState(
 ): Promise<GenesisAccount[]> {
   const { signal, startProgress } = options
   const known = await persist(() => knownAccounts(upstream, start.number, options), signal)
-  const state = createTouchedState(fetcher, known)
+  const state = createFetchedState(fetcher, known)
   const { spec } = parseGenesis({ config, gasLimit: 0 })
   if (!rulesAt(spec, start.number + 1, start.header.timestamp).has('byzantium')) {
     throw new UsageError(

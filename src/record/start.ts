@@ -10,7 +10,7 @@ import {
   hashGenesis,
 } from '../sources/ethRpc/developmentGenesis.js'
 import { fetchBlocks, fetchHeader } from '../sources/ethRpc/fetchBlocks.js'
-import { UnavailableUpstream } from '../sources/upstreams/errors.js'
+import { UpstreamLacksData } from '../sources/upstreams/errors.js'
 import { isObject } from '../sources/upstreams/jsonRpc.js'
 import type { Upstream } from '../sources/upstreams/upstream.js'
 import type { FirstBlock } from '../store/rows/chainSource.js'
@@ -33,17 +33,17 @@ export interface Start {
   readonly totalDifficulty: bigint
 }
 
-/** Returns the block before the first recorded one; block 0 if that is the first. @throws UnavailableUpstream,
+/** Returns the block before the first recorded one; block 0 if that is the first. @throws UpstreamLacksData,
  *  UpstreamInvalidResponse, UpstreamError */
 export async function fetchStart(upstream: Upstream, number: number, signal: AbortSignal | undefined): Promise<Start> {
   const found = await fetchHeader(upstream, number, signal)
-  if (!found) throw new UnavailableUpstream(upstream.name, `block ${number}`)
+  if (!found) throw new UpstreamLacksData(upstream.name, `block ${number}`)
   const { header, hash } = found
   const totalDifficulty = number === 0 ? header.difficulty : (found.totalDifficulty ?? header.difficulty)
   const start = { number, header, hash, totalDifficulty }
   if (number === 0) return start
   const [raw] = await fetchBlocks(upstream, [hash], { withReceipts: true, signal })
-  if (!raw) throw new UnavailableUpstream(upstream.name, `block ${number}`)
+  if (!raw) throw new UpstreamLacksData(upstream.name, `block ${number}`)
   return {
     ...start,
     first: encodeFirstBlock({ rlp: encodeBlock(raw.block), receipts: raw.receipts!, totalDifficulty }),

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { FileRange } from '../../src/export/fileNames.js'
+import type { BlockRange } from '../../src/chain/eth/types.js'
 import { planFiles } from '../../src/export/plan.js'
 import { seededRandom } from '../support/random.js'
 
 const terms = { rangeSize: 10, held: [], redo: [], wholeOnly: false }
 const range = (from: number, to: number) => ({ from, to })
-const file = (from: number, to: number, ...replaces: FileRange[]) => ({ from, to, replaces })
+const file = (from: number, to: number, ...replaces: BlockRange[]) => ({ from, to, replaces })
 
 test('files are aligned; only the first and the last may be partial', () => {
   assert.deepEqual(planFiles({ ...terms, wanted: range(3, 25) }), [file(3, 9), file(10, 19), file(20, 25)])
@@ -28,7 +28,7 @@ test('dropped files are written again although they are not in the wanted range'
 test('whatever is there, all wanted blocks are in exactly one file afterwards', () => {
   const random = seededRandom(3)
   for (let i = 0; i < 2_000; i++) {
-    const held: FileRange[] = []
+    const held: BlockRange[] = []
     for (let at = 0; at < 40; ) {
       const from = at + random.below(6)
       const to = Math.min(from + random.below(12), Math.floor(from / 10) * 10 + 9)

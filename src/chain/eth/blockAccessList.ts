@@ -163,8 +163,3 @@ function describe(list: BlockAccessList): { entry: string; value: string }[] {
   }
   return lines
 }
-
-/** Order of byte strings of the same length. */
-export function compareAccessBytes(a: Uint8Array, b: Uint8Array): number {
-  return Buffer.compare(a, b)
-}

@@ -112,3 +112,9 @@ export interface Block {
 
 /** A block that is not sealed yet, without a hash. */
 export type PendingBlock = Pick<Block, 'header' | 'transactions' | 'withdrawals'>
+
+/** Blocks [from, to], both inclusive. */
+export interface BlockRange {
+  readonly from: number
+  readonly to: number
+}

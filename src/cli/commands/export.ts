@@ -1,8 +1,8 @@
 import { existsSync, statSync } from 'node:fs'
+import type { BlockRange } from '../../chain/eth/types.js'
 import type { Dataset } from '../../export/dataset.js'
 import type { Format } from '../../export/encoders/rowEncoder.js'
 import type { ExportTotals } from '../../export/exportRanges.js'
-import type { FileRange } from '../../export/fileNames.js'
 import type { ExportSource } from '../../export/source.js'
 import { CairnError, UsageError } from '../../lib/errors.js'
 import { isS3, openObjectStore } from '../../lib/objects/openObjectStore.js'
@@ -190,7 +190,7 @@ function countInto(progress: Progress): (blocks: number, rows: number) => void {
 }
 
 /** Returns the blocks of `--blocks`. @throws UsageError if they are not available */
-function requireRange(source: ExportSource, { name, layer }: Dataset, { blockRange = {} }: Config): FileRange {
+function requireRange(source: ExportSource, { name, layer }: Dataset, { blockRange = {} }: Config): BlockRange {
   const held = layer.coverage(source)
   if (held === undefined) throw new CairnError(`${name}: the database holds no ${layer.name} block`)
   const { from = held.first, to = held.head } = blockRange

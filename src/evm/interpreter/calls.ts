@@ -17,7 +17,7 @@ import { accessGas, rangeEnd } from './operations.js'
 import type { Precompile } from './precompiles/precompile.js'
 import { reportCall, reportCreation, reportEnd } from './reports.js'
 import { NEW_ACCOUNT_STATE_GAS } from './rules.js'
-import { callShortage, creationShortage, transientShortage } from './shortage.js'
+import { callShortage, creationShortage, passedGasShortage } from './shortage.js'
 import type { Account } from './state.js'
 import { chargeState, enterStateGas, leaveStateGas } from './stateGas.js'
 import { logTransfer } from './transferLog.js'
@@ -61,7 +61,7 @@ function failUnpaid(machine: Machine, frame: Frame, call: { access: number; make
 
 /** Fails a call before EIP-150 that requests more gas than is left after the `paid` price of the call itself. */
 function failPassing(machine: Machine, frame: Frame, paid: number): undefined {
-  const { failure, price } = transientShortage(BigInt(paid), wordToBigInt(machine.stack, frame.sp - 8))
+  const { failure, price } = passedGasShortage(BigInt(paid), wordToBigInt(machine.stack, frame.sp - 8))
   machine.unpaidPrice = price
   return fail(frame, failure)
 }

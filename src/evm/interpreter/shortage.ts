@@ -175,11 +175,11 @@ export function callShortage(
   if (op === CALL && gas < transfer) return { failure: OUT_OF_GAS_WHILE_PRICING }
   const own = transfer + (makesAccount ? BigInt(rules.callNewAccountGas) : 0n)
   const asked = wordAt(stack, sp, 1)
-  return transientShortage(cold + own, rules.eip150 ? passedOfNegative(asked, gas - own) : asked)
+  return passedGasShortage(cold + own, rules.eip150 ? passedOfNegative(asked, gas - own) : asked)
 }
 
 /** Like `shortageOf`, for a call that costs `own` and requests more gas than is left. */
-export function transientShortage(own: bigint, asked: bigint): Shortage {
+export function passedGasShortage(own: bigint, asked: bigint): Shortage {
   return own + asked >= UINT64 ? { failure: PRICE_OVERFLOW } : { failure: OUT_OF_GAS, price: own + asked }
 }
 

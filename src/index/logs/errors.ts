@@ -1,11 +1,6 @@
+import type { BlockRange } from '../../chain/eth/types.js'
 import { DeadlineExceeded } from '../../lib/deadline.js'
 import { CairnError } from '../../lib/errors.js'
-
-/** Blocks [from, to], both inclusive. */
-export interface ScannedRange {
-  from: number
-  to: number
-}
 
 /** More logs match than a query may return. */
 export class TooManyLogs extends CairnError {
@@ -14,8 +9,8 @@ export class TooManyLogs extends CairnError {
   readonly log: number
   /** The blocks before the block of that log, from the start of the filter: they contain at most `limit` logs.
    *  Undefined when the first block alone exceeds it. */
-  readonly fits?: ScannedRange
-  constructor(fields: { limit: number; log: number; fits?: ScannedRange }) {
+  readonly fits?: BlockRange
+  constructor(fields: { limit: number; log: number; fits?: BlockRange }) {
     super(`more than ${fields.limit} logs match`)
     this.limit = fields.limit
     this.log = fields.log
@@ -28,8 +23,8 @@ export class LogScanTimeout extends DeadlineExceeded {
   /** All logs below this id were checked in the first half of the time; undefined when none were. */
   readonly scannedTo?: number
   /** The complete blocks of these logs: the same query over them succeeds in time, unless the machine is busier. */
-  readonly fits?: ScannedRange
-  constructor(fields: { limitMs: number; scannedTo?: number; fits?: ScannedRange }) {
+  readonly fits?: BlockRange
+  constructor(fields: { limitMs: number; scannedTo?: number; fits?: BlockRange }) {
     super(fields.limitMs)
     this.scannedTo = fields.scannedTo
     this.fits = fields.fits

@@ -6,7 +6,7 @@ export interface ConnectionHealth {
   /** Called with the reason on disconnect, null on reconnect. */
   onProblem(problem: string | null): void
   /** Called when the source answered. */
-  onConnectionHealth(): void
+  onActivity(): void
   /** Called when another process was seen to hold the writer's lease; with `isWatched`, sets whether the lease is
    *  watched from now on. */
   onWriter(isWatched?: boolean): void
@@ -33,7 +33,7 @@ export function createConnectionHealth(log: Logger, nowMs: () => number = () => 
       if (found === null && problem !== null) log.info({}, 'connected to the writer')
       problem = found
     },
-    onConnectionHealth() {
+    onActivity() {
       isFirst = false
       lastMs = nowMs()
     },

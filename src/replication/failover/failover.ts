@@ -5,7 +5,7 @@ import type { FollowersStatus } from '../../sync/follow/openFollowers.js'
 import type { ReplicationStatus } from '../../sync/replicationStatus.js'
 import type { IngestWorker } from '../../sync/thread/ingestWorker.js'
 import type { ReplicaWorker } from '../threads/replicaWorker.js'
-import type { ActiveLeaderSession, Term } from './leaderSession.js'
+import type { ActiveLeaderSession, LeaderSession } from './leaderSession.js'
 
 /* States of a server that can be the writer, in a cycle. Each step waits for the threads of the step before to end, so
  * that at most one connection of the process writes the database. Serving continues meanwhile.
@@ -21,7 +21,7 @@ export interface RoleParts {
   readonly log: Logger
   /** Campaigns at once, without applying the stream first. */
   readonly beginsAsWriter: boolean
-  startLeaderSession(): Term
+  startLeaderSession(): LeaderSession
   /** `until`: up to this sequence of the stream. `signal` ends a start that takes long. */
   startReplica(options: { until?: number; signal: AbortSignal }): Promise<ReplicaWorker>
   /** Absent without upstreams: another process imports the blocks. */
@@ -53,7 +53,7 @@ export function runFailover(parts: RoleParts): IngestWorker {
   const stopped = new Promise<void>((resolve) => stop.signal.addEventListener('abort', () => resolve(), { once: true }))
   let ingest: IngestWorker | undefined
   let replica: ReplicaWorker | undefined
-  let term: Term | undefined
+  let session: LeaderSession | undefined
   let isWriter = false
   let last: ReplicationStatus = {
     ...{ role: 'standby', epoch: 0, sequence: 0, lagBlocks: 0, lagSeconds: 0 },
@@ -64,7 +64,7 @@ export function runFailover(parts: RoleParts): IngestWorker {
   let wholeMs = performance.now()
 
   const describeWriter = (): ReplicationStatus => {
-    const { epoch, sequence, lagBlocks, lagSeconds, problem } = term!.status()
+    const { epoch, sequence, lagBlocks, lagSeconds, problem } = session!.status()
     const state = lagBlocks > CATCHING_UP_BLOCKS ? 'catching up' : 'following'
     return { role: 'writer', epoch, sequence, lagBlocks, lagSeconds, state, problem }
   }
@@ -77,16 +77,19 @@ export function runFailover(parts: RoleParts): IngestWorker {
       const lagSeconds = Math.floor((performance.now() - wholeMs) / 1000)
       const isStopped = state === 'alarm' || state === 'failed'
       const between = isStopped ? state : 'catching up'
-      last = { ...last, role: 'standby', lagSeconds, state: between, problem: term?.status().problem ?? problem }
+      last = { ...last, role: 'standby', lagSeconds, state: between, problem: session?.status().problem ?? problem }
     }
     return last
   }
   const pause = (ms: number) => sleep(ms, undefined, { signal: stop.signal }).catch(() => {})
   /** Starts a thread, retrying while another process writes the database. Undefined when the leader session ended
    *  meanwhile. */
-  const startWhenFree = async <T>(own: Term, start: (signal: AbortSignal) => Promise<T>): Promise<T | undefined> => {
+  const startWhenFree = async <T>(
+    own: LeaderSession,
+    start: (signal: AbortSignal) => Promise<T>,
+  ): Promise<T | undefined> => {
     const over = new AbortController()
-    void Promise.race([own.ended, stopped]).then(() => over.abort(new Error('the term is over')))
+    void Promise.race([own.ended, stopped]).then(() => over.abort(new Error('the leader session is over')))
     while (!over.signal.aborted) {
       try {
         const started = await start(over.signal)
@@ -102,7 +105,7 @@ export function runFailover(parts: RoleParts): IngestWorker {
     return undefined
   }
   /** Applies the stream until this process holds the lease. */
-  const standBy = async (own: Term): Promise<void> => {
+  const standBy = async (own: LeaderSession): Promise<void> => {
     replica = await startWhenFree(own, (signal) => parts.startReplica({ signal }))
     if (replica === undefined) return
     const over = new AbortController()
@@ -121,7 +124,7 @@ export function runFailover(parts: RoleParts): IngestWorker {
     replica = undefined
   }
   /** Applies the rest of the stream. @returns false when that failed */
-  const catchUp = async (own: Term, until: number): Promise<boolean> => {
+  const catchUp = async (own: LeaderSession, until: number): Promise<boolean> => {
     const worker = await startWhenFree(own, (signal) => parts.startReplica({ until, signal }))
     if (worker === undefined) return false
     replica = worker
@@ -135,7 +138,7 @@ export function runFailover(parts: RoleParts): IngestWorker {
     }
     return isCaughtUp
   }
-  const write = async (own: Term, epoch: number): Promise<void> => {
+  const write = async (own: LeaderSession, epoch: number): Promise<void> => {
     own.publish()
     isWriter = true
     log.info({ epoch }, 'this process is the writer')
@@ -145,7 +148,7 @@ export function runFailover(parts: RoleParts): IngestWorker {
   }
   const attempt = async (triesAtOnce: boolean): Promise<void> => {
     const own = parts.startLeaderSession()
-    term = own
+    session = own
     let held: ActiveLeaderSession | undefined
     void own.held.then((found) => {
       held = found
@@ -166,10 +169,10 @@ export function runFailover(parts: RoleParts): IngestWorker {
       isWriter = false
       await own.close()
       problem = (await notifyEnd(own)) ?? problem
-      term = undefined
+      session = undefined
     }
   }
-  const notifyEnd = async (own: Term): Promise<string | null> => {
+  const notifyEnd = async (own: LeaderSession): Promise<string | null> => {
     const end = await own.ended
     if (stop.signal.aborted || end.problem === '') return null
     if (end.isLost) log.warn({ problem: end.problem }, 'this process is not the writer any more')

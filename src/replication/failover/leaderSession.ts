@@ -24,7 +24,7 @@ export interface ActiveLeaderSession {
 }
 
 /** One leader session: from the wait for the lease to its loss, in a thread of its own. */
-export interface Term {
+export interface LeaderSession {
   /** Campaigns: takes the lease once it has been free for `graceMs`. */
   seek(graceMs: number): void
   /** Resolves when this process holds the lease. */
@@ -41,7 +41,7 @@ export interface Term {
 }
 
 /** Starts the thread. It takes the lease only after `seek`. */
-export function startLeaderSession(workerData: LeaderSessionData): Term {
+export function startLeaderSession(workerData: LeaderSessionData): LeaderSession {
   const worker = new Worker(new URL('./leaderSessionThread.js', import.meta.url), { workerData })
   const ask = (request: LeaderSessionRequest) => worker.postMessage(request)
   let status: LeaderSessionStatus = { epoch: 0, sequence: 0, lagBlocks: 0, lagSeconds: 0, problem: null }

@@ -6,7 +6,6 @@ import { messageOf } from '../../lib/errors.js'
 import { createLogger } from '../../lib/logger.js'
 import { systemClock } from '../../sources/upstreams/clock.js'
 import { openForReading } from '../../store/open.js'
-import { createReplicatedChain, type ReplicatedChain } from '../chainFeed.js'
 import { createLagClock } from '../lagClock.js'
 import { connectNats, type NatsLink } from '../nats/connection.js'
 import { Fenced, StreamMissing, StreamReplaced } from '../nats/errors.js'
@@ -15,6 +14,7 @@ import { createPublisher, type Publisher } from '../nats/publisher.js'
 import { PUBLISHER_FILE, readPublisherCursor } from '../nats/publisherCursor.js'
 import { type ChainStream, openStream, type StreamEnd } from '../nats/stream.js'
 import { untilAnswered } from '../nats/transientError.js'
+import { createReplicatedChain, type ReplicatedChain } from '../replicatedChain.js'
 import type { LeaderSessionData, LeaderSessionReply, LeaderSessionRequest } from './leaderSessionProtocol.js'
 
 /* Entry point of the thread that takes the lease of the writer and publishes the chain. It reads the database, and
@@ -109,7 +109,7 @@ function lagOf(feed: ReplicatedChain): number {
   return head === undefined || block === undefined ? 0 : Math.max(0, head - block)
 }
 
-async function serveTerm(link: NatsLink, feed: ReplicatedChain): Promise<void> {
+async function serveLeaderSession(link: NatsLink, feed: ReplicatedChain): Promise<void> {
   const holder = `${hostname()}:${process.pid}`
   const head = () => (publisher?.status().block === undefined ? null : feed.head())
   held = await takeLease(link, createLease(link, chain, { holder, head }))
@@ -135,7 +135,7 @@ async function serveTerm(link: NatsLink, feed: ReplicatedChain): Promise<void> {
   })
   await Promise.race([running, stopping])
   if (stop.signal.aborted) await drain(feed, lost)
-  publishing.abort(new Error('the term is over'))
+  publishing.abort(new Error('the leader session is over'))
   await running
   lost.throwIfAborted()
 }
@@ -157,7 +157,7 @@ async function run(): Promise<LeaderSessionReply> {
     }
     timer = setInterval(reportStatus, STATUS_MS)
     link = await connectNats(nats, { log, signal: stop.signal, onProblem })
-    await serveTerm(link, feed)
+    await serveLeaderSession(link, feed)
     return { kind: 'ended', problem: '', isLost: false }
   } catch (error) {
     const isLost = error instanceof Fenced || held?.lost.aborted === true

@@ -19,7 +19,7 @@ export interface HttpSourceOptions {
   /** Called with the reason on disconnect, null on reconnect. */
   onProblem?(problem: string | null): void
   /** Called for every frame that arrives, heartbeats included. */
-  onConnectionHealth?(): void
+  onActivity?(): void
   /** Time and timers, for tests. */
   readonly clock?: Clock
 }
@@ -35,7 +35,7 @@ const POSITION = { stream: 'http', sequence: 0, epoch: 0 }
  *  the server is busy. Otherwise `units` throws ReplicationRefused when the server refuses, InvalidMessage for
  *  frames that are damaged or out of order. */
 export function createHttpSource(options: HttpSourceOptions): ReplicationSource {
-  const { url, clock = systemClock, onProblem = () => {}, onConnectionHealth = () => {} } = options
+  const { url, clock = systemClock, onProblem = () => {}, onActivity = () => {} } = options
   const name = describeUrl(url)
   return {
     async *units({ locator }: ReplicaPlace, signal: AbortSignal): AsyncGenerator<PositionedUnit> {
@@ -46,7 +46,7 @@ export function createHttpSource(options: HttpSourceOptions): ReplicationSource 
           for await (const unit of readUnits(options, place, signal)) {
             retryMs = FIRST_RETRY_MS
             onProblem(null)
-            onConnectionHealth()
+            onActivity()
             if (unit === undefined) continue
             if (unit.kind === 'blocks') place.add(unit)
             yield { unit, position: POSITION }

@@ -23,7 +23,7 @@ export interface NatsSourceOptions {
   /** Called with the reason when nothing arrives, null when something does. */
   onProblem?(problem: string | null): void
   /** Called when the stream answers, also if it has nothing more. */
-  onConnectionHealth?(): void
+  onActivity?(): void
   /** Provides the change sets that the stream does not have any more. */
   readonly repair?: ReplicationSource
   /** The change sets end when this sequence was read, as `StreamEnd.sequence`: then the stream must exist.
@@ -65,13 +65,13 @@ interface Reading {
 
 /** Reads the stream, and each stream that replaces it. */
 async function* followStream(options: NatsSourceOptions, reading: Reading): AsyncGenerator<PositionedUnit> {
-  const { log, onProblem = () => {}, onConnectionHealth = () => {}, repair, until, clock = systemClock } = options
+  const { log, onProblem = () => {}, onActivity = () => {}, repair, until, clock = systemClock } = options
   const { link, signal } = reading
   while (!signal.aborted) {
     try {
       const stream = await untilAborted(openStream(link, options.chain), signal)
       const start = await locate(options, stream, reading)
-      onConnectionHealth()
+      onActivity()
       if (start !== undefined) {
         onProblem(null)
         yield* readUnits(options, { stream, start, reading })
@@ -122,7 +122,7 @@ async function locate(
 
 /** Yields the change sets from `start` on. Ends at the sequence `until`, or when the signal aborts. */
 async function* readUnits(
-  { onProblem, onConnectionHealth, until, clock }: NatsSourceOptions,
+  { onProblem, onActivity, until, clock }: NatsSourceOptions,
   { stream, start, reading }: { stream: ChainStream; start: NatsStreamStart; reading: Reading },
 ): AsyncGenerator<PositionedUnit> {
   const { link, signal } = reading
@@ -130,7 +130,7 @@ async function* readUnits(
   const assembler = createStreamAssembler({ stream, ...start })
   // Above its start block, the replica may have other blocks than the stream: they are replaced.
   let isBelow = start.top !== undefined && start.top.number < reading.highest
-  const reader = readStream(link, stream, { from: start.sequence, signal, onProblem, onConnectionHealth, clock })
+  const reader = readStream(link, stream, { from: start.sequence, signal, onProblem, onActivity, clock })
   for await (const message of reader) {
     if (beginsElsewhere(message, reading) && (await stream.range()).first === message.sequence) {
       reading.position = undefined // the message at it is gone, and does not show where to resume

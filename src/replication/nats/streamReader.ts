@@ -26,7 +26,7 @@ export interface ReadOptions {
   /** Called with the reason when nothing arrives, null when something does. */
   onProblem?(problem: string | null): void
   /** Called for every message, and when the stream is seen to have no more. */
-  onConnectionHealth?(): void
+  onActivity?(): void
   /** Time and timers, for tests. */
   readonly clock?: Clock
 }
@@ -50,7 +50,7 @@ export async function* readStream(
   stream: ChainStream,
   options: ReadOptions,
 ): AsyncGenerator<StreamMessage> {
-  const { from, signal, onProblem = () => {}, onConnectionHealth = () => {}, clock = systemClock } = options
+  const { from, signal, onProblem = () => {}, onActivity = () => {}, clock = systemClock } = options
   let next = from
   let newest: StreamMessage | undefined
   while (!signal.aborted) {
@@ -61,7 +61,7 @@ export async function* readStream(
         if (message.sequence > next) break
         if (message.sequence < next) continue
         onProblem(null)
-        onConnectionHealth()
+        onActivity()
         next++
         newest = message
         yield message
@@ -201,7 +201,7 @@ async function* readConsumer(
 
 /** Distinguishes a stream without new messages from a consumer that returns nothing. It does not wait for the
  *  stream, whose leader may be missing while the consumer works. */
-function watchRange(stream: ChainStream, { clock = systemClock, onConnectionHealth = () => {} }: ReadOptions) {
+function watchRange(stream: ChainStream, { clock = systemClock, onActivity = () => {} }: ReadOptions) {
   let seen: (StreamRange & { atMs: number; next: number }) | undefined
   let failure: unknown
   let isLooking = false
@@ -209,7 +209,7 @@ function watchRange(stream: ChainStream, { clock = systemClock, onConnectionHeal
     isLooking = true
     try {
       seen = { ...(await stream.range()), atMs: clock.nowMs(), next }
-      if (seen.last < next) onConnectionHealth()
+      if (seen.last < next) onActivity()
     } catch (error) {
       if (!isTransientError(error)) failure = error
     } finally {

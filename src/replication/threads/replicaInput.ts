@@ -10,7 +10,7 @@ import type { ReplicaSourceSettings } from './replicaProtocol.js'
 
 /** Provides the blocks of a replica's thread. */
 export interface ReplicaInput extends Pick<ReplicaParts, 'openSource' | 'findPublished' | 'sourceHead'> {
-  readonly contact: ConnectionHealth
+  readonly health: ConnectionHealth
   close(): Promise<void>
 }
 
@@ -19,12 +19,12 @@ export async function openReplicaInput(
   settings: ReplicaSourceSettings,
   { log, signal }: { log: Logger; signal: AbortSignal },
 ): Promise<ReplicaInput> {
-  const contact = createConnectionHealth(log)
-  const { onProblem, onConnectionHealth } = contact
+  const health = createConnectionHealth(log)
+  const { onProblem, onActivity } = health
   if (settings.kind === 'http') {
     const { url } = settings
-    const openSource = (chain: ReplicaChain) => createHttpSource({ url, chain, onProblem, onConnectionHealth })
-    return { openSource, contact, close: async () => {} }
+    const openSource = (chain: ReplicaChain) => createHttpSource({ url, chain, onProblem, onActivity })
+    return { openSource, health, close: async () => {} }
   }
   const { nats, repairUrl, until } = settings
   const { connectNats } = await import('../nats/connection.js')
@@ -37,7 +37,7 @@ export async function openReplicaInput(
     return connecting
   }
   const repairFor = (chain: ReplicaChain) =>
-    repairUrl === undefined ? undefined : createHttpSource({ url: repairUrl, chain, onProblem, onConnectionHealth })
+    repairUrl === undefined ? undefined : createHttpSource({ url: repairUrl, chain, onProblem, onActivity })
   let writersHead: number | undefined
   let isWatching = false
   const closing = new AbortController()
@@ -45,22 +45,22 @@ export async function openReplicaInput(
   const watch = (link: NatsLink, chain: ReplicaChain) => {
     if (isWatching) return
     isWatching = true
-    contact.onWriter()
+    health.onWriter()
     void watchWriter(link, chain, {
       log,
       signal: AbortSignal.any([signal, closing.signal]),
       onWriter: (head) => {
         writersHead = head
-        contact.onWriter()
+        health.onWriter()
       },
-      onDenied: () => contact.onWriter(false),
+      onDenied: () => health.onWriter(false),
     }).catch((error: unknown) => log.error({ problem: messageOf(error) }, 'the lease of the writer cannot be read'))
   }
   const openSource = (chain: ReplicaChain): ReplicationSource => ({
     units: async function* (from, ended) {
       const link = await connect()
       watch(link, chain)
-      const options = { link, chain, log, onProblem, onConnectionHealth, repair: repairFor(chain), until }
+      const options = { link, chain, log, onProblem, onActivity, repair: repairFor(chain), until }
       yield* createNatsSource(options).units(from, ended)
     },
   })
@@ -69,7 +69,7 @@ export async function openReplicaInput(
     findPublished: async (chain, place, ended) =>
       findPublished(await connect(), chain, place, { signal: ended, onProblem }),
     sourceHead: () => writersHead,
-    contact,
+    health,
     close: async () => {
       closing.abort(new Error('the replica ends'))
       const link = await connecting?.catch(() => undefined)

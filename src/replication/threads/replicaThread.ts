@@ -24,12 +24,12 @@ const untilEnd = source.kind === 'nats' && source.until !== undefined
 let input: ReplicaInput | undefined
 try {
   input = await openReplicaInput(source, { log, signal: stop.signal })
-  const { openSource, findPublished, sourceHead, contact } = input
+  const { openSource, findPublished, sourceHead, health } = input
   const threads = { openVerifier: createBlockVerifier, openHasher: openTrieHasher }
   const parts = { log, signal: stop.signal, checkpoints, openSource, findPublished, sourceHead, ...threads }
   const replica = await openReplica({ ...settings, untilEnd }, { ...parts, recovers: () => !untilEnd })
   post({ kind: 'opened' })
-  const reportStatus = () => post({ kind: 'status', status: contact.addTo(replica.status()) })
+  const reportStatus = () => post({ kind: 'status', status: health.addTo(replica.status()) })
   const timer = setInterval(reportStatus, STATUS_MS)
   try {
     await replica.run()

@@ -2,9 +2,9 @@ import { CairnError, messageOf } from '../../lib/errors.js'
 import { formatData } from '../../lib/hex.js'
 import type { Finality } from '../../store/rows/types.js'
 import type { BlockRef } from '../../sync/head/events.js'
-import type { ReplicatedChain } from '../chainFeed.js'
 import type { StreamStart } from '../http/feed.js'
 import { encodeFrame, encodeUnit, FRAME_FORMAT } from '../http/frames.js'
+import type { ReplicatedChain } from '../replicatedChain.js'
 
 /** A replica requests blocks starting at one whose parent is not stored. */
 export class BlockUnavailable extends CairnError {

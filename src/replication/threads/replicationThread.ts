@@ -1,6 +1,6 @@
 import { parentPort, workerData } from 'node:worker_threads'
 import { openForReading } from '../../store/open.js'
-import { createReplicatedChain } from '../chainFeed.js'
+import { createReplicatedChain } from '../replicatedChain.js'
 import type { ReplicationReply, ReplicationRequest, ReplicationThreadData } from './replicationProtocol.js'
 import { createReplicationStreams } from './replicationStreams.js'
 

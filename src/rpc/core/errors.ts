@@ -1,3 +1,4 @@
+import type { BlockRange } from '../../chain/eth/types.js'
 import {
   CallFailed,
   CallMemoryExceeded,
@@ -12,7 +13,6 @@ import { AddressIndexMissing } from '../../index/addresses/errors.js'
 import {
   LogScanTimeout,
   LogsUnavailable,
-  type ScannedRange,
   TooManyFilterParams,
   TooManyLogs,
   TooManyTopics,
@@ -162,7 +162,7 @@ export function revertMessage(data: Uint8Array): string {
 }
 
 /** A narrower range for which the query succeeds, as `data`. */
-function fittingRange(fits: ScannedRange | undefined): Pick<RpcErrorBody, 'data'> {
+function fittingRange(fits: BlockRange | undefined): Pick<RpcErrorBody, 'data'> {
   return fits ? { data: { from: formatQuantity(fits.from), to: formatQuantity(fits.to) } } : {}
 }
 

@@ -1,5 +1,5 @@
-import { compareAccessBytes } from '../../chain/eth/blockAccessList.js'
 import type { AccountOverride, SlotOverride } from '../../evm/calls/overrides.js'
+import { compareBytes } from '../../lib/bytes.js'
 import {
   address,
   dataOrEmpty,
@@ -46,7 +46,7 @@ export const stateOverrides: ValueType<AccountOverride[]> = {
         const { movePrecompileToAddress: movePrecompileTo, ...rest } = account.decode(each, `${path}.${name}`)
         return { ...rest, address: address.decode(name, path), movePrecompileTo }
       })
-      .sort((a, b) => compareAccessBytes(a.address, b.address)),
+      .sort((a, b) => compareBytes(a.address, b.address)),
 }
 
 /** The third parameter of `eth_call`, `eth_estimateGas` and `eth_createAccessList`. */

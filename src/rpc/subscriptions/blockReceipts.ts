@@ -1,4 +1,4 @@
-import { equalBytes } from '../../lib/bytes.js'
+import { equalBytes, joinBytes } from '../../lib/bytes.js'
 import type { Database } from '../../store/database.js'
 import { createChainReader } from '../../store/rows/chainReader.js'
 import type { ChainReader, StoredBlock } from '../../store/rows/types.js'
@@ -69,6 +69,9 @@ class ReceiptTexts {
 }
 
 function jsonArray(receipts: readonly ReceiptText[]): Buffer {
-  const elements = receipts.flatMap(({ json }, i) => (i === 0 ? [json] : [COMMA, json]))
-  return Buffer.concat([Buffer.from('['), ...elements, Buffer.from(']')])
+  const elements = joinBytes(
+    receipts.map(({ json }) => json),
+    COMMA,
+  )
+  return Buffer.concat([Buffer.from('['), elements, Buffer.from(']')])
 }

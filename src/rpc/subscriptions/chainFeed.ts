@@ -18,7 +18,7 @@ export interface ChainFeed extends Feed {
  *  feed continues after them. */
 export function createChainFeed(
   db: Database,
-  audience: SubscriptionRegistry,
+  registry: SubscriptionRegistry,
   { onMissed }: { onMissed(error: Error): void },
 ): ChainFeed {
   const follower = createChainFollower(db)
@@ -38,7 +38,7 @@ export function createChainFeed(
   return {
     mark: follower.mark,
     changes: () => changes,
-    size: audience.size,
+    size: registry.size,
     start: follower.start,
     isStale: follower.isStale,
     async notifyNext(wait) {
@@ -49,15 +49,15 @@ export function createChainFeed(
       changes++
       if (kind === 'added') {
         const head = new NewHead(block)
-        for (const listener of audience.heads) {
+        for (const listener of registry.heads) {
           const turn = wait()
           if (turn !== undefined) await turn
           if (listener.mark.precedes(change)) listener.takeHead(head)
         }
       }
-      if (kind === 'added' && audience.receipts.size > 0) {
+      if (kind === 'added' && registry.receipts.size > 0) {
         const texts = await receipts.read(block, wait)
-        for (const listener of audience.receipts) {
+        for (const listener of registry.receipts) {
           const turn = wait()
           if (turn !== undefined) await turn
           const json = listener.mark.precedes(change) ? texts?.select(listener.topic.criteria) : undefined
@@ -65,12 +65,12 @@ export function createChainFeed(
         }
       }
       const place = kind === 'added' ? { number: block.header.number, hash: block.hash } : block
-      if (audience.logs.size() === 0) return true
+      if (registry.logs.size() === 0) return true
       try {
         for (const entry of logs) {
           const turn = wait()
           if (turn !== undefined) await turn
-          audience.logs.match(entry, (listener) => {
+          registry.logs.match(entry, (listener) => {
             if (listener.mark.precedes(change) && wantsBlock(listener.topic.criteria, place)) listener.takeLog(entry)
           })
         }

@@ -42,10 +42,10 @@ interface Filter extends Listener {
 /** Memory of an entry besides its text. */
 const ENTRY_BYTES = 50
 
-/** Filters that listen in the registry `audience` and count against `memory`; `mark` marks the current chain. `now`
+/** Filters that listen in the registry `registry` and count against `memory`; `mark` marks the current chain. `now`
  *  returns milliseconds. */
 export function createFilters(
-  audience: SubscriptionRegistry,
+  registry: SubscriptionRegistry,
   {
     limits,
     memory,
@@ -68,7 +68,7 @@ export function createFilters(
     if (left === 0) countByClient.delete(countedAs)
     else countByClient.set(countedAs, left)
     filters.delete(id)
-    audience.remove(filter)
+    registry.remove(filter)
   }
   const find = (client: Client, id: string) => {
     const filter = filters.get(id)
@@ -107,7 +107,7 @@ export function createFilters(
         countByClient.set(client.countedAs, count + 1)
         const { id, filter } = open(client, topic, request)
         filters.set(id, filter)
-        audience.add(filter)
+        registry.add(filter)
         if (resize(filter, fixedBytes(filter))) return id
         remove(id, filter)
         throw tooManyFilters('there is no memory for another')

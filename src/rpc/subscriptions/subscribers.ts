@@ -56,7 +56,7 @@ interface Subscription {
 
 /** The feeds, each started before a listener is added. */
 export interface Feeds {
-  readonly audience: SubscriptionRegistry
+  readonly registry: SubscriptionRegistry
   /** Starts listening to the Ethereum chain. @returns a mark of the current chain */
   mark(): ChainMark
   /** The layer-2 feed, started. */
@@ -71,7 +71,7 @@ const FLUSHED_BYTES = 16_384
 
 /** Subscribers of the feeds, whose subscriptions count against `memory`. */
 export function createSubscribers(
-  { audience, mark, l2 }: Feeds,
+  { registry, mark, l2 }: Feeds,
   { limits, memory }: { limits: SubscriptionLimits; memory: ListenerMemory },
 ): Subscribers {
   const countByClient = new Map<number | string, number>()
@@ -128,12 +128,12 @@ export function createSubscribers(
         sizeBytes: LISTENER_BYTES + ('criteria' in topic ? topic.criteria.sizeBytes : 0),
         begin() {
           listener.mark = mark()
-          audience.add(listener)
+          registry.add(listener)
           listening.add(sender)
           // geth also notifies a new subscriber that the synchronisation is done.
           if (topic.kind === 'syncing') send(id, prefix, FALSE)
         },
-        end: () => audience.remove(listener),
+        end: () => registry.remove(listener),
       }
     }
     const subscribeToL2 = (id: string, fromBlock: number | undefined): Subscription => {

@@ -39,8 +39,8 @@ export function createSubscriptions(options: {
   log: Logger
 }): Subscriptions {
   const { db, slices, limits, failures, metrics, log } = options
-  const audience = createSubscriptionRegistry()
-  const chain = createChainFeed(db, audience, {
+  const registry = createSubscriptionRegistry()
+  const chain = createChainFeed(db, registry, {
     onMissed: (error) => {
       log.warn({ subscriptions: subscribers.count(), filters: filters.count() }, error.message)
       filters.clear()
@@ -61,8 +61,8 @@ export function createSubscriptions(options: {
     return l2
   }
   const memory = new ListenerMemory(limits)
-  const filters = createFilters(audience, { limits, memory, mark })
-  const subscribers = createSubscribers({ audience, mark, l2: begunL2 }, { limits, memory })
+  const filters = createFilters(registry, { limits, memory, mark })
+  const subscribers = createSubscribers({ registry, mark, l2: begunL2 }, { limits, memory })
   const sweeping = setInterval(() => filters.sweep(), SWEEP_MS).unref()
   registerMetrics(metrics, { filters, subscribers, memory, chain, l2 })
 

@@ -2,8 +2,8 @@ import type { IncomingMessage } from 'node:http'
 import { createGrowingBytes, type GrowingBytes } from '../connections/growingBytes.js'
 import type { ByteBudget } from '../limits/byteBudget.js'
 import type { ServerLimits } from '../limits/limits.js'
-import { createStallDetector } from '../limits/progress.js'
 import type { ReadBudget } from '../limits/readBudget.js'
+import { createStallDetector } from '../limits/stallDetector.js'
 
 /** Why a body was not read completely: too long, too slow, or no memory. */
 export type BodyFailure = 'large' | 'slow' | 'busy'

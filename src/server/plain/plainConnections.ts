@@ -11,9 +11,9 @@ import { writeParts } from '../connections/writeParts.js'
 import type { Reply } from '../exchange.js'
 import type { ByteBudget } from '../limits/byteBudget.js'
 import type { FairTurns } from '../limits/fairTurns.js'
-import { createStallDetector, type StallDetector } from '../limits/progress.js'
 import type { ReadBudget } from '../limits/readBudget.js'
 import type { RefusalCounter } from '../limits/refusals.js'
+import { createStallDetector, type StallDetector } from '../limits/stallDetector.js'
 import { type PlainHead, parsePlainHead } from './plainHead.js'
 
 /* Reads plain call requests from sockets and answers them without Node's HTTP parser: Node's path from a socket to a

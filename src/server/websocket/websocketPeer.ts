@@ -14,8 +14,8 @@ import { BUSY } from '../limits/admission.js'
 import type { Holding } from '../limits/byteBudget.js'
 import type { FairTurns } from '../limits/fairTurns.js'
 import { type Lane, type Room, SMALL_ANSWER_BYTES } from '../limits/outputBudget.js'
-import { createStallDetector, type StallDetector } from '../limits/progress.js'
 import type { ReadBudget, ReadTurns } from '../limits/readBudget.js'
+import { createStallDetector, type StallDetector } from '../limits/stallDetector.js'
 import { createFrameMeter, type FrameMeter } from './frameMeter.js'
 
 /** Concurrent messages of one socket; above that, it is not read from. */

@@ -19,7 +19,7 @@ import { formatData, formatQuantity } from '../../lib/hex.js'
 import type { Logger } from '../../lib/logger.js'
 import { hashAccounts } from '../../trie/stateRoot.js'
 import { systemClock } from '../upstreams/clock.js'
-import { UnavailableUpstream, UpstreamError, UpstreamInvalidResponse, UpstreamRpcError } from '../upstreams/errors.js'
+import { UpstreamError, UpstreamInvalidResponse, UpstreamLacksData, UpstreamRpcError } from '../upstreams/errors.js'
 import { isObject } from '../upstreams/jsonRpc.js'
 import { DEFAULT_UPSTREAM_LIMITS, type UpstreamAddress } from '../upstreams/types.js'
 import { createUpstream, type Upstream } from '../upstreams/upstream.js'
@@ -74,7 +74,7 @@ export function isTransientUpstreamError(error: unknown): boolean {
 
 async function fetchGenesis(upstream: Upstream, { file, withState, signal }: DevelopmentOptions): Promise<unknown> {
   const block = await fetchHeader(upstream, 0, signal)
-  if (!block) throw new UnavailableUpstream(upstream.name, 'block 0')
+  if (!block) throw new UpstreamLacksData(upstream.name, 'block 0')
   const { header } = block
   const config = await fetchDevelopmentConfig(upstream, header, signal)
   const given = isObject(file) && isObject(file.alloc) ? file.alloc : {}

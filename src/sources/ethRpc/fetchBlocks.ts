@@ -6,7 +6,7 @@ import { equalBytes } from '../../lib/bytes.js'
 import { formatData, formatQuantity } from '../../lib/hex.js'
 import { createPause } from '../../lib/pause.js'
 import type { RawBlock } from '../source.js'
-import { MalformedAnswer, UnavailableUpstream, UpstreamInvalidResponse, UpstreamRpcError } from '../upstreams/errors.js'
+import { MalformedAnswer, UpstreamInvalidResponse, UpstreamLacksData, UpstreamRpcError } from '../upstreams/errors.js'
 import { isNotFound } from '../upstreams/features.js'
 import { askOptional } from '../upstreams/optionalMethods.js'
 import type { Upstream } from '../upstreams/upstream.js'
@@ -123,7 +123,7 @@ async function fetchUncles(
   )
   for (const [i, { block }] of wanted.entries()) {
     const uncle = upstream.resultOf(method, answers[i])
-    if (uncle === null) throw new UnavailableUpstream(upstream.name, `an uncle of ${describeId(ids[block])}`)
+    if (uncle === null) throw new UpstreamLacksData(upstream.name, `an uncle of ${describeId(ids[block])}`)
     uncles[block].push(uncle)
   }
   return uncles

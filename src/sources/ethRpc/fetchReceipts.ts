@@ -3,7 +3,7 @@ import { DecodeError } from '../../chain/eth/rlp.js'
 import type { Block, ConsensusReceipt } from '../../chain/eth/types.js'
 import { verifyReceipts } from '../../chain/eth/verifyRoots.js'
 import { formatData } from '../../lib/hex.js'
-import { UnavailableUpstream } from '../upstreams/errors.js'
+import { UpstreamLacksData } from '../upstreams/errors.js'
 import { askOptional } from '../upstreams/optionalMethods.js'
 import type { Upstream } from '../upstreams/upstream.js'
 import { checked } from './checked.js'
@@ -11,7 +11,7 @@ import { parseData } from './fields.js'
 import { decodeReceiptJson } from './receiptJson.js'
 
 /** Fetches the receipts of each block by its hash and recomputes receipts root, bloom and gas used.
- *  @throws UpstreamInvalidResponse for receipts that fail a check; UnavailableUpstream; UpstreamError. */
+ *  @throws UpstreamInvalidResponse for receipts that fail a check; UpstreamLacksData; UpstreamError. */
 export async function fetchReceipts(
   upstream: Upstream,
   blocks: readonly Block[],
@@ -57,7 +57,7 @@ async function fetchLists(upstream: Upstream, blocks: readonly Block[], signal?:
 }
 
 function requireList(upstream: Upstream, list: unknown, { header, transactions }: Block): unknown[] {
-  if (list === null) throw new UnavailableUpstream(upstream.name, `the receipts of block ${header.number}`)
+  if (list === null) throw new UpstreamLacksData(upstream.name, `the receipts of block ${header.number}`)
   if (!Array.isArray(list)) throw new DecodeError('receipts', 'expected an array')
   if (list.length === transactions.length) return list
   throw new DecodeError('receipts', `expected ${transactions.length}, one for each transaction, got ${list.length}`)
@@ -76,7 +76,7 @@ async function fetchOneByOne(
   )
   const receipts = answers.map((answer, i) => {
     const receipt = upstream.resultOf(method, answer)
-    if (receipt === null) throw new UnavailableUpstream(upstream.name, `the receipt of ${formatData(hashes[i])}`)
+    if (receipt === null) throw new UpstreamLacksData(upstream.name, `the receipt of ${formatData(hashes[i])}`)
     return receipt
   })
   let at = 0

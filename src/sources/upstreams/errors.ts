@@ -62,7 +62,7 @@ export class UpstreamRpcError extends UpstreamError {
 }
 
 /** The upstream does not have what was asked for. */
-export class UnavailableUpstream extends UpstreamError {
+export class UpstreamLacksData extends UpstreamError {
   constructor(upstream: string, what: string) {
     super(upstream, `${what} is not available`)
   }

@@ -1,7 +1,7 @@
 import type { Logger } from '../../lib/logger.js'
 import type { BlockFetcher, FetchedBlock } from './blockFetcher.js'
 import type { Clock } from './clock.js'
-import { UnavailableUpstream } from './errors.js'
+import { UpstreamLacksData } from './errors.js'
 import { type LinkedAbort, linkAbort } from './linkedAbort.js'
 import type { Pool } from './pool.js'
 import type { UpstreamLimits } from './types.js'
@@ -146,14 +146,14 @@ async function fetchAll<B>(
         ...(await pool.run(async (upstream) => {
           const blocks = await fetcher.fetch(upstream, wanted, signal)
           const missing = blocks.indexOf(undefined)
-          if (missing === 0) throw new UnavailableUpstream(upstream.name, `block ${wanted[0]}`)
+          if (missing === 0) throw new UpstreamLacksData(upstream.name, `block ${wanted[0]}`)
           const held = missing < 0 ? blocks : blocks.slice(0, missing)
           return held.map((block) => ({ block: block!, upstream }))
         }, signal)),
       )
       isMissing = false
     } catch (error) {
-      if (!(error instanceof UnavailableUpstream)) throw error
+      if (!(error instanceof UpstreamLacksData)) throw error
       isMissing = true
       if (retryMs < MAX_RETRY_MS && 2 * retryMs >= MAX_RETRY_MS)
         log.info({ problem: error.message }, 'waiting for an upstream that has the block')

@@ -24,7 +24,7 @@ export interface Health {
   failed(startedMs: number): number
   /** It sent an invalid response: quarantined, each time for longer. Invalid responses during quarantine were requested
    *  before, and do not count again. @returns how long it is quarantined */
-  invalidResponse(): number
+  quarantine(): number
   /** Skips it for `ms`; requests that are sent to it anyway are not blocked. */
   stepBack(ms: number): void
   /** Pauses requests for `ms`, as it asked for. */
@@ -115,7 +115,7 @@ export function createHealth(nowMs: () => number, random: () => number): Health 
       openUntilMs = openedMs + ms
       return ms
     },
-    invalidResponse: () => {
+    quarantine: () => {
       const isRetried = nowMs() >= wrongAtMs + LAST_RESORT_MS
       if (nowMs() < quarantinedUntilMs && !isRetried) return quarantinedUntilMs - nowMs()
       wrongAtMs = nowMs()

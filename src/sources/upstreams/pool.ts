@@ -1,9 +1,9 @@
 import type { Logger } from '../../lib/logger.js'
 import type { Clock } from './clock.js'
 import {
-  UnavailableUpstream,
   UpstreamError,
   UpstreamInvalidResponse,
+  UpstreamLacksData,
   UpstreamRpcError,
   UpstreamsClosed,
   WrongChain,
@@ -19,7 +19,7 @@ export interface Pool {
   checkAll(signal?: AbortSignal): Promise<void>
   /** Returns the result of the task at the healthiest upstream; when it fails there, at another one. While none can be
    *  asked, waits.
-   *  @throws UnavailableUpstream when the task threw it at every upstream that could be asked; WrongChain when all
+   *  @throws UpstreamLacksData when the task threw it at every upstream that could be asked; WrongChain when all
    *  upstreams are of other chains, and none was of this one before; the reason of `signal`; any error of the task that
    *  is not an UpstreamError. */
   run<T>(task: (upstream: Upstream) => Promise<T>, signal?: AbortSignal): Promise<T>
@@ -115,7 +115,7 @@ export function createPool(upstreams: readonly Upstream[], { checkChain, log, cl
   const quarantine = (upstream: Upstream, error: UpstreamInvalidResponse) => {
     const { check, problem, blockNumber } = error
     wrong = { error, sinceMs: wrong?.sinceMs ?? clock.nowMs() }
-    const ms = Math.round(upstream.health.invalidResponse())
+    const ms = Math.round(upstream.health.quarantine())
     const fields = { upstream: upstream.name, check, blockNumber, problem, quarantineMs: ms }
     log.warn(fields, 'invalid response; the upstream is quarantined')
   }
@@ -130,7 +130,7 @@ export function createPool(upstreams: readonly Upstream[], { checkChain, log, cl
     } catch (error) {
       if (error instanceof UpstreamInvalidResponse) quarantine(upstream, error)
       if (error instanceof UpstreamRpcError) upstream.failed(error)
-      if (error instanceof UpstreamError && !(error instanceof UnavailableUpstream)) lastFailure = error
+      if (error instanceof UpstreamError && !(error instanceof UpstreamLacksData)) lastFailure = error
       if (error instanceof WrongChain) lastWrongChain = error
       if (error instanceof WrongChain && isNewlyWrong(upstream.health, clock.nowMs())) {
         const retryInMs = Math.round(upstream.health.refuse())
@@ -143,7 +143,7 @@ export function createPool(upstreams: readonly Upstream[], { checkChain, log, cl
   const run: Pool['run'] = async (task, signal) => {
     const unavailable = new Set<Upstream>()
     let lastError: UpstreamError | undefined
-    let unavailableError: UnavailableUpstream | undefined
+    let unavailableError: UpstreamLacksData | undefined
     for (;;) {
       signal?.throwIfAborted()
       closing.signal.throwIfAborted()
@@ -165,7 +165,7 @@ export function createPool(upstreams: readonly Upstream[], { checkChain, log, cl
       } catch (error) {
         if (!(error instanceof UpstreamError)) throw error
         lastError = error
-        if (!(error instanceof UnavailableUpstream)) continue
+        if (!(error instanceof UpstreamLacksData)) continue
         unavailable.add(upstream)
         unavailableError = error
       }
@@ -175,11 +175,11 @@ export function createPool(upstreams: readonly Upstream[], { checkChain, log, cl
     try {
       return await run(async (upstream) => {
         const found = await task(upstream)
-        if (found === undefined) throw new UnavailableUpstream(upstream.name, what)
+        if (found === undefined) throw new UpstreamLacksData(upstream.name, what)
         return found
       }, signal)
     } catch (error) {
-      if (error instanceof UnavailableUpstream) return undefined
+      if (error instanceof UpstreamLacksData) return undefined
       throw error
     }
   }

@@ -3,7 +3,7 @@ import { formatData } from '../../lib/hex.js'
 import type { Logger } from '../../lib/logger.js'
 import type { BlockFetcher, FetchedBlock } from './blockFetcher.js'
 import type { Clock } from './clock.js'
-import { ChainReorganized, UnavailableUpstream, UpstreamError, UpstreamInvalidResponse } from './errors.js'
+import { ChainReorganized, UpstreamError, UpstreamInvalidResponse, UpstreamLacksData } from './errors.js'
 import { createFetchWindow } from './fetchWindow.js'
 import { linkAbort } from './linkedAbort.js'
 import type { Pool } from './pool.js'
@@ -75,7 +75,7 @@ async function findLink<B>(
   const blockNumber = fetcher.linkOf(fetched.block).number
   const ask = async (asked: Upstream): Promise<B | undefined> => {
     const [block] = await fetcher.fetch(asked, [blockNumber], signal)
-    if (!block) throw new UnavailableUpstream(asked.name, `block ${blockNumber}`)
+    if (!block) throw new UpstreamLacksData(asked.name, `block ${blockNumber}`)
     if (linksTo(fetcher, block, parent)) return block
     const before = await fetcher.hashAt(asked, blockNumber - 1, signal)
     if (!before || !equalBytes(before, parent)) return undefined

@@ -1,3 +1,4 @@
+import { joinBytes } from '../../lib/bytes.js'
 import { noDeadline } from '../../lib/deadline.js'
 import type { Database } from '../database.js'
 import { createLogObjectJson } from './logObjectJson.js'
@@ -23,8 +24,7 @@ export function createBlockLogs(db: Database): BlockLogs {
     const range = { from: firstLog, to: firstLog + logCount }
     const texts = writer.writeWanted(range, { clauses: [], minTopics: 0 }, { deadline: noDeadline })
     if (texts?.count !== logCount) return stringify(Array.from({ length: logCount }, (_, i) => firstLog + i))
-    const { parts } = texts
-    return Buffer.concat(parts.flatMap((part, i) => (i === 0 ? [part] : [COMMA, part])))
+    return joinBytes(texts.parts, COMMA)
   }
 }
 

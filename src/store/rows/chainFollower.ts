@@ -101,7 +101,7 @@ export function createChainFollower(db: Database): ChainFollower {
     const row = selectNext.get(place?.number ?? -1)
     if (row === undefined) return undefined
     const block = decodeBlockRow(row)
-    readPart ??= createPartReader(db, removedBlocks)
+    readPart ??= createPartReader(db, { removedBlocks, hashOf: (number) => selectHash.get(number) })
     const read = readPart
     place = { number: row.number, hash: row.hash }
     return { kind: 'added', block, logs: { [Symbol.iterator]: () => logsInParts(block, read) } }
@@ -149,12 +149,14 @@ export function createChainFollower(db: Database): ChainFollower {
 
 /** Reads logs of a block from the one at `index` on: one part, or all the rest once the block is off the chain.
  *  @throws ChangesMissed */
-function createPartReader(db: Database, removedBlocks: RemovedBlocks) {
-  const selectHash = db.prepare<[number], Uint8Array>('SELECT hash FROM blocks WHERE number = ?').pluck()
+function createPartReader(
+  db: Database,
+  { removedBlocks, hashOf }: { removedBlocks: RemovedBlocks; hashOf(number: number): Uint8Array | undefined },
+) {
   const logsOf = createBlockLogs(db)
   const partOf = createPartOfLogs(db)
   return db.transaction(({ header: { number }, hash, ...block }: StoredBlock, index: number): LogText[] => {
-    const canonical = selectHash.get(number)
+    const canonical = hashOf(number)
     if (canonical !== undefined && equalBytes(canonical, hash)) {
       const rest = { firstLog: block.firstLog + index, logCount: block.logCount - index }
       return [...splitLogs(logsOf({ ...rest, logCount: partOf(rest) }), { removed: false })]

@@ -196,8 +196,8 @@ export function createFollower(chain: WritableChain, rpc: EthRpc, options: Follo
     // total difficulty decides.
     if (target.header.difficulty === 0n) {
       const { hash, header } = own
-      const keeper = await rpc.findUpstreamOnFork({ hash, number: header.number, upstream: followed }, target, signal)
-      if (keeper) return keeper !== 'unknown' && keeper
+      const onFork = await rpc.findUpstreamOnFork({ hash, number: header.number, upstream: followed }, target, signal)
+      if (onFork) return onFork !== 'unknown' && onFork
     }
     const { finalized } = head.finality()
     if (ancestor >= finalized || chain.spec.isDevelopment) return replace(ancestor, await newestOf(target))

@@ -189,10 +189,10 @@ test('a filter belongs to the key that made it', async (t) => {
 
 test('filters are limited in number and memory, and expire when no client polls them', () => {
   const limits = { ...DEFAULT_SUBSCRIPTION_LIMITS, filters: 3, filterBytes: 5_000 }
-  const audience: SubscriptionRegistry = createSubscriptionRegistry()
+  const registry: SubscriptionRegistry = createSubscriptionRegistry()
   let nowMs = 0
   const memory = new ListenerMemory(limits)
-  const filters = createFilters(audience, {
+  const filters = createFilters(registry, {
     limits,
     memory,
     mark: () => EVERYTHING,
@@ -208,16 +208,16 @@ test('filters are limited in number and memory, and expire when no client polls 
   const head = new NewHead({ hash: new Uint8Array(32) } as StoredBlock)
   nowMs = limits.filterTimeoutMs
   assert.equal(String(one.poll(first)), '[]')
-  for (const listener of [...audience.heads]) listener.takeHead(head)
+  for (const listener of [...registry.heads]) listener.takeHead(head)
   assert.equal(JSON.parse(String(other.poll(kept))).length, 1)
   nowMs++
   assert.throws(() => one.poll(second), /filter not found/)
   filters.sweep()
   assert.equal(filters.count(), 2)
   // No client polls the first one: it is removed before it takes more than the client may.
-  const [listener] = audience.heads
+  const [listener] = registry.heads
   for (let i = 0; i < 100; i++) listener.takeHead(head)
   assert.throws(() => one.poll(first), /filter not found/)
   assert.equal(other.remove(kept), true)
-  assert.deepEqual([filters.count(), memory.sizeBytes(), audience.size()], [0, 0, 0])
+  assert.deepEqual([filters.count(), memory.sizeBytes(), registry.size()], [0, 0, 0])
 })

@@ -79,15 +79,15 @@ describe('health', () => {
       () => nowMs,
       () => 0,
     )
-    assert.equal(health.invalidResponse(), 30_000)
+    assert.equal(health.quarantine(), 30_000)
     assert.equal(health.state, 'quarantined')
     health.succeeded(1)
     assert.equal(health.availableAtMs, 30_000, 'a right answer does not end it')
     nowMs = 30_001
-    assert.equal(health.invalidResponse(), 60_000)
+    assert.equal(health.quarantine(), 60_000)
     for (let i = 0; i < 20; i++) {
       nowMs = health.availableAtMs
-      health.invalidResponse()
+      health.quarantine()
     }
     assert.equal(health.availableAtMs - nowMs, 3 * 3_600_000)
     nowMs = health.availableAtMs

@@ -1,10 +1,5 @@
-import {
-  type AccountAccess,
-  type BlockAccessList,
-  compareAccessBytes,
-  type IndexedChange,
-} from '../../../chain/eth/blockAccessList.js'
-import { EMPTY_BYTES, equalBytes } from '../../../lib/bytes.js'
+import type { AccountAccess, BlockAccessList, IndexedChange } from '../../../chain/eth/blockAccessList.js'
+import { compareBytes, EMPTY_BYTES, equalBytes } from '../../../lib/bytes.js'
 import { codeBytes, EMPTY_CODE } from '../code.js'
 import type { AccessRecorder } from '../state.js'
 import type { AccountTable } from './accountTable.js'
@@ -129,7 +124,7 @@ export class BlockAccessRecorder implements AccessRecorder {
       balanceChanges: record.balances,
       nonceChanges: record.nonces,
       codeChanges: record.codes.map(({ index, value }) => ({ index, value })),
-    })).sort((a, b) => compareAccessBytes(a.address, b.address))
+    })).sort((a, b) => compareBytes(a.address, b.address))
   }
 
   /** Changes and reads of one account's slots. An account that was deleted and created again has a slot twice. */
@@ -138,7 +133,7 @@ export class BlockAccessRecorder implements AccessRecorder {
     const storageReads: Uint8Array[] = []
     const sorted = ids
       .map((id) => ({ slot: this.slots.keyBytes(id), changes: this.slotRecords.get(id)?.values ?? NO_CHANGES }))
-      .sort((a, b) => compareAccessBytes(a.slot, b.slot))
+      .sort((a, b) => compareBytes(a.slot, b.slot))
     for (let i = 0; i < sorted.length; i++) {
       let { slot, changes } = sorted[i]
       while (i + 1 < sorted.length && equalBytes(slot, sorted[i + 1].slot)) {

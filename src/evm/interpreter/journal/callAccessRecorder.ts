@@ -1,5 +1,5 @@
-import { compareAccessBytes } from '../../../chain/eth/blockAccessList.js'
 import type { AccessListEntry } from '../../../chain/eth/types.js'
+import { compareBytes } from '../../../lib/bytes.js'
 import type { AccessRecorder } from '../state.js'
 import type { AccountTable } from './accountTable.js'
 import type { JournalAccount } from './journalAccount.js'
@@ -47,7 +47,7 @@ export class CallAccessRecorder implements AccessRecorder {
     }
     return Array.from(keysOf)
       .filter(([account, keys]) => keys.length > 0 || !wasCreated(account))
-      .map(([{ address }, keys]) => ({ address, storageKeys: keys.sort(compareAccessBytes) }))
-      .sort((a, b) => compareAccessBytes(a.address, b.address))
+      .map(([{ address }, keys]) => ({ address, storageKeys: keys.sort(compareBytes) }))
+      .sort((a, b) => compareBytes(a.address, b.address))
   }
 }

@@ -47,7 +47,7 @@ interface CurrentAccount {
 }
 
 /** Starts with the accounts of `known`; fetches their other slots when they are read. */
-export function createTouchedState(fetcher: StateFetcher, known: readonly GenesisAccount[]): FetchedState {
+export function createFetchedState(fetcher: StateFetcher, known: readonly GenesisAccount[]): FetchedState {
   const base = new Map<string, BaseAccount>()
   const current = new Map<string, CurrentAccount>()
   const codes = new Map<string, Uint8Array>()
