@@ -78,5 +78,5 @@ test('a pending block that is wrong, or not on top of our head, is replaced by a
     await hasTransactions(pending.transactions.length)
   }
   const { following } = (await (await fetch(`${url}/health`)).json()) as { following: { upstreams: Json[] } }
-  assert.deepEqual([following.upstreams[0].state, following.upstreams[0].lies], ['ok', 0])
+  assert.deepEqual([following.upstreams[0].state, following.upstreams[0].invalidResponses], ['ok', 0])
 })

@@ -51,8 +51,8 @@ export function registerFollowMetrics(
     ofUpstreams(({ failures }) => failures),
   )
   metrics.counter(
-    `${prefix}_upstream_lies_total`,
+    `${prefix}_upstream_invalid_responses_total`,
     'How often an upstream sent something that failed a check.',
-    ofUpstreams(({ lies }) => lies),
+    ofUpstreams(({ invalidResponses }) => invalidResponses),
   )
 }

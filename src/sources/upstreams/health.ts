@@ -5,7 +5,7 @@ import type { UpstreamStatus } from './types.js'
 export interface Health {
   readonly state: UpstreamStatus['state']
   readonly failures: number
-  readonly lies: number
+  readonly invalidResponses: number
   readonly latencyMs: number | undefined
   /** When it may be asked again; a past time when it may be asked now. */
   readonly availableAtMs: number
@@ -52,7 +52,7 @@ const BASE_COST_MS = 50
 export function createHealth(nowMs: () => number, random: () => number): Health {
   let consecutive = 0
   let failures = 0
-  let lies = 0
+  let invalidResponses = 0
   let failingSinceMs = 0
   let openUntilMs = Number.NEGATIVE_INFINITY
   let openedMs = Number.NEGATIVE_INFINITY
@@ -78,8 +78,8 @@ export function createHealth(nowMs: () => number, random: () => number): Health 
     get failures() {
       return failures
     },
-    get lies() {
-      return lies
+    get invalidResponses() {
+      return invalidResponses
     },
     get latencyMs() {
       return latencyMs
@@ -119,9 +119,9 @@ export function createHealth(nowMs: () => number, random: () => number): Health 
       const isRetried = nowMs() >= wrongAtMs + LAST_RESORT_MS
       if (nowMs() < quarantinedUntilMs && !isRetried) return quarantinedUntilMs - nowMs()
       wrongAtMs = nowMs()
-      lies++
+      invalidResponses++
       rate(0)
-      const ms = grow(FIRST_QUARANTINE_MS, MAX_QUARANTINE_MS, lies)
+      const ms = grow(FIRST_QUARANTINE_MS, MAX_QUARANTINE_MS, invalidResponses)
       quarantinedUntilMs = nowMs() + ms
       return ms
     },

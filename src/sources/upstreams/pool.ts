@@ -32,7 +32,7 @@ export interface Pool {
   /** As `run`, only at `upstream`: throws its failures. */
   runAt<T>(upstream: Upstream, task: (upstream: Upstream) => Promise<T>, signal?: AbortSignal): Promise<T>
   /** Quarantines an upstream that sent an invalid response. */
-  quarantine(upstream: Upstream, lie: UpstreamInvalidResponse): void
+  quarantine(upstream: Upstream, error: UpstreamInvalidResponse): void
   /** Returns the upstream that the next task would run at; undefined while none can be asked. */
   preferred(): Upstream | undefined
   /** False while it is skipped after failures or invalid responses. */
@@ -233,10 +233,10 @@ function isNewlyWrong({ state, lastResortAtMs }: Upstream['health'], nowMs: numb
 }
 
 function statusOf({ name, health, limits }: Upstream, nowMs: number): UpstreamStatus {
-  const { state, failures, lies, latencyMs, availableAtMs } = health
+  const { state, failures, invalidResponses, latencyMs, availableAtMs } = health
   const { concurrency, batchSize } = limits
   const retryInMs = Math.max(0, availableAtMs - nowMs)
-  return { upstream: name, state, retryInMs, concurrency, batchSize, latencyMs, failures, lies }
+  return { upstream: name, state, retryInMs, concurrency, batchSize, latencyMs, failures, invalidResponses }
 }
 
 /** Logs that no upstream can be asked: after a second, every half minute, and when it is over. */

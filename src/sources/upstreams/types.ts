@@ -64,5 +64,5 @@ export interface UpstreamStatus {
   /** Moving average; undefined before the first response. */
   readonly latencyMs?: number
   readonly failures: number
-  readonly lies: number
+  readonly invalidResponses: number
 }

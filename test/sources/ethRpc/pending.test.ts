@@ -52,6 +52,6 @@ test('the pending block is read as nodes write it; one that is wrong is none, an
   })) {
     assert.equal(await says(value), undefined, name)
   }
-  const [{ state, failures, lies }] = rpc.status()
-  assert.deepEqual({ state, failures, lies }, { state: 'ok', failures: 0, lies: 0 })
+  const [{ state, failures, invalidResponses }] = rpc.status()
+  assert.deepEqual({ state, failures, invalidResponses }, { state: 'ok', failures: 0, invalidResponses: 0 })
 })

@@ -123,7 +123,7 @@ describe('prefetched blocks', () => {
       assert.deepEqual([error.blockNumber, error.expectedParent], [9, other])
       return true
     })
-    assert.equal(rpc.status()[0].lies, 0)
+    assert.equal(rpc.status()[0].invalidResponses, 0)
   })
 
   describe('of two upstreams on two forks', () => {
@@ -146,7 +146,7 @@ describe('prefetched blocks', () => {
       const { read, rpc } = open(t, [other.url, own.url])
       assert.deepEqual(await read({ from: 35, to: 60, parentHash: chain[34].block.hash }), hashes(35, 60))
       assert.deepEqual(
-        rpc.status().map(({ lies }) => lies),
+        rpc.status().map(({ invalidResponses }) => invalidResponses),
         [0, 0],
       )
     })

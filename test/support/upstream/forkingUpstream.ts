@@ -34,7 +34,7 @@ export interface ForkingUpstream {
   /** Its chain is that of blocks 1 to the last of `trunk` from now on; subscribers are notified of the head. */
   become(trunk: readonly Block[]): Promise<void>
   /** The same for blocks that no node could have executed. */
-  lie(trunk: readonly Block[]): Promise<void>
+  serveUnseen(trunk: readonly Block[]): Promise<void>
 }
 
 /** Starts one with these blocks on a free port; it is closed when the test ends. */
@@ -96,7 +96,7 @@ export async function startForkingUpstream(
       await take(blocks)
       await scripted.announce(blocks.length)
     },
-    lie: async (blocks) => {
+    serveUnseen: async (blocks) => {
       answers = answerUnseen(blocks, answers!)
       await scripted.announce(blocks.length)
     },

@@ -142,7 +142,7 @@ for (const depth of [0, 2]) {
     const kept = trunk.slice(0, 6 - depth)
     const branch = await grow(t, random, kept, 4)
     // A node that has stored the wrong blocks without executing them.
-    await upstream.lie([...kept, ...withWrongRoot(branch, 2)])
+    await upstream.serveUnseen([...kept, ...withWrongRoot(branch, 2)])
     const quarantine = await followed.logs(/quarantined/)
     assert.ok(chain.head.newest!.header.number <= 8)
     await upstream.become([...kept, ...branch])
