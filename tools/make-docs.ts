@@ -1,9 +1,11 @@
-import { writeFileSync } from 'node:fs'
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { formatConfigurationPage } from '../src/cli/configurationPage.js'
-import { formatMethodsPage } from '../src/rpc/methodsPage.js'
+import { formatMethodsPages } from '../src/rpc/methodsPage.js'
 import { packagePath } from '../src/store/open.js'
 import { formatExportPage } from './datasetTables.js'
 
+rmSync(packagePath('docs/methods'), { recursive: true, force: true })
+mkdirSync(packagePath('docs/methods'))
 writeFileSync(packagePath('docs/configuration.md'), formatConfigurationPage())
-writeFileSync(packagePath('docs/methods.md'), formatMethodsPage())
+for (const [path, text] of formatMethodsPages()) writeFileSync(packagePath(path), text)
 writeFileSync(packagePath('docs/export.md'), formatExportPage())

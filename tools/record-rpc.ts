@@ -2,7 +2,7 @@ import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { EXAMPLES_FILE, type MethodExamples, readExamples } from '../src/rpc/examples.js'
 import { ALL_METHODS, METHODS } from '../src/rpc/methods.js'
-import { formatMethodsPage } from '../src/rpc/methodsPage.js'
+import { formatMethodsPages } from '../src/rpc/methodsPage.js'
 import { packagePath } from '../src/store/open.js'
 import type { CairnServer } from '../test/support/cairn.js'
 import { runRecorded, startExampleServer } from '../test/support/exampleServers.js'
@@ -25,7 +25,7 @@ import { transactionCases } from './rpcCases/transactions.js'
 /* `npm run record:rpc`: asks servers of the bundled fixture for every case and writes
  *  - requests and answers to fixtures/rpc/<method>/<case>.json, of the cases that any such server answers alike,
  *  - an example of each method, and of each documented error, to fixtures/rpc-examples.json,
- *  - docs/methods.md, which shows the examples.
+ *  - docs/methods.md and docs/methods/, which show the examples.
  * The cases are written by hand, the answers are the server's: read the difference that this makes in the repository
  * before it is committed. */
 
@@ -73,7 +73,7 @@ try {
   for (const end of endings) await end()
 }
 writeFileSync(EXAMPLES_FILE, `${JSON.stringify(examples, null, 1)}\n`)
-writeFileSync(packagePath('docs/methods.md'), formatMethodsPage())
+for (const [path, text] of formatMethodsPages()) writeFileSync(packagePath(path), text)
 console.log(`${count} cases of ${Object.keys(cases).length} methods, ${bytes} bytes`)
 
 async function runCase(method: string, name: string, each: RpcCase): Promise<RunCase> {
