@@ -63,7 +63,15 @@ test('every module of src that the pages name by its path below src is there', (
   const folders = readdirSync(join(root, 'src')).join('|')
   const missing: string[] = []
   let checked = 0
-  for (const page of ['architecture', 'glossary', 'testing', 'benchmarks', 'verification']) {
+  for (const page of [
+    'architecture',
+    'contributing',
+    'glossary',
+    'testing',
+    'benchmarks',
+    'replication',
+    'verification',
+  ]) {
     const text = readFileSync(join(root, 'docs', `${page}.md`), 'utf8')
     for (const [, path] of text.matchAll(new RegExp(`\`((?:${folders})/[\\w/]+)\``, 'g'))) {
       checked++

@@ -17,7 +17,25 @@ const readPage = (name: string) => readFileSync(packagePath(name), 'utf8')
 const readme = readPage('README.md')
 const operators = readPage('docs/operators.md')
 
-const GUIDES = ['README.md', 'docs/operators.md', 'docs/ci.md', 'docs/sql.md']
+const GUIDES = [
+  'README.md',
+  ...[
+    'operators',
+    'development-nodes',
+    'embedding',
+    'replication',
+    'troubleshooting',
+    'upgrading',
+    'sql',
+    'decoding',
+  ].map((name) => `docs/${name}.md`),
+]
+
+// Options of npm, anvil, curl, node, npx and systemctl.
+const FOREIGN_FLAGS =
+  '--prefix --init --prune-history --http2 --input-type --build-from-source --now --save-dev --ignore-scripts --gcmode --state.scheme'.split(
+    ' ',
+  )
 
 function fencedAfter(start: number, language: string): string {
   const found = new RegExp(`^\`\`\`${language}\\n([\\s\\S]*?)^\`\`\``, 'm').exec(readme.slice(start))
@@ -38,27 +56,13 @@ test('the request of the first screen has the answer that is shown', async (t) =
   assert.deepEqual(JSON.parse(Buffer.from(outcome.result).toString()), answer.result)
 })
 
-test('the table of methods names all of them, each with its family', () => {
-  const section = operators.split(/^## /m).find((text) => text.startsWith('Methods\n'))!
-  const named = Array.from(section.matchAll(/^\| `([a-z0-9]+)` \| (.*) \|$/gm)).flatMap(([, family, list]) => {
-    const names = Array.from(list.matchAll(/`(\w+)`/g), (match) => match[1])
-    for (const name of names) assert.ok(name.startsWith(`${family}_`), name)
-    return names
-  })
-  assert.deepEqual(named.toSorted(), [...METHODS.keys()].toSorted())
-})
-
 test('options and environment variables that the pages name exist', () => {
   const options = listOptions().map(([, option]) => option)
-  const flags = new Set([
-    ...options.map(({ flag }) => `--${flag}`),
-    '--help',
-    '--prefix',
-    '--init',
-    '--prune-history',
-    '--http2',
-  ]) // the last are npm's, anvil's and curl's
-  const variables = new Set(options.map(envName))
+  const flags = new Set([...options.map(({ flag }) => `--${flag}`), '--help', ...FOREIGN_FLAGS])
+  const deployed = ['nats.conf', 'haproxy.cfg'].flatMap(
+    (name) => readPage(`deploy/scaling/${name}`).match(/CAIRN_[A-Z0-9_]+/g)!,
+  )
+  const variables = new Set([...options.map(envName), ...deployed])
   for (const page of [...GUIDES, 'CHANGELOG.md', 'docs/architecture.md', 'docs/schema.md', 'docs/verification.md']) {
     // Without options of scripts and of other programs.
     const text = readPage(page).replace(/`npm run [^`]*`|^geth .*$/gm, '')
@@ -93,12 +97,12 @@ test('command lines of the guides parse', () => {
   assert.ok(count > 10, `${count}`)
 })
 
-test('every figure of the three reasons is on the page of benchmarks, and so is the command that measures it', () => {
-  const section = readme.split(/^## /m).find((text) => text.startsWith('Why\n'))!
+test('every figure of the README is on the page of benchmarks, and so is the command that measures it', () => {
+  const section = readme.split(/^## /m).find((text) => text.startsWith('Numbers\n'))!
   const benchmarks = readPage('docs/benchmarks.md')
-  const figures = section.replace(/^\d\. /gm, '').matchAll(/(?<![\w.,])\d[\d,]*(?:\.\d+)?(?![\w])/g)
+  const figures = section.matchAll(/(?<![\w.,])\d[\d,]*(?:\.\d+)?(?![\w])/g)
   const known = new Set(Array.from(benchmarks.matchAll(/(?<![\w.,])\d[\d,]*(?:\.\d+)?(?![\w])/g), ([figure]) => figure))
-  const shown = Array.from(figures, ([figure]) => figure).filter((figure) => figure !== '17') // a block, no figure
+  const shown = Array.from(figures, ([figure]) => figure)
   assert.ok(shown.length >= 12, shown.join(' '))
   assert.deepEqual(
     shown.filter((figure) => !known.has(figure)),

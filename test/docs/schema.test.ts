@@ -10,6 +10,7 @@ import { verifyHere } from '../support/chains/l2.js'
 import { temporaryDirectory } from '../support/temporary.js'
 
 const page = readFileSync(packagePath('docs/schema.md'), 'utf8')
+const sqlPage = readFileSync(packagePath('docs/sql.md'), 'utf8')
 let db: Database
 
 before(async () => {
@@ -52,9 +53,9 @@ function actualColumns(kind: 'table' | 'view'): { [name: string]: string[] } {
   return Object.fromEntries(names.map((name) => [name, columns.all(name)]))
 }
 
-/** The SQL of the page by the heading it stands under. */
-function queriesUnder(heading: string): string[] {
-  const section = page.split(/^## /m).find((text) => text.startsWith(`${heading}\n`))
+/** The SQL of a page by the heading it stands under. */
+function queriesUnder(heading: string, text = page): string[] {
+  const section = text.split(/^## /m).find((each) => each.startsWith(`${heading}\n`))
   assert.ok(section, `no heading ${heading}`)
   return Array.from(section.matchAll(/^```sql\n([\s\S]*?)^```/gm), (match) => match[1])
 }
@@ -66,7 +67,7 @@ test('the schema page names every table and view with exactly its columns', () =
 })
 
 test('there are ten queries on the views, each with rows on the bundled chain', () => {
-  const queries = queriesUnder('Ten queries on the views')
+  const queries = queriesUnder('Ten queries on the views', sqlPage)
   assert.equal(queries.length, 10)
   const tables = Object.keys(actualColumns('table'))
   for (const sql of queries) {
@@ -86,8 +87,8 @@ test('the queries on the tables have rows on the bundled chain', () => {
   for (const sql of queries) assert.ok(db.prepare(sql).all().length > 0, `no rows: ${sql}`)
 })
 
-test('token sums of the page agree with the amounts added up as integers', () => {
-  const sql = queriesUnder('Ten queries on the views')[1]
+test('token sums of the queries agree with the amounts added up as integers', () => {
+  const sql = queriesUnder('Ten queries on the views', sqlPage)[1]
   const rows = db.prepare<[], { holder: string; tokens_in: number; tokens_out: number }>(sql).all()
   const [token] = /0x[0-9a-f]{40}/.exec(sql)!
   const transfers = db

@@ -56,7 +56,7 @@ test('the tarball holds what runs, and neither sources nor source maps', () => {
       'fixtures/chain/genesis.json',
       'fixtures/chain/chain.rlp',
       'migrations/meta/_journal.json',
-      'docs/ci.md',
+      'docs/embedding.md',
       'dist/web/index.html',
     ],
   ]) {

@@ -116,6 +116,6 @@ export interface RpcContext {
   /** Calls of all clients of this server; `sinceMs` by `performance.now()`. Undefined in reader threads. */
   readonly calls?: { readonly count: number; readonly sinceMs: number }
   readonly log: Logger
-  /** Result of `web3_clientVersion`: `Cairn/v0.1.0/linux-x64/node20`. */
+  /** Result of `web3_clientVersion`: `Cairn/v0.2.0/linux-x64/node20`. */
   readonly clientVersion: string
 }

@@ -126,7 +126,7 @@ export function openContext(options: {
   return { context, db, watch, loadBudgetedEvm, close: () => void db.close() }
 }
 
-/** Result of `web3_clientVersion`: `Cairn/v0.1.0/linux-x64/node20`. */
+/** Result of `web3_clientVersion`: `Cairn/v0.2.0/linux-x64/node20`. */
 export function clientVersionText(): string {
   const [major] = process.versions.node.split('.')
   return `Cairn/v${packageVersion()}/${process.platform}-${process.arch}/node${major}`
