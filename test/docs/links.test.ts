@@ -80,6 +80,6 @@ test('every module of src that the pages name by its path below src is there', (
       }
     }
   }
-  assert.ok(checked > 20, `only ${checked} modules found`)
+  assert.ok(checked > 0, 'no module found')
   assert.deepEqual(missing, [])
 })
