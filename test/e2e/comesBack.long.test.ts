@@ -16,6 +16,7 @@ import { type NatsServer, openLink, startNats } from '../support/nats/nats.js'
 import { seededRandom } from '../support/random.js'
 import { allowWrites, mountSmallDisk, refuseWrites, SKIP_SMALL_DISK } from '../support/smallDisk.js'
 import { temporaryDirectory } from '../support/temporary.js'
+import { until } from '../support/until.js'
 import { type ForkingUpstream, startForkingUpstream } from '../support/upstream/forkingUpstream.js'
 import { nodeBlock, startL2Node } from '../support/upstream/l2Node.js'
 import { startSwitchedProxy } from '../support/upstream/switchedProxy.js'
@@ -298,12 +299,6 @@ async function untilSaid(subject: Subject, check: RegExp): Promise<void> {
   }
 }
 
-async function until(isSo: () => boolean | Promise<boolean>, limitMs = 120_000): Promise<void> {
-  for (const end = performance.now() + limitMs; !(await isSo()); await delay(100)) {
-    assert.ok(performance.now() < end, `not within ${limitMs} ms`)
-  }
-}
-
 for (const [name, start] of Object.entries(SUBJECTS)) {
   test(`${name} comes back by itself after every cause that stops it, and says meanwhile what it is`, {
     skip: SKIP_SMALL_DISK,
@@ -312,7 +307,7 @@ for (const [name, start] of Object.entries(SUBJECTS)) {
     disk = mountSmallDisk(t, 64)
     const subject = await start(t, disk.path)
     const { datadir, isWhole } = subject
-    await until(isWhole)
+    await until(isWhole, 120_000)
     for (const cause of CAUSES) {
       if (cause.applies?.(subject) === false) continue
       await t.test(cause.name, async () => {
@@ -333,7 +328,7 @@ for (const [name, start] of Object.entries(SUBJECTS)) {
 test('cairn serve --upstream comes back after its files could not be written', async (t) => {
   const datadir = temporaryDirectory(t)
   const subject = await SUBJECTS['cairn serve --upstream'](t, datadir)
-  await until(subject.isWhole)
+  await until(subject.isWhole, 120_000)
   const files = FILES.map((file) => join(datadir, file))
   if (!refuseWrites(files)) return t.skip('the file system cannot refuse writes')
   t.after(() => allowWrites(files))

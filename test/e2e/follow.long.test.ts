@@ -7,6 +7,7 @@ import { HEAD } from '../support/chains/fixtureChain.js'
 import { compareServers } from '../support/compare/compareServers.js'
 import { ask, resultOf } from '../support/rpcClient.js'
 import { temporaryDirectory } from '../support/temporary.js'
+import { untilBlockNumber, untilValue } from '../support/until.js'
 
 let upstream: CairnServer
 const closing: (() => unknown)[] = []
@@ -33,13 +34,6 @@ async function healthOf({ url }: CairnServer): Promise<Health> {
   return (await (await fetch(`${url}/health`)).json()) as Health
 }
 
-/** Resolves when the server's head is this block. */
-async function reaches({ url }: CairnServer, block: number): Promise<void> {
-  while (Number((await ask(url, 'eth_blockNumber')).result ?? -1) < block) {
-    await new Promise((resolve) => setTimeout(resolve, 20))
-  }
-}
-
 function syncArgs(datadir: string, upstream: string, ...rest: string[]): string[] {
   return ['sync', '--datadir', datadir, ...GENESIS, '--upstream', upstream, ...rest]
 }
@@ -52,7 +46,7 @@ for (const transport of ['url', 'socketUrl'] as const) {
     t.after(() => void sync.child.kill('SIGKILL'))
     await sync.waitFor('stderr', /"msg":"(syncing|following)"/)
     const server = await startCairn(t, ['--datadir', datadir, '--open'])
-    await reaches(server, HEAD)
+    await untilBlockNumber(server, HEAD)
     await compareServers(upstream, server, datadir)
     sync.child.kill('SIGTERM')
     const { code, stderr } = await sync.ended
@@ -67,11 +61,13 @@ test('cairn serve --upstream follows by itself, and says so in health, metrics a
   const header = 'X-Token: tiptop-secret'
   const args = ['--datadir', datadir, ...GENESIS, '--open', '--metrics', '--upstream', url, '--upstream-header', header]
   const server = await startCairn(t, [...args, '--log-level', 'debug'])
-  await reaches(server, HEAD)
+  await untilBlockNumber(server, HEAD)
   await compareServers(upstream, server, datadir)
-  let health = await healthOf(server)
-  while (health.following?.state === 'starting' || health.following?.block !== HEAD) health = await healthOf(server)
-  const { state, block, upstreamBlock, problem, upstreams } = health.following
+  const health = await untilValue(
+    () => healthOf(server),
+    ({ following }) => following?.state !== 'starting' && following?.block === HEAD,
+  )
+  const { state, block, upstreamBlock, problem, upstreams } = health.following!
   assert.deepEqual(
     { state, block, upstreamBlock, problem, states: upstreams.map((each) => each.state) },
     { state: 'following', block: HEAD, upstreamBlock: HEAD, problem: null, states: ['ok'] },
@@ -95,7 +91,7 @@ test('cairn serve --upstream follows by itself, and says so in health, metrics a
 test('without state a new database begins at --from, and blocks before it are refused, not null', async (t) => {
   const args = ['--state', 'none', '--from', '40', '--upstream', upstream.url]
   const server = await startCairn(t, ['--datadir', temporaryDirectory(t), ...GENESIS, '--open', ...args])
-  await reaches(server, HEAD)
+  await untilBlockNumber(server, HEAD)
   const same: [string, unknown[]][] = [
     ['eth_getBlockByNumber', ['0x28', true]],
     ['eth_getBlockReceipts', ['0x29']],

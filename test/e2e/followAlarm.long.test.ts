@@ -2,7 +2,6 @@ import assert from 'node:assert/strict'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
-import { setTimeout as delay } from 'node:timers/promises'
 import { formatData } from '../../src/lib/hex.js'
 import { openForReading } from '../../src/store/open.js'
 import { createChainReader } from '../../src/store/rows/chainReader.js'
@@ -11,6 +10,7 @@ import { BRANCHES_GENESIS, growBranch } from '../support/chains/branches.js'
 import { seededRandom } from '../support/random.js'
 import { resultOf } from '../support/rpcClient.js'
 import { temporaryDirectory } from '../support/temporary.js'
+import { until } from '../support/until.js'
 import { startForkingUpstream } from '../support/upstream/forkingUpstream.js'
 
 interface Following {
@@ -40,9 +40,6 @@ async function startWithAlarm(t: TestContext) {
   const { url, stop } = await startCairn(t, [...args, '--open', '--metrics', '--upstream', upstream.wsUrl])
   const hashOf = async (block: string) =>
     (await resultOf<{ hash: string } | null>(url, 'eth_getBlockByNumber', [block, false]))?.hash
-  const until = async (isSo: () => Promise<boolean>) => {
-    while (!(await isSo())) await delay(20)
-  }
   const following = async () => {
     const health = (await (await fetch(`${url}/health`)).json()) as { following: Following }
     return health.following
@@ -54,11 +51,11 @@ async function startWithAlarm(t: TestContext) {
   await upstream.become(other)
   await until(async () => (await following()).state === 'alarm')
   const metrics = async () => (await fetch(`${url}/metrics`)).text()
-  return { upstream, trunk, other, grow, datadir, url, stop, hashOf, until, following, reaches, metrics }
+  return { upstream, trunk, other, grow, datadir, url, stop, hashOf, following, reaches, metrics }
 }
 
 test('a fork below the finalized block is an alarm; serving continues; after a rewind it is followed', async (t) => {
-  const { other, trunk, datadir, url, stop, hashOf, following, reaches, metrics, until } = await startWithAlarm(t)
+  const { other, trunk, datadir, url, stop, hashOf, following, reaches, metrics } = await startWithAlarm(t)
   const problem = /a branch that begins after block 4 would replace finalized block 6; 'cairn rewind --to 4'/
   assert.match(String((await following()).problem), problem)
   await until(async () => /^cairn_follow_state\{state="alarm"\} 1$/m.test(await metrics()))
@@ -77,7 +74,7 @@ test('a fork below the finalized block is an alarm; serving continues; after a r
 })
 
 test('after an alarm, following resumes by itself when the upstream has the finalized block again', async (t) => {
-  const { upstream, trunk, grow, following, reaches, until } = await startWithAlarm(t)
+  const { upstream, trunk, grow, following, reaches } = await startWithAlarm(t)
   const well = [...trunk, ...(await grow(trunk, 2))]
   await upstream.become(well)
   await reaches(well[10])
@@ -90,11 +87,11 @@ test('cairn sync waits after an alarm, too, and resumes after cairn rewind', asy
   const sync = spawnCairn(['sync', ...args, '--upstream', upstream.wsUrl])
   t.after(() => void sync.child.kill('SIGKILL'))
   await sync.waitFor('stderr', /"msg":"following"/)
-  while (readChain(datadir).finalized !== 6) await delay(20)
+  await until(() => readChain(datadir).finalized === 6)
   await upstream.become(other)
   await sync.waitFor('stderr', /'cairn rewind --to 4'.*following stopped/)
   await runCairnOk(['rewind', '--datadir', datadir, '--to', '4'])
-  while (readChain(datadir).head !== 12) await delay(20)
+  await until(() => readChain(datadir).head === 12)
   sync.child.kill('SIGTERM')
   const { code, stderr } = await sync.ended
   assert.equal(code, 0, stderr)

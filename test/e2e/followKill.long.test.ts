@@ -11,6 +11,7 @@ import { compareRows } from '../support/compare/compareChains.js'
 import { seededRandom } from '../support/random.js'
 import { temporaryDirectory } from '../support/temporary.js'
 import { THOROUGH } from '../support/thorough.js'
+import { until } from '../support/until.js'
 import { startForkingUpstream } from '../support/upstream/forkingUpstream.js'
 
 const KILLS = THOROUGH ? 30 : 4
@@ -43,7 +44,7 @@ test('SIGKILL while following, reorgs included, leaves a sound database; followi
   await sync.waitFor('stderr', /"msg":"following"/)
   const reader = openForReading(datadir)
   const newest = reader.prepare<[], Uint8Array>('SELECT hash FROM blocks ORDER BY number DESC LIMIT 1').pluck()
-  while (Buffer.compare(newest.get()!, trunk.at(-1)!.hash) !== 0) await delay(20)
+  await until(() => Buffer.compare(newest.get()!, trunk.at(-1)!.hash) === 0)
   reader.close()
   sync.child.kill('SIGTERM')
   assert.equal((await sync.ended).code, 0)

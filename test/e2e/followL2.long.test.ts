@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { setTimeout as delay } from 'node:timers/promises'
 import { formatFelt } from '../../src/chain/starknet/felt.js'
 import { type CairnServer, runCairnOk, serveFixture, spawnCairn, startCairn } from '../support/cairn.js'
 import { FIXTURE_FOLDER } from '../support/chains/fixture.js'
@@ -9,6 +8,7 @@ import { HEAD } from '../support/chains/fixtureChain.js'
 import { growL2, makePending, toRpcJson } from '../support/chains/l2Blocks.js'
 import { ask, resultOf } from '../support/rpcClient.js'
 import { temporaryDirectory } from '../support/temporary.js'
+import { until, untilValue } from '../support/until.js'
 import { nodeBlock, startL2Node } from '../support/upstream/l2Node.js'
 import { RpcFailure } from '../support/upstream/scriptedUpstream.js'
 
@@ -31,13 +31,8 @@ async function healthOf({ url }: CairnServer): Promise<Health> {
 }
 
 /** The health once it is as `isReached` says. */
-async function until(server: CairnServer, isReached: (health: Health) => boolean): Promise<Health> {
-  for (;;) {
-    const health = await healthOf(server)
-    if (isReached(health)) return health
-    await delay(20)
-  }
-}
+const untilHealth = (server: CairnServer, isReached: (health: Health) => boolean) =>
+  untilValue(() => healthOf(server), isReached)
 
 test('cairn serve --l2-upstream serves the chain of the node, and says how it follows', async (t) => {
   const chain = growL2([], 30)
@@ -51,7 +46,7 @@ test('cairn serve --l2-upstream serves the chain of the node, and says how it fo
   const datadir = temporaryDirectory(t)
   const args = ['--datadir', datadir, '--open', '--metrics', '--l2-upstream', url, '--l2-header', 'X-Token: tiptop']
   const server = await startCairn(t, [...args, '--log-level', 'debug'])
-  const health = await until(
+  const health = await untilHealth(
     server,
     ({ l2Following }) => l2Following?.state === 'following' && l2Following.block === 29,
   )
@@ -66,7 +61,7 @@ test('cairn serve --l2-upstream serves the chain of the node, and says how it fo
   assert.equal(((await block({ block_number: 12 })) as { status: string }).status, 'ACCEPTED_ON_L1')
   assert.equal(((await block({ block_number: 13 })) as { status: string }).status, 'ACCEPTED_ON_L2')
   assert.equal(await resultOf(server.url, 'starknet_syncing'), false)
-  while ((await ask(server.url, 'starknet_getBlockWithTxHashes', ['pre_confirmed'])).error) await delay(20)
+  await until(async () => !(await ask(server.url, 'starknet_getBlockWithTxHashes', ['pre_confirmed'])).error)
   const metrics = await (await fetch(`${server.url}/metrics`)).text()
   assert.match(metrics, /^cairn_l2_follow_state\{state="following"\} 1$/m)
   assert.match(metrics, /^cairn_l2_upstream_head_block_number 29$/m)
@@ -95,7 +90,7 @@ test('starknet_syncing reports the progress of a server that is behind', async (
     },
   }))
   const server = await startCairn(t, ['--datadir', temporaryDirectory(t), '--open', '--l2-upstream', node.url])
-  await until(server, ({ l2Following, l2Head }) => l2Following?.state === 'syncing' && l2Head !== null)
+  await untilHealth(server, ({ l2Following, l2Head }) => l2Following?.state === 'syncing' && l2Head !== null)
   const progress = (await resultOf(server.url, 'starknet_syncing')) as Record<string, unknown>
   const current = Number(progress.current_block_num)
   assert.ok(current >= 0 && current < 30, `current block ${current}`)
@@ -108,7 +103,7 @@ test('starknet_syncing reports the progress of a server that is behind', async (
     highest_block_num: 59,
   })
   isOpen = true
-  await until(server, ({ l2Head }) => l2Head?.number === 59)
+  await untilHealth(server, ({ l2Head }) => l2Head?.number === 59)
   assert.equal(await resultOf(server.url, 'starknet_syncing'), false)
 })
 
@@ -119,9 +114,9 @@ test('one process follows layer 1 and layer 2 into one database', async (t) => {
   const genesis = ['--genesis', join(FIXTURE_FOLDER, 'genesis.json')]
   const args = ['--datadir', temporaryDirectory(t), '--open', ...genesis, '--upstream', upstream.url]
   const server = await startCairn(t, [...args, '--l2-feeder', node.url])
-  await until(server, ({ following, l2Following }) => following?.block === HEAD && l2Following?.block === 24)
+  await untilHealth(server, ({ following, l2Following }) => following?.block === HEAD && l2Following?.block === 24)
   node.become(growL2(chain.slice(0, 20), 10, 1).map(nodeBlock))
-  const { l2Head } = await until(server, ({ l2Following }) => l2Following?.block === 29)
+  const { l2Head } = await untilHealth(server, ({ l2Following }) => l2Following?.block === 29)
   assert.equal(l2Head!.hash, node.blocks[29].hash)
 })
 

@@ -8,6 +8,7 @@ import { openL2Database } from '../support/chains/l2.js'
 import { growL2 } from '../support/chains/l2Blocks.js'
 import { seededRandom } from '../support/random.js'
 import { temporaryDirectory } from '../support/temporary.js'
+import { until } from '../support/until.js'
 import { checkL2Chain } from '../support/upstream/followL2.js'
 import { nodeBlock, startL2Node } from '../support/upstream/l2Node.js'
 
@@ -32,7 +33,7 @@ async function followKilled(t: TestContext, option: '--l2-upstream' | '--l2-feed
   const sync = start()
   const reader = openForReading(datadir)
   const { head } = createL2Reader(reader)
-  while (head()?.hash !== chain.at(-1)!.hash) await delay(20)
+  await until(() => head()?.hash === chain.at(-1)!.hash)
   reader.close()
   sync.child.kill('SIGTERM')
   assert.equal((await sync.ended).code, 0)

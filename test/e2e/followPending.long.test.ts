@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
-import { setTimeout as delay } from 'node:timers/promises'
 import { startCairn } from '../support/cairn.js'
 import { FIXTURE_FOLDER, fixtureBlocks } from '../support/chains/fixture.js'
 import { openFixtureAnswers } from '../support/chains/fixtureAnswers.js'
 import { ask, resultOf } from '../support/rpcClient.js'
 import { temporaryDirectory } from '../support/temporary.js'
+import { untilValue } from '../support/until.js'
 import { startScriptedUpstream } from '../support/upstream/scriptedUpstream.js'
 
 type Json = Record<string, unknown>
@@ -37,8 +37,10 @@ async function startWithPending(t: TestContext) {
   const { url } = await startCairn(t, [...args, '--upstream', upstream.wsUrl])
   const read = (whole = false) => resultOf<BlockJson>(url, 'eth_getBlockByNumber', ['pending', whole])
   const hasTransactions = async (count: number) => {
-    while ((await ask(url, 'eth_getBlockByNumber', ['pending', false])).error !== undefined) await delay(20)
-    while ((await read()).transactions.length !== count) await delay(20)
+    await untilValue(
+      async () => (await ask(url, 'eth_getBlockByNumber', ['pending', false])).result as BlockJson | undefined,
+      (block) => block?.transactions.length === count,
+    )
   }
   await hasTransactions(transactions.length)
   return { url, upstream, pending, block, transactions, next, says, read, hasTransactions }

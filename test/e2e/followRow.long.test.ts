@@ -9,6 +9,7 @@ import { compareServers } from '../support/compare/compareServers.js'
 import { seededRandom } from '../support/random.js'
 import { resultOf } from '../support/rpcClient.js'
 import { temporaryDirectory } from '../support/temporary.js'
+import { untilBlock } from '../support/until.js'
 import { startForkingUpstream } from '../support/upstream/forkingUpstream.js'
 
 /** A server that follows, with its data directory. */
@@ -22,19 +23,13 @@ async function startFollower(
   return { ...(await startCairn(t, args)), datadir }
 }
 
-/** Waits until the server has the block. */
-async function reaches({ url }: CairnServer, hash: string): Promise<void> {
-  while (!(await resultOf(url, 'eth_getBlockByHash', [hash, false])))
-    await new Promise((resolve) => setTimeout(resolve, 20))
-}
-
 test('a Cairn that follows over WebSocket one that follows over HTTP one with files answers as that', async (t) => {
   const first = await serveFixture(t)
   const genesis = join(FIXTURE_FOLDER, 'genesis.json')
   const second = await startFollower(t, first.url, genesis)
   const third = await startFollower(t, second.socketUrl, genesis)
   const { hash } = await resultOf<{ hash: string }>(first.url, 'eth_getBlockByNumber', ['latest', false])
-  await reaches(third, hash)
+  await untilBlock(third, hash)
   await compareServers(first, third, third.datadir)
   await compareServers(second, third, third.datadir)
 })
@@ -51,7 +46,7 @@ test('of three nodes in a row all answer the same after each reorg of the first'
     const kept = trunk.slice(0, trunk.length - depth)
     trunk = [...kept, ...(await growBranch(temporaryDirectory(t), { trunk: kept, count: depth + 1, random }))]
     await first.become(trunk)
-    await reaches(third, formatData(trunk.at(-1)!.hash))
+    await untilBlock(third, formatData(trunk.at(-1)!.hash))
     await compareServers(first, third, third.datadir)
     await compareServers(second, third, third.datadir)
   }

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { after, type TestContext, test } from 'node:test'
-import { setTimeout as delay } from 'node:timers/promises'
 import { formatData } from '../../src/lib/hex.js'
 import { noProgress } from '../../src/lib/progress.js'
 import { openForWriting } from '../../src/store/openForWriting.js'
@@ -13,6 +12,7 @@ import { openFixtureAnswers } from '../support/chains/fixtureAnswers.js'
 import { HEAD } from '../support/chains/fixtureChain.js'
 import { type Answer, ask, resultOf, send } from '../support/rpcClient.js'
 import { temporaryDirectory } from '../support/temporary.js'
+import { until, untilBlockNumber, untilValue } from '../support/until.js'
 import { type ScriptedUpstream, startScriptedUpstream } from '../support/upstream/scriptedUpstream.js'
 
 /* Where following begins, and what is said of blocks that are not available yet. */
@@ -54,12 +54,10 @@ test('a gap between files and upstream is reported while it is filled; its block
     },
   }
   const { url } = await startCairn(t, ['--datadir', datadir, '--open', '--upstream', upstream.url])
-  let coverage = (await healthOf(url)).coverage
-  while (coverage.gap === null) {
-    await delay(20)
-    coverage = (await healthOf(url)).coverage
-  }
-  const { head, gap } = coverage
+  const { head, gap } = await untilValue(
+    async () => (await healthOf(url)).coverage,
+    (coverage) => coverage.gap !== null,
+  )
   assert.ok(head >= FILE_HEAD && head < HEAD)
   assert.deepEqual(gap, { from: head + 1, to: HEAD })
   assert.match(
@@ -100,7 +98,7 @@ test('a gap between files and upstream is reported while it is filled; its block
   assert.equal(await resultOf(url, 'eth_getBlockByNumber', [`0x${(HEAD + 1).toString(16)}`, false]), null)
 
   release()
-  while ((await healthOf(url)).coverage.head < HEAD) await delay(20)
+  await until(async () => (await healthOf(url)).coverage.head === HEAD)
   assert.deepEqual((await healthOf(url)).coverage, { first: 0, head: HEAD, stateFirst: 0, gap: null })
   const asks = Array.from({ length: HEAD + 1 }, (_, number) => {
     const params = [`0x${number.toString(16)}`, true]
@@ -117,7 +115,7 @@ test('below the first block, the parent of that block is refused by hash; of an 
   t.after(() => upstream.close())
   const args = ['--state', 'none', '--from', '40', '--upstream', upstream.wsUrl]
   const { url } = await startCairn(t, ['--datadir', temporaryDirectory(t), ...GENESIS, '--open', ...args])
-  while (Number((await ask(url, 'eth_blockNumber')).result ?? -1) < HEAD) await delay(20)
+  await untilBlockNumber({ url }, HEAD)
   const blocks = fixtureBlocks()
   const hashOf = (number: number) => formatData(blocks[number - 1].hash)
   const parent = (await ask(url, 'eth_getBlockByHash', [hashOf(39), false])).error

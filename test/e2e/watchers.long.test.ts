@@ -13,7 +13,7 @@ import type { LogObject } from '../support/manySubscribers.js'
 import { seededRandom } from '../support/random.js'
 import { resultOf } from '../support/rpcClient.js'
 import { temporaryDirectory } from '../support/temporary.js'
-import { until } from '../support/until.js'
+import { until, untilBlock } from '../support/until.js'
 import { type ForkingUpstream, startForkingUpstream } from '../support/upstream/forkingUpstream.js'
 
 /* The watchers of viem and ethers, at a server that follows a chain with reorgs. */
@@ -71,10 +71,7 @@ async function startChain(t: TestContext) {
   return { upstream, server, change, above: trunk.length }
 }
 
-async function reaches({ url }: CairnServer, trunk: readonly Block[]): Promise<void> {
-  const hash = formatData(trunk.at(-1)!.hash)
-  await until(async () => (await resultOf(url, 'eth_getBlockByHash', [hash, false])) !== null)
-}
+const reaches = (server: CairnServer, trunk: readonly Block[]) => untilBlock(server, formatData(trunk.at(-1)!.hash))
 
 /** The logs that are left when the removed ones are taken away. */
 function replay(logs: readonly SeenLog[]): string[] {

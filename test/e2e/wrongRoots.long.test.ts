@@ -4,6 +4,7 @@ import type { HealthReport } from '../../src/server/admin/healthReport.js'
 import { type CairnServer, runCairn, runCairnOk, startCairn } from '../support/cairn.js'
 import { resultOf } from '../support/rpcClient.js'
 import { temporaryDirectory } from '../support/temporary.js'
+import { untilValue } from '../support/until.js'
 import { startAnvilPeer } from '../support/upstream/anvil.js'
 import type { Peer } from '../support/upstream/followPeer.js'
 import { findFoundry } from '../support/upstream/foundry.js'
@@ -25,13 +26,8 @@ async function readHealth({ url }: CairnServer): Promise<HealthReport> {
 }
 
 /** Waits until the server answers about itself as wanted. */
-async function untilHealth(server: CairnServer, isWanted: (health: HealthReport) => boolean): Promise<HealthReport> {
-  for (;;) {
-    const health = await readHealth(server)
-    if (isWanted(health)) return health
-    await new Promise((resolve) => setTimeout(resolve, 10))
-  }
-}
+const untilHealth = (server: CairnServer, isWanted: (health: HealthReport) => boolean) =>
+  untilValue(() => readHealth(server), isWanted)
 
 async function startPeer(t: TestContext): Promise<Peer> {
   const peer = await startAnvilPeer(t, anvil!)

@@ -1,5 +1,4 @@
 import { join } from 'node:path'
-import { setTimeout as delay } from 'node:timers/promises'
 import { keccak256 } from '../../src/chain/crypto.js'
 import { formatData, parseHex } from '../../src/lib/hex.js'
 import { bindResults, type RecordedCall } from '../../src/rpc/examples.js'
@@ -8,6 +7,7 @@ import { FIXTURE_FOLDER } from './chains/fixture.js'
 import { importFixture } from './chains/fixtureDatabase.js'
 import { type Answer, openSocket, send } from './rpcClient.js'
 import { temporaryDirectory } from './temporary.js'
+import { untilValue } from './until.js'
 import { openChainAnswers, type ScriptedUpstream, startScriptedUpstream } from './upstream/scriptedUpstream.js'
 
 /* The servers on which the examples of the methods are recorded and replayed. */
@@ -79,13 +79,15 @@ interface Coverage {
   gap: object | null
 }
 
-async function untilHealth(url: string, holds: (coverage: Coverage) => boolean): Promise<void> {
-  for (;;) {
-    const { coverage } = (await (await fetch(`${url}/health`)).json()) as { coverage: Coverage | null }
-    if (coverage && holds(coverage)) return
-    await delay(20)
-  }
+async function readCoverage(url: string): Promise<Coverage | null> {
+  return ((await (await fetch(`${url}/health`)).json()) as { coverage: Coverage | null }).coverage
 }
+
+const untilHealth = (url: string, holds: (coverage: Coverage) => boolean) =>
+  untilValue(
+    () => readCoverage(url),
+    (coverage) => coverage !== null && holds(coverage),
+  )
 
 /** Makes the calls of `before` and then the call itself. @returns its answer and the results of those before. */
 export async function runRecorded(

@@ -8,6 +8,7 @@ import { compareAnswers } from '../compare/compareAnswers.js'
 import { type LogObject, replayLogs } from '../manySubscribers.js'
 import { ask, resultOf, send } from '../rpcClient.js'
 import { temporaryDirectory } from '../temporary.js'
+import { untilValue } from '../until.js'
 import { openSubscriber, type SubscribingClient } from '../webSocketClient.js'
 
 /** A development node with an unlocked account. */
@@ -91,8 +92,11 @@ export async function checkFollowing(
         `${logs} logs`,
       )
   }
-  const { following } = (await (await fetch(`${server.url}/health`)).json()) as { following: { reorgs: number } }
-  assert.ok(following.reorgs >= depths.length, `${following.reorgs} reorgs`)
+  // The status is up to 250 ms old.
+  await untilValue(
+    async () => (await (await fetch(`${server.url}/health`)).json()) as { following: { reorgs: number } },
+    ({ following }) => following.reorgs >= depths.length,
+  )
 }
 
 /** Starts Cairn following the peer. A query waits up to a minute for a thread before it is refused, so that answers do not
@@ -116,7 +120,7 @@ export async function reachHead(server: CairnServer, peer: Peer): Promise<number
   // Null, or an error while blocks before it are fetched.
   const blockOfServer = async () =>
     (await ask(server.url, 'eth_getBlockByNumber', [number, false])).result as BlockId | null
-  while ((await blockOfServer())?.hash !== hash) await new Promise((resolve) => setTimeout(resolve, 10))
+  await untilValue(blockOfServer, (block) => block?.hash === hash, 600_000) // thousands of blocks of a thorough run
   return Number(number)
 }
 

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { setTimeout as delay } from 'node:timers/promises'
 import type { Checkpoints } from '../../../src/store/checkpoints.js'
 import { openFollower } from '../../../src/sync/follow/runFollower.js'
 import { BRANCHES_GENESIS, growBranch, openBranches } from '../../support/chains/branches.js'
@@ -8,6 +7,7 @@ import { FAST_CLOCK, keepLog } from '../../support/chains/rightChain.js'
 import { compareRows } from '../../support/compare/compareChains.js'
 import { seededRandom } from '../../support/random.js'
 import { temporaryDirectory } from '../../support/temporary.js'
+import { until } from '../../support/until.js'
 import { startForkingUpstream } from '../../support/upstream/forkingUpstream.js'
 
 type After = { after(callback: () => void | Promise<void>): void }
@@ -43,8 +43,8 @@ test('a failure of the database ends following where it is not to be retried', a
 test('a server opens its database again after a failure, and continues', async (t) => {
   const { follower, upstream, datadir, lines, stop } = await openFailing(t)
   const ended = follower.run()
-  while (!lines.some(({ message }) => message === 'following begins again')) await delay(5)
-  while (follower.status().block !== 6 || follower.status().state !== 'following') await delay(5)
+  await until(() => lines.some(({ message }) => message === 'following begins again'))
+  await until(() => follower.status().block === 6 && follower.status().state === 'following')
   assert.equal(follower.status().problem, null)
   const reported = lines.filter(({ level, message }) => level === 'error' || message === 'following begins again')
   assert.deepEqual(

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { after, test } from 'node:test'
-import { setTimeout as delay } from 'node:timers/promises'
 import type { Worker } from 'node:worker_threads'
 import { startIngestWorker } from '../../../src/sync/thread/ingestWorker.js'
 import { fixtureGenesis } from '../../support/chains/fixture.js'
 import { openFixtureAnswers } from '../../support/chains/fixtureAnswers.js'
 import { keepLog } from '../../support/chains/rightChain.js'
 import { temporaryDirectory } from '../../support/temporary.js'
+import { until } from '../../support/until.js'
 import { startScriptedUpstream } from '../../support/upstream/scriptedUpstream.js'
 
 const { answers } = await openFixtureAnswers({ after })
@@ -24,9 +24,7 @@ test('a thread that dies is replaced by another one, which continues', { timeout
     await ingest.close()
     await upstream.close()
   })
-  const reaches = async (block: number) => {
-    while (ingest.status().l1?.block !== block) await delay(10)
-  }
+  const reaches = (block: number) => until(() => ingest.status().l1?.block === block)
   await reaches(20)
   const [thread] = await created
   await thread.terminate()
