@@ -47,6 +47,15 @@ test('every relative link of the pages leads to a file, and its anchor to a head
   assert.deepEqual(broken, [])
 })
 
+test('the README leads to every page', () => {
+  const readme = readFileSync(join(root, 'README.md'), 'utf8')
+  const pages = readdirSync(join(root, 'docs')).filter((name) => name.endsWith('.md'))
+  assert.deepEqual(
+    pages.filter((name) => !readme.includes(`(docs/${name})`)),
+    [],
+  )
+})
+
 test('every source, script and page that the pages name in code is there', () => {
   const missing: string[] = []
   for (const page of listPages()) {

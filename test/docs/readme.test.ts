@@ -63,7 +63,14 @@ test('options and environment variables that the pages name exist', () => {
     (name) => readPage(`deploy/scaling/${name}`).match(/CAIRN_[A-Z0-9_]+/g)!,
   )
   const variables = new Set([...options.map(envName), ...deployed])
-  for (const page of [...GUIDES, 'CHANGELOG.md', 'docs/architecture.md', 'docs/schema.md', 'docs/verification.md']) {
+  for (const page of [
+    ...GUIDES,
+    'CHANGELOG.md',
+    'SECURITY.md',
+    'docs/architecture.md',
+    'docs/schema.md',
+    'docs/verification.md',
+  ]) {
     // Without options of scripts and of other programs.
     const text = readPage(page).replace(/`npm run [^`]*`|^geth .*$/gm, '')
     for (const [flag] of text.matchAll(/(?<![\w-])--[a-z][a-z0-9-]+/g)) assert.ok(flags.has(flag), `${page}: ${flag}`)
