@@ -1,5 +1,5 @@
 import type { Fork } from '../../src/chain/eth/forks.js'
-import { instructionsOf } from '../../src/evm/interpreter/opcodes.js'
+import { instructionsOf } from '../../src/evm/interpreter/opcodes/instructions.js'
 import { concatBytes } from '../../src/lib/bytes.js'
 import type { SeededRandom } from '../../test/support/random.js'
 import { precompileInput } from './precompileInputs.js'

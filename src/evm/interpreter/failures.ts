@@ -1,4 +1,4 @@
-import { opcodeName } from './opcodes.js'
+import { opcodeName } from './opcodes/instructions.js'
 
 /** Reasons of exceptional halts, and why a message could not start, in geth's words. */
 export const OUT_OF_GAS = 'out of gas'

@@ -36,7 +36,7 @@ export interface SteppedMachine {
   readonly rules: EvmRules
 }
 
-/** Events of an execution that a tracer receives. Machines without hooks run the loop of `runFrame`. */
+/** Events of an execution that a tracer receives. Without `step`, frames run at full speed. */
 export interface Hooks {
   /** A call begins. One that cannot start is reported too, and ends at once. */
   enter?(call: EnteredCall): void

@@ -7,8 +7,8 @@ import type { Precompile } from './precompiles/precompile.js'
 import type { EvmRules } from './rules.js'
 import type { Account, EvmState } from './state.js'
 import { TopicTable } from './topicTable.js'
-import { STACK_LIMBS, STACKS_LIMBS } from './wasmCore/layout.js'
-import { type WasmCore, wasmCoreOfThread } from './wasmCore/wasmCore.js'
+import { STACK_LIMBS, STACKS_LIMBS } from './wasm/layout.js'
+import { type WasmCore, wasmCoreOfThread } from './wasm/wasmCore.js'
 import { type Words, wordToBytes } from './words/words.js'
 
 const INITIAL_STACK_LIMBS = 16 * STACK_LIMBS

@@ -1,5 +1,5 @@
 import type { Fork, Rules } from '../../chain/eth/forks.js'
-import { instructionsOf } from './opcodes.js'
+import { instructionsOf } from './opcodes/instructions.js'
 import { LIMBS } from './words/words.js'
 
 /** SSTORE prices (EIP-1283, 2200, 2929, 3529, 8038). `net`: net gas metering. */

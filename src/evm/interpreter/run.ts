@@ -1,5 +1,5 @@
 import { MAX_NONCE } from '../../chain/eth/transactionLimits.js'
-import { createAccount, enter, leave, precompileFailure, runPrecompile, touchCalled, transfer } from './calls.js'
+import { createAccount, precompileFailure, runPrecompile, touchCalled, transfer } from './calls.js'
 import { createCode, EMPTY_CODE } from './code.js'
 import { delegateOf } from './delegate.js'
 import {
@@ -9,14 +9,12 @@ import {
   NONCE_OVERFLOW,
   REVERTED_BY_CODE,
 } from './failures.js'
-import { CALLING, type Frame, HALTED, REVERTED, SUCCEEDED } from './frame.js'
+import { type Frame, REVERTED, SUCCEEDED } from './frame.js'
 import { setTotalGas, totalGas } from './gas.js'
+import { runFrames } from './loop.js'
 import { type Machine, precompileAt } from './machine.js'
 import { contractAddress } from './newAddress.js'
-import { runFrame } from './runFrame.js'
-import { settle } from './settle.js'
 import { undoStateGas } from './stateGas.js'
-import { runTracedFrames } from './tracedFrames.js'
 import { setBigInt } from './words/words.js'
 
 /** A message call from outside. The sender is not checked and its nonce does not change. */
@@ -154,7 +152,7 @@ function runFirst(machine: Machine, frame: Frame, input: Uint8Array): Outcome {
   frame.outputOffset = 0
   frame.outputLength = 0
   frame.failure = ''
-  const status = machine.hooks === undefined ? runFrames(machine, frame) : runTracedFrames(machine, frame)
+  const status = runFrames(machine, frame)
   const { outputOffset, outputLength } = frame
   machine.state.meter.take(outputLength)
   const output = machine.memory.slice(outputOffset, outputOffset + outputLength)
@@ -166,28 +164,4 @@ function runFirst(machine: Machine, frame: Frame, input: Uint8Array): Outcome {
   }
   if (status === REVERTED) return { status: 'revert', failure: REVERTED_BY_CODE, output, gasLeft }
   return halted(frame.failure)
-}
-
-/** Runs a frame and all its calls without recursion, because 1,024 frames may exceed the thread's stack. */
-function runFrames(machine: Machine, first: Frame): number {
-  let frame = first
-  for (;;) {
-    if (++machine.framesEntered >= machine.pace.frames) {
-      machine.framesEntered = 0
-      machine.deadline.check()
-    }
-    let status = runFrame(machine, frame)
-    if (status === CALLING) {
-      const next = enter(machine, frame)
-      if (next !== undefined) {
-        frame = next
-        continue
-      }
-      frame.outputLength = 0
-      status = HALTED
-    }
-    status = settle(machine, frame, status)
-    if (frame.depth === 0) return status
-    frame = leave(machine, frame, status === SUCCEEDED, status === REVERTED)
-  }
 }

@@ -1,7 +1,7 @@
 import type { Frame } from '../interpreter/frame.js'
 import type { Hooks, SteppedMachine } from '../interpreter/hooks.js'
 import type { MemoryMeter } from '../interpreter/memoryMeter.js'
-import { instructionsOf } from '../interpreter/opcodes.js'
+import { instructionsOf } from '../interpreter/opcodes/instructions.js'
 import { LIMBS, toIndex, wordToBigInt } from '../interpreter/words/words.js'
 
 /** The effect of an instruction. */

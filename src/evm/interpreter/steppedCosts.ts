@@ -1,48 +1,40 @@
-import { enter, leave } from './calls.js'
-import { REVERTED_BY_CODE } from './failures.js'
-import { CALLING, type Frame, HALTED, REVERTED, SUCCEEDED } from './frame.js'
+import { enter } from './calls.js'
+import { OUT_OF_GAS, RETURN_DATA_OUT_OF_BOUNDS, WRITE_PROTECTION } from './failures.js'
+import type { Frame } from './frame.js'
 import type { Hooks } from './hooks.js'
 import { expansionGas, type Machine } from './machine.js'
-import { wordsOf } from './operations.js'
-import { reportEnd } from './reports.js'
-import { runFrame } from './runFrame.js'
-import { settle } from './settle.js'
-import { stepFrame } from './stepFrame.js'
+import { wordsOf } from './opcodes/memory.js'
+import { shortageOf } from './shortage.js'
 import { LIMBS, toIndex } from './words/words.js'
 
 const CREATE = 0xf0
 const CREATE2 = 0xf5
 const HASH_WORD_GAS = 6
 
-/** Runs a frame and all its calls, and notifies the machine's hooks. Frames run at full speed unless a hook observes
- *  instructions. Returns the final status. @throws DeadlineExceeded */
-export function runTracedFrames(machine: Machine, first: Frame): number {
-  const hooks = machine.hooks!
-  const isStepped = hooks.step !== undefined
-  let frame = first
-  for (;;) {
-    machine.deadline.check()
-    let status = isStepped ? stepFrame(machine, frame, hooks) : runFrame(machine, frame)
-    if (status === CALLING) {
-      const next = isStepped ? enterStepped(machine, frame, hooks) : enter(machine, frame)
-      if (next !== undefined) {
-        frame = next
-        continue
-      }
-      frame.outputLength = 0
-      status = HALTED
-    }
-    status = settle(machine, frame, status)
-    if (frame.depth === 0) return status
-    const { outputOffset, outputLength } = frame
-    const failure = status === SUCCEEDED ? undefined : status === REVERTED ? REVERTED_BY_CODE : frame.failure
-    reportEnd(machine, frame, failure, machine.memory.slice(outputOffset, outputOffset + outputLength))
-    frame = leave(machine, frame, status === SUCCEEDED, status === REVERTED)
-  }
+/** Reports the cost of an instruction that failed, and sets why: `used`, unless that is unknown. */
+export function reportFailure(
+  machine: Machine,
+  frame: Frame,
+  hooks: Hooks,
+  { op, sp, used }: { op: number; sp: number; used: number },
+): void {
+  const { gas: gasOf, shownGas } = machine.rules
+  let cost: number | bigint = used
+  if (frame.failure === '') {
+    const { failure, price } =
+      used === Infinity
+        ? shortageOf(machine, frame, op, sp, machine.failedAccess)
+        : { failure: OUT_OF_GAS, price: undefined }
+    frame.failure = failure
+    if (used === Infinity) cost = price === undefined ? shownGas[op] : BigInt(gasOf[op]) + price
+  } else if (machine.failedPrice !== undefined) cost = gasOf[op] + machine.failedPrice
+  else if (used > frame.gas) cost = shownGas[op]
+  const isPaid = used <= frame.gas || frame.failure === WRITE_PROTECTION || frame.failure === RETURN_DATA_OUT_OF_BOUNDS
+  hooks.stepped!(machine, cost, isPaid ? undefined : frame.failure)
 }
 
 /** Runs `enter` and reports the cost of the instruction. */
-function enterStepped(machine: Machine, frame: Frame, hooks: Hooks): Frame | undefined {
+export function enterStepped(machine: Machine, frame: Frame, hooks: Hooks): Frame | undefined {
   const { callOpcode: op, gas, memorySize, sp, spilled } = frame
   const constant = machine.rules.gas[op]
   const isCreation = op === CREATE || op === CREATE2

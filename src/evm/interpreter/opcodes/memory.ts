@@ -1,12 +1,66 @@
-import { RETURN_DATA_OUT_OF_BOUNDS } from './failures.js'
-import type { Frame } from './frame.js'
-import { countWork, type Machine, payMemory } from './machine.js'
-import { accessGas, failPaid, rangeEnd, wordsOf } from './operations.js'
-import { toIndex } from './words/words.js'
-
-/* Instructions that copy to memory; same conventions as in `operations`. */
+import { keccak256 } from '../../../chain/crypto.js'
+import { RETURN_DATA_OUT_OF_BOUNDS } from '../failures.js'
+import type { Frame } from '../frame.js'
+import { countWork, type Machine, payMemory } from '../machine.js'
+import { loadWord, setBytes, storeWord, toIndex } from '../words/words.js'
+import { accessGas } from './accounts.js'
+import { failPaid, pushNumber, type Step, type Steps } from './step.js'
 
 const COPY_WORD_GAS = 3
+const HASH_WORD_GAS = 6
+
+/** An instruction on the memory word whose offset is on top of the stack. */
+const atMemory =
+  (run: (machine: Machine, offset: number, sp: number) => void): Step =>
+  (machine, frame, gas, sp) => {
+    const offset = toIndex(machine.stack, sp - 8)
+    const left = payMemory(machine, frame, gas, offset + 32)
+    if (left >= 0) run(machine, frame.memoryBase + offset, sp)
+    return left
+  }
+
+/** Memory, and what is copied to it. */
+export const MEMORY: Steps = {
+  KECCAK256: hashMemory,
+  CALLDATACOPY: copyCallData,
+  CODECOPY: copyCode,
+  EXTCODECOPY: copyExternalCode,
+  RETURNDATACOPY: copyReturnData,
+  MLOAD: atMemory(({ view, stack }, at, sp) => loadWord(view, at, stack, sp - 8)),
+  MSTORE: atMemory(({ view, stack }, at, sp) => storeWord(view, at, stack, sp - 16)),
+  MSTORE8: storeByte,
+  MSIZE: pushNumber((_, { memorySize }) => memorySize),
+  MCOPY: copyMemory,
+}
+
+/** End of a memory range; 0 for an empty one. */
+export function rangeEnd(offset: number, length: number): number {
+  return length === 0 ? 0 : offset + length
+}
+
+/** Words needed for that many bytes. */
+export const wordsOf = (length: number) => Math.ceil(length / 32)
+
+function hashMemory(machine: Machine, frame: Frame, gas: number, sp: number): number {
+  const { stack } = machine
+  const offset = toIndex(stack, sp - 8)
+  const length = toIndex(stack, sp - 16)
+  const left = payMemory(machine, frame, gas - HASH_WORD_GAS * wordsOf(length), rangeEnd(offset, length))
+  if (left < 0) return left
+  countWork(machine, length)
+  const from = frame.memoryBase + offset
+  const hash = keccak256(length === 0 ? machine.memory.subarray(0, 0) : machine.memory.subarray(from, from + length))
+  setBytes(stack, sp - 16, hash, 0, 32)
+  return left
+}
+
+function storeByte(machine: Machine, frame: Frame, gas: number, sp: number): number {
+  const { stack } = machine
+  const offset = toIndex(stack, sp - 8)
+  const left = payMemory(machine, frame, gas, offset + 1)
+  if (left >= 0) machine.memory[frame.memoryBase + offset] = stack[sp - 16]
+  return left
+}
 
 /** Copies `source` between `from` and `end` to the frame's memory, zero-filled beyond the end of the source. */
 function copyToMemory(
@@ -26,7 +80,7 @@ function copyToMemory(
   if (there < length) memory.fill(0, to + there, to + length)
 }
 
-export function copyCallData(machine: Machine, frame: Frame, gas: number, sp: number): number {
+function copyCallData(machine: Machine, frame: Frame, gas: number, sp: number): number {
   const { stack } = machine
   const to = toIndex(stack, sp - 8)
   const from = toIndex(stack, sp - 16)
@@ -39,7 +93,7 @@ export function copyCallData(machine: Machine, frame: Frame, gas: number, sp: nu
   return left
 }
 
-export function copyCode(machine: Machine, frame: Frame, gas: number, sp: number): number {
+function copyCode(machine: Machine, frame: Frame, gas: number, sp: number): number {
   const { stack } = machine
   const to = toIndex(stack, sp - 8)
   const from = toIndex(stack, sp - 16)
@@ -51,7 +105,7 @@ export function copyCode(machine: Machine, frame: Frame, gas: number, sp: number
   return left
 }
 
-export function copyExternalCode(machine: Machine, frame: Frame, gas: number, sp: number): number {
+function copyExternalCode(machine: Machine, frame: Frame, gas: number, sp: number): number {
   const { stack, state } = machine
   const account = state.accountOfWord(stack, sp - 8)
   const to = toIndex(stack, sp - 16)
@@ -72,7 +126,7 @@ export function copyExternalCode(machine: Machine, frame: Frame, gas: number, sp
   return left
 }
 
-export function copyReturnData(machine: Machine, frame: Frame, gas: number, sp: number): number {
+function copyReturnData(machine: Machine, frame: Frame, gas: number, sp: number): number {
   const { stack } = machine
   const to = toIndex(stack, sp - 8)
   const from = toIndex(stack, sp - 16)
@@ -86,7 +140,7 @@ export function copyReturnData(machine: Machine, frame: Frame, gas: number, sp: 
   return left
 }
 
-export function copyMemory(machine: Machine, frame: Frame, gas: number, sp: number): number {
+function copyMemory(machine: Machine, frame: Frame, gas: number, sp: number): number {
   const { stack } = machine
   const to = toIndex(stack, sp - 8)
   const from = toIndex(stack, sp - 16)

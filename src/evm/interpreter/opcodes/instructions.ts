@@ -1,4 +1,4 @@
-import type { Fork } from '../../chain/eth/forks.js'
+import type { Fork } from '../../../chain/eth/forks.js'
 
 /** One instruction: pops, pushes, and constant gas (Yellow Paper, appendix H). Dynamic gas is charged where it is
  *  executed. */
