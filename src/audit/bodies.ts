@@ -1,14 +1,14 @@
 import type { Rules } from '../chain/eth/forks.js'
 import { decodeTransaction, encodeTransaction } from '../chain/eth/transaction.js'
 import type { Block, Log, Receipt, Transaction } from '../chain/eth/types.js'
-import {
-  decodeReceiptRow,
-  decodeTransactionRow,
-  type ReceiptRow,
-  type TransactionRow,
-} from '../store/rows/blockRows.js'
-import { RECEIPT_COLUMNS, receiptValues, TRANSACTION_COLUMNS, transactionValues } from '../store/rows/bodyRows.js'
 import type { RawRows } from '../store/rows/rawRows.js'
+import { decodeReceiptRow, RECEIPT_COLUMNS, type ReceiptRow, receiptValues } from '../store/rows/receipt.js'
+import {
+  decodeTransactionRow,
+  TRANSACTION_COLUMNS,
+  type TransactionRow,
+  transactionValues,
+} from '../store/rows/transaction.js'
 import type { StoredBlock } from '../store/rows/types.js'
 import { deriveReceipt } from '../sync/unexecutedBlock.js'
 import { atPlace, DatabaseFault } from './fault.js'

@@ -1,6 +1,6 @@
 import type { Log } from '../chain/eth/types.js'
 import { trimLeft } from '../lib/bytes.js'
-import { decodeLogData, decodeTopics } from '../store/rows/blockRows.js'
+import { decodeLog, type LogColumns } from '../store/rows/log.js'
 import type { RawRow, RawRows } from '../store/rows/rawRows.js'
 import { atPlace, DatabaseFault } from './fault.js'
 import { compareColumns } from './rowComparison.js'
@@ -43,13 +43,12 @@ export function readLogRows(
 function readLog(row: RawRow, place: { table: string; row: string }): Log {
   const address = requireEntry(row.address, 20, 'address_id', place)
   const topic0 = row.topic0_id === null ? null : requireEntry(row.topic0, WORD, 'topic0_id', place)
-  const [topic1, topic2, topic3] = TOPIC_COLUMNS.map((name) => row[name] as Uint8Array | null)
-  const topics = decodeTopics(topic0, topic1, topic2, topic3)
-  const data = decodeLogData(row.data as Uint8Array, row.data_length as number | null)
+  const log = decodeLog({ ...(row as unknown as LogColumns), address, topic0 })
+  const { topics, data } = log
   const later = [1, 2, 3].map((i) => (i < topics.length ? trimLeft(topics[i]) : null))
   compareColumns(place, row, TOPIC_COLUMNS, later)
   compareColumns(place, row, DATA_COLUMNS, [trimLeft(data), data.length === WORD ? null : data.length])
-  return { address, topics, data }
+  return log
 }
 
 /** Returns the dictionary value of an id. */

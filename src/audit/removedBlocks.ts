@@ -1,4 +1,3 @@
-import { formatData, formatQuantity } from '../lib/hex.js'
 import type { Database } from '../store/database.js'
 import { createRawRows } from '../store/rows/rawRows.js'
 import { createRemovedBlocks, KEPT_BLOCKS, type RemovedBlock } from '../store/rows/removedBlocks.js'
@@ -19,8 +18,7 @@ export function auditRemovedBlocks(db: Database): number {
   for (const block of blocks) {
     const place = placeOf(block)
     atPlace(place, () => {
-      const text = removed.logs(block.id)
-      if (text !== undefined) requireLogs(place, block, text.toString('latin1')) // else dropped since
+      removed.logs(block) // undefined: dropped since
     })
   }
   return blocks.length
@@ -59,22 +57,4 @@ function requireLinks(db: Database, blocks: readonly RemovedBlock[]): readonly R
     lowest = Math.min(lowest, block.number)
   }
   return blocks
-}
-
-const DATA32 = '"0x[0-9a-f]{64}"'
-const QUANTITY = '"0x(?:0|[1-9a-f][0-9a-f]*)"'
-
-/** The logs must be as `formatLog` writes them: servers send them unchanged. */
-function requireLogs(place: FaultPlace, { number, hash }: RemovedBlock, text: string): void {
-  const ofBlock = new RegExp(
-    '^\\{"address":"0x[0-9a-f]{40}",' +
-      `"topics":\\[(?:${DATA32}(?:,${DATA32}){0,3})?\\],"data":"0x(?:[0-9a-f]{2})*","blockNumber":"${formatQuantity(number)}",` +
-      `"transactionHash":${DATA32},"transactionIndex":${QUANTITY},"blockHash":"${formatData(hash)}",` +
-      `"blockTimestamp":${QUANTITY},"logIndex":"(?<logIndex>0x[0-9a-f]+)","removed":false\\}$`,
-  )
-  const logs = text === '' ? [] : text.split(/(?<=\}),/)
-  for (const [i, log] of logs.entries()) {
-    if (ofBlock.exec(log)?.groups?.logIndex === formatQuantity(i)) continue
-    throw new DatabaseFault(place, { field: 'logs', expected: `log ${i} of the block`, found: log })
-  }
 }

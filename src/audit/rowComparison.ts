@@ -1,5 +1,5 @@
 import { equalBytes } from '../lib/bytes.js'
-import type { RowValue } from '../store/rows/bodyRows.js'
+import type { RowValue } from '../store/columns.js'
 import type { RawRow } from '../store/rows/rawRows.js'
 import { DatabaseFault, type FaultPlace } from './fault.js'
 

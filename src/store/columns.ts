@@ -16,6 +16,15 @@ export function decodeUint(value: StoredUint): bigint {
   return BigInt(value)
 }
 
+/** Encodes an integer that may be absent; null for undefined. */
+export const uintOrNull = (value: bigint | undefined) => (value === undefined ? null : encodeUint(value))
+
+/** Decodes the stored form of an integer that may be absent; undefined for null. */
+export const decodeOptionalUint = (value: StoredUint | null) => (value === null ? undefined : decodeUint(value))
+
+/** A value for binding: a bigint becomes an SQL integer. */
+export type RowValue = null | number | bigint | string | Uint8Array
+
 /** A column of `StoredUint`. */
 export const uint = customType<{ data: StoredUint; driverData: StoredUint }>({ dataType: () => 'blob' })
 

@@ -62,7 +62,7 @@ export const removedBlocks = sqliteTable('removed_blocks', {
   number: integer('number').notNull(),
   hash: bytes('hash').notNull(),
   parentHash: bytes('parent_hash').notNull(),
-  logs: bytes('logs').notNull(), // log objects as JSON, joined by commas, in Brotli (RFC 7932)
+  logs: bytes('logs').notNull(), // RLP of its logs with their transactions, in Brotli (RFC 7932)
 })
 
 /** Uncle (ommer) headers, in the order of the block's list. WITHOUT ROWID. */

@@ -64,11 +64,7 @@ const CASES: [sql: string, words: RegExp][] = [
     /parent_hash: expected 0x\w+…? ?.*, found 0x0000/,
   ],
   ["UPDATE removed_blocks SET logs = x'ff' WHERE id = 40", /row 40: cannot be decoded/],
-  ["UPDATE removed_blocks SET logs = compress('nonsense') WHERE id = 40", /row 40: logs: expected log 0 of the block/],
-  [
-    'UPDATE removed_blocks SET logs = (SELECT logs FROM removed_blocks WHERE length(logs) > 50 AND id > 40 LIMIT 1) WHERE id = 40',
-    /row 40: logs: expected log 0 of the block, found \{"address"/,
-  ],
+  ["UPDATE removed_blocks SET logs = compress('nonsense') WHERE id = 40", /row 40: cannot be decoded/],
   [
     `${BIG} INSERT OR REPLACE INTO removed_blocks SELECT id, 1, zeroblob(32), zeroblob(32), x'' FROM n`,
     /removed_blocks: rows: expected at most 4096, found/,

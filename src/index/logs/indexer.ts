@@ -1,5 +1,5 @@
 import type { Database } from '../../store/database.js'
-import type { IndexedLog } from '../../store/rows/storedLogs.js'
+import type { IndexedLog } from '../../store/rows/types.js'
 import { createSegmentIndexer, type SegmentIndexer } from '../segments/indexer.js'
 import { LOG_SEARCH_INDEX } from './logSearchIndex.js'
 

@@ -1,5 +1,5 @@
 import { leadingZeros } from '../../lib/bytes.js'
-import type { IndexedLog } from '../../store/rows/storedLogs.js'
+import type { IndexedLog } from '../../store/rows/types.js'
 import type { ChunkBuilder } from '../segments/chunkBuilder.js'
 import type { ItemKeys } from '../segments/indexKind.js'
 import type { KeyHasher } from '../segments/keyHash.js'

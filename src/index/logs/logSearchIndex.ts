@@ -1,4 +1,5 @@
-import { createStoredLogs, type IndexedLog } from '../../store/rows/storedLogs.js'
+import { createIndexedLogs } from '../../store/rows/log.js'
+import type { IndexedLog } from '../../store/rows/types.js'
 import type { IndexKind } from '../segments/indexKind.js'
 import { createLogKeys } from './logKeys.js'
 
@@ -16,6 +17,6 @@ export const LOG_SEARCH_INDEX: IndexKind<IndexedLog> = {
     maxLevel: 2,
     bucketSpace: 2 ** 20,
   },
-  openStored: createStoredLogs,
+  openStored: createIndexedLogs,
   createKeys: createLogKeys,
 }

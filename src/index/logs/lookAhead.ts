@@ -1,6 +1,6 @@
-import { canCheck } from '../../store/rows/logText.js'
 import type { IdRange, RowFilter } from '../../store/rows/rowFilter.js'
 import type { CandidateBatch, LogIndex, SearchOptions } from './candidateIndex.js'
+import { canCheck } from './logText.js'
 import { readsAllRows } from './planner.js'
 
 /** Result of a first look-up in the index. */

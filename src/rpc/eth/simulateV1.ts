@@ -6,9 +6,9 @@ import {
   type SimulatedBlock,
   type SimulatedCall,
 } from '../../evm/calls/simulation/simulation.js'
+import { formatLog } from '../../index/logs/logJson.js'
 import { formatData, formatQuantity } from '../../lib/hex.js'
 import { mapMaybePromise } from '../../lib/maybePromise.js'
-import { formatLog } from '../../store/rows/logObject.js'
 import { requireStateBlock } from '../core/blockId.js'
 import { EXECUTION_REVERTED, INVALID_PARAMS, invalidParams, revertMessage } from '../core/errors.js'
 import { defineMethod } from '../core/method.js'

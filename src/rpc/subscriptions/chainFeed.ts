@@ -3,7 +3,7 @@ import { type ChainMark, ChangesMissed, createChainFollower } from '../../store/
 import { BlockReceipts } from './blockReceipts.js'
 import type { Feed } from './feed.js'
 import { wantsBlock } from './logCriteria.js'
-import { NewHead, type SubscriptionRegistry } from './subscriptionRegistry.js'
+import { NewHead, NewLog, type SubscriptionRegistry } from './subscriptionRegistry.js'
 
 /** The feed of the Ethereum chain. */
 export interface ChainFeed extends Feed {
@@ -67,9 +67,10 @@ export function createChainFeed(
       const place = kind === 'added' ? { number: block.header.number, hash: block.hash } : block
       if (registry.logs.size() === 0) return true
       try {
-        for (const entry of logs) {
+        for (const stored of logs) {
           const turn = wait()
           if (turn !== undefined) await turn
+          const entry = new NewLog(stored, { removed: kind === 'removed' })
           registry.logs.match(entry, (listener) => {
             if (listener.mark.precedes(change) && wantsBlock(listener.topic.criteria, place)) listener.takeLog(entry)
           })

@@ -94,7 +94,7 @@ export function createFilters(
     const filter: Filter = {
       ...{ client, topic, request, mark: mark(), entries: [], sizeBytes: 0, polledMs: now() },
       takeHead: (head) => take(`"${head.hash()}"`),
-      takeLog: ({ json }) => take(json.toString('latin1')),
+      takeLog: (log) => take(log.json().toString('latin1')),
     }
     return { id, filter }
   }

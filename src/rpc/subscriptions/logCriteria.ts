@@ -1,15 +1,21 @@
 import { TooManyFilterParams } from '../../index/logs/errors.js'
 import { countFilterParams } from '../../index/logs/filter.js'
-import type { LogText } from '../../store/rows/blockLogs.js'
 import type { RpcContext } from '../core/context.js'
 import { invalidParams } from '../core/errors.js'
 import type { BlockNumberOrTag } from '../core/params.js'
 import type { LogCriteria } from '../core/session.js'
 import type { LogFilterObject } from '../eth/logFilter.js'
 
-const hexOf = (bytes: Uint8Array) => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('hex')
+/** Lower-case hex digits, without `0x`. */
+export const hexOf = (bytes: Uint8Array) => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('hex')
 const setOf = (values: readonly Uint8Array[] | null | undefined) =>
   values?.length ? new Set(values.map(hexOf)) : undefined
+
+/** The fields of a log that criteria compare, as `hexOf` writes them. */
+export interface LogValues {
+  readonly address: string // 40 digits
+  readonly topics: readonly string[] // 64 digits each
+}
 
 /** Memory of a value in its set and in an index, with overhead. */
 const VALUE_BYTES = 300
@@ -51,7 +57,7 @@ export function wantsBlock(criteria: LogCriteria, { number, hash }: { number: nu
 }
 
 /** True when such a log is wanted. */
-export function wantsLog({ addresses, topics }: LogCriteria, log: Pick<LogText, 'address' | 'topics'>): boolean {
+export function wantsLog({ addresses, topics }: LogCriteria, log: LogValues): boolean {
   if (topics.length > log.topics.length) return false
   if (addresses !== undefined && !addresses.has(log.address)) return false
   return topics.every((values, i) => values === undefined || values.has(log.topics[i]))

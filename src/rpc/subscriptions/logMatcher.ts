@@ -1,6 +1,5 @@
-import type { LogText } from '../../store/rows/blockLogs.js'
 import type { LogCriteria } from '../core/session.js'
-import { wantsLog } from './logCriteria.js'
+import { type LogValues, wantsLog } from './logCriteria.js'
 
 /** A listener with criteria for logs. */
 interface WithCriteria {
@@ -14,7 +13,7 @@ export interface LogMatcher<L extends WithCriteria> {
   add(listener: L): void
   remove(listener: L): void
   /** Calls `take` once for each listener whose criteria match the log. Ignores the block. */
-  match(log: LogText, take: (listener: L) => void): void
+  match(log: LogValues, take: (listener: L) => void): void
   size(): number
 }
 
@@ -47,7 +46,7 @@ export function createLogMatcher<L extends WithCriteria>(): LogMatcher<L> {
     }
     return best
   }
-  const matchAmong = (listeners: ReadonlySet<L> | undefined, log: LogText, take: (listener: L) => void) => {
+  const matchAmong = (listeners: ReadonlySet<L> | undefined, log: LogValues, take: (listener: L) => void) => {
     if (listeners === undefined) return
     for (const listener of listeners) if (wantsLog(listener.topic.criteria, log)) take(listener)
   }

@@ -120,7 +120,7 @@ export function createSubscribers(
       const listener: Listener = {
         ...{ topic, mark: EVERYTHING },
         takeHead: (head) => send(id, prefix, head.json()),
-        takeLog: (log) => send(id, prefix, log.json),
+        takeLog: (log) => send(id, prefix, log.json()),
         takeReceipts: (json) => send(id, prefix, json),
       }
       return {

@@ -1,9 +1,10 @@
+import { formatLog } from '../../index/logs/logJson.js'
 import { formatData } from '../../lib/hex.js'
-import type { LogText } from '../../store/rows/blockLogs.js'
 import type { ChainMark } from '../../store/rows/chainFollower.js'
-import type { StoredBlock } from '../../store/rows/types.js'
+import type { StoredBlock, StoredLog } from '../../store/rows/types.js'
 import type { LogCriteria, ReceiptCriteria, Topic } from '../core/session.js'
 import { formatHead } from '../eth/format/block.js'
+import { hexOf, type LogValues } from './logCriteria.js'
 import { createLogMatcher, type LogMatcher } from './logMatcher.js'
 
 /** A new block for its listeners: each of its texts is written once for all. */
@@ -27,13 +28,36 @@ export class NewHead {
   }
 }
 
+/** A log of an added or removed block for its listeners: its text is written once for all. */
+export class NewLog implements LogValues {
+  readonly address: string
+  readonly topics: readonly string[]
+  private readonly stored: StoredLog
+  private readonly removed: boolean
+  private text: Buffer | undefined
+
+  constructor(stored: StoredLog, { removed }: { removed: boolean }) {
+    this.address = hexOf(stored.log.address)
+    this.topics = stored.log.topics.map(hexOf)
+    this.stored = stored
+    this.removed = removed
+  }
+
+  /** The log object as JSON. */
+  json(): Buffer {
+    const { log, position } = this.stored
+    this.text ??= Buffer.from(JSON.stringify({ ...formatLog(log, position), removed: this.removed }), 'latin1')
+    return this.text
+  }
+}
+
 /** A subscription or a filter. */
 export interface Listener {
   readonly topic: Topic
   /** The listener receives the changes committed from here on. */
   mark: ChainMark
   takeHead(head: NewHead): void
-  takeLog(log: LogText): void
+  takeLog(log: NewLog): void
   /** Receives the receipts of a new block as a JSON array. */
   takeReceipts?(json: Buffer): void
 }

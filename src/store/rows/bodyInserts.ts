@@ -1,8 +1,10 @@
 import type { Block, Receipt } from '../../chain/eth/types.js'
 import { createBoundBytes } from '../boundBytes.js'
+import type { RowValue } from '../columns.js'
 import type { Database, Statement } from '../database.js'
-import { RECEIPT_COLUMNS, type RowValue, receiptValues, TRANSACTION_COLUMNS, transactionValues } from './bodyRows.js'
-import { createLogInserts } from './logInserts.js'
+import { createLogInserts } from './log.js'
+import { RECEIPT_COLUMNS, receiptValues } from './receipt.js'
+import { TRANSACTION_COLUMNS, transactionValues } from './transaction.js'
 
 /** Ids of the first transaction and the first log of a block. */
 export interface FirstIds {

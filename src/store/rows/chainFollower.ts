@@ -2,16 +2,17 @@ import { equalBytes } from '../../lib/bytes.js'
 import { CairnError } from '../../lib/errors.js'
 import { createDataVersion } from '../commitWatch.js'
 import type { Database } from '../database.js'
-import { createBlockLogs, createPartOfLogs, type LogText, splitLogs } from './blockLogs.js'
-import { type BlockRow, decodeBlockRow } from './blockRows.js'
+import { type BlockRow, decodeBlockRow } from './block.js'
+import { createStoredLogs } from './log.js'
+import { createPartOfLogs } from './logParts.js'
 import { createRemovedBlocks, type RemovedBlock, type RemovedBlocks } from './removedBlocks.js'
-import type { StoredBlock } from './types.js'
+import type { StoredBlock, StoredLog } from './types.js'
 
 /** An added or removed block, with its logs in order. The logs of an added block are read in parts (`LOG_PART`) on
  *  demand, also after its removal. The iterator throws ChangesMissed when the rest is unavailable. */
 export type BlockChange =
-  | { readonly kind: 'added'; readonly block: StoredBlock; readonly logs: Iterable<LogText> }
-  | { readonly kind: 'removed'; readonly block: RemovedBlock; readonly logs: Iterable<LogText> }
+  | { readonly kind: 'added'; readonly block: StoredBlock; readonly logs: Iterable<StoredLog> }
+  | { readonly kind: 'removed'; readonly block: RemovedBlock; readonly logs: Iterable<StoredLog> }
 
 /** More blocks were removed since the last read than the database keeps: their contents are unknown. */
 export class ChangesMissed extends CairnError {
@@ -92,10 +93,10 @@ export function createChainFollower(db: Database): ChainFollower {
   }
   const nextRemoved = (): BlockChange => {
     const block = removed[removed.length - 1]
-    const text = removedBlocks.logs(block.id)
-    if (text === undefined) throw new ChangesMissed()
+    const logs = removedBlocks.logs(block)
+    if (logs === undefined) throw new ChangesMissed()
     removed.pop()
-    return { kind: 'removed', block, logs: { [Symbol.iterator]: () => splitLogs(text, { removed: true }) } }
+    return { kind: 'removed', block, logs }
   }
   const nextAdded = (): BlockChange | undefined => {
     const row = selectNext.get(place?.number ?? -1)
@@ -153,21 +154,22 @@ function createPartReader(
   db: Database,
   { removedBlocks, hashOf }: { removedBlocks: RemovedBlocks; hashOf(number: number): Uint8Array | undefined },
 ) {
-  const logsOf = createBlockLogs(db)
+  const readLogs = createStoredLogs(db)
   const partOf = createPartOfLogs(db)
-  return db.transaction(({ header: { number }, hash, ...block }: StoredBlock, index: number): LogText[] => {
+  return db.transaction(({ header: { number }, hash, ...block }: StoredBlock, index: number): StoredLog[] => {
     const canonical = hashOf(number)
     if (canonical !== undefined && equalBytes(canonical, hash)) {
-      const rest = { firstLog: block.firstLog + index, logCount: block.logCount - index }
-      return [...splitLogs(logsOf({ ...rest, logCount: partOf(rest) }), { removed: false })]
+      const firstLog = block.firstLog + index
+      const length = partOf({ firstLog, logCount: block.logCount - index })
+      return readLogs(Array.from({ length }, (_, i) => firstLog + i))
     }
-    const text = removedBlocks.logsOfBlock(number, hash)
-    if (text === undefined) throw new ChangesMissed()
-    return [...splitLogs(text, { removed: false })].slice(index)
+    const logs = removedBlocks.logsOfBlock({ number, hash })
+    if (logs === undefined) throw new ChangesMissed()
+    return logs.slice(index)
   })
 }
 
-function* logsInParts(block: StoredBlock, read: ReturnType<typeof createPartReader>): Generator<LogText> {
+function* logsInParts(block: StoredBlock, read: ReturnType<typeof createPartReader>): Generator<StoredLog> {
   for (let index = 0; index < block.logCount; ) {
     const part = read(block, index)
     if (part.length === 0) throw new ChangesMissed()

@@ -14,9 +14,9 @@ import {
   type MetaTable,
 } from '../meta.js'
 import { eachUntilCommit, untilCommit } from '../untilCommit.js'
+import { type BlockRow, decodeBlockRow } from './block.js'
 import { createBlockBodies } from './blockBodies.js'
 import { selectBlockOfLog } from './blockOfLog.js'
-import { type BlockRow, decodeBlockRow } from './blockRows.js'
 import { readChainSource, specOfSource } from './chainSource.js'
 import type { ChainReader, Finality, StoredBlock } from './types.js'
 

@@ -1,13 +1,10 @@
 import { keccak256 } from '../../chain/crypto.js'
-import { encodeWithdrawals } from '../../chain/eth/block.js'
 import { encodeHeader } from '../../chain/eth/header.js'
 import type { Block, Receipt } from '../../chain/eth/types.js'
-import { leadingZeros } from '../../lib/bytes.js'
-import { encodeUint } from '../columns.js'
 import type { Database } from '../database.js'
 import { removeHistoryAbove } from '../state/removeHistory.js'
-import { createBodyInserts, type FirstIds } from './bodyInserts.js'
-import { type RowValue, uintOrNull } from './bodyRows.js'
+import { BLOCK_COLUMNS, blockValues } from './block.js'
+import { createBodyInserts, type FirstIds, prepareInsert } from './bodyInserts.js'
 import type { PackedChanges } from './packedChanges.js'
 import { keepRemovedBlocks } from './removedBlocks.js'
 import type { StateChanges } from './stateChanges.js'
@@ -124,45 +121,8 @@ export function createChainWriter(db: Database, options: WriterOptions = {}): Ch
   }
 }
 
-/** Columns of `blocks`: those of `blockValues` in their order, then the ranges of the block's parts. */
-export const BLOCK_COLUMNS = [
-  'number',
-  'hash',
-  'parent_hash',
-  'uncles_hash',
-  'miner',
-  'state_root',
-  'transactions_root',
-  'receipts_root',
-  'logs_bloom',
-  'difficulty',
-  'total_difficulty',
-  'gas_limit',
-  'gas_used',
-  'timestamp',
-  'extra_data',
-  'mix_hash',
-  'nonce',
-  'base_fee_per_gas',
-  'withdrawals_root',
-  'blob_gas_used',
-  'excess_blob_gas',
-  'parent_beacon_block_root',
-  'requests_hash',
-  'block_access_list_hash',
-  'slot_number',
-  'size',
-  'withdrawals',
-  'first_tx',
-  'n_tx',
-  'first_log',
-  'n_logs',
-] as const
-
 function createBlockInserts(db: Database) {
-  const insertBlock = db.prepare(
-    `INSERT INTO blocks (${BLOCK_COLUMNS.join(', ')}) VALUES (${placeholders(BLOCK_COLUMNS.length)})`,
-  )
+  const insertBlock = prepareInsert(db, 'blocks', BLOCK_COLUMNS)
   const insertUncle = db.prepare('INSERT INTO uncles (block_number, idx, hash, header) VALUES (?, ?, ?, ?)')
   return (block: Block, totalDifficulty: bigint, first: FirstIds, logCount: number) => {
     block.uncles.forEach((uncle, index) => {
@@ -171,39 +131,6 @@ function createBlockInserts(db: Database) {
     })
     insertBlock.run(...blockValues(block, totalDifficulty), first.tx, block.transactions.length, first.log, logCount)
   }
-}
-
-/** The values of a block row up to its withdrawals, in the order of `BLOCK_COLUMNS`. */
-export function blockValues({ hash, header, sizeBytes, withdrawals }: Block, totalDifficulty: bigint): RowValue[] {
-  return [
-    header.number,
-    hash,
-    header.parentHash,
-    header.unclesHash,
-    header.miner,
-    header.stateRoot,
-    header.transactionsRoot,
-    header.receiptsRoot,
-    leadingZeros(header.logsBloom) < header.logsBloom.length ? header.logsBloom : null,
-    encodeUint(header.difficulty),
-    encodeUint(totalDifficulty),
-    encodeUint(header.gasLimit),
-    encodeUint(header.gasUsed),
-    encodeUint(header.timestamp),
-    header.extraData,
-    header.mixHash,
-    header.nonce,
-    uintOrNull(header.baseFeePerGas),
-    header.withdrawalsRoot ?? null,
-    uintOrNull(header.blobGasUsed),
-    uintOrNull(header.excessBlobGas),
-    header.parentBeaconBlockRoot ?? null,
-    header.requestsHash ?? null,
-    header.blockAccessListHash ?? null,
-    uintOrNull(header.slotNumber),
-    sizeBytes,
-    withdrawals === undefined ? null : encodeWithdrawals(withdrawals),
-  ]
 }
 
 function removeAbove(db: Database, number: number): void {
@@ -222,8 +149,4 @@ function removeAbove(db: Database, number: number): void {
   db.prepare('DELETE FROM address_appearances WHERE block_number > ?').run(number)
   removeHistoryAbove(db, number)
   db.prepare('DELETE FROM blocks WHERE number > ?').run(number)
-}
-
-function placeholders(count: number): string {
-  return Array(count).fill('?').join(', ')
 }

@@ -3,10 +3,12 @@ import { EMPTY_BYTES, padLeft } from '../../lib/bytes.js'
 import { memoize } from '../../lib/memoize.js'
 import { decodeUint, type StoredUint } from '../columns.js'
 import type { Database } from '../database.js'
+import { createValueLookup } from '../dictionary.js'
 import { createChangedKeysReader, decodeAccountKeys } from '../state/changedKeys.js'
 import { accountsInBlock, fromBoth, newestRow } from '../state/historySql.js'
-import { decodeReceiptRow, type ReceiptRow } from './blockRows.js'
+import { decodeReceiptRow, type ReceiptRow, SELECT_RECEIPTS } from './receipt.js'
 import type { IdRange } from './rowFilter.js'
+import { prepareTransactionHashes } from './transaction.js'
 
 /** A block's links, and the ids of its parts. */
 export interface StoredBlockLink {
@@ -80,6 +82,10 @@ const IN_RANGE = 'FROM logs NOT INDEXED WHERE id >= @from AND id < @to'
 const IN_LIST = 'FROM logs WHERE id IN (SELECT value FROM json_each(@ids))'
 const TOPICS = ['topic0_id', 'topic1', 'topic2', 'topic3']
 
+// A few contracts and events have most logs. Equal values are then one array, which the Parquet writer need not
+// compare.
+const MAX_KEPT = 100_000
+
 /** Creates the bulk reads over an open database, with statements prepared once. */
 export function createExportRows(db: Database): ExportRows {
   const selectLinks = db
@@ -88,13 +94,8 @@ export function createExportRows(db: Database): ExportRows {
        WHERE number >= ? AND number <= ? ORDER BY number`,
     )
     .raw()
-  const selectHashes = db
-    .prepare<[number, number], Uint8Array>('SELECT hash FROM transactions WHERE id >= ? AND id < ? ORDER BY id')
-    .pluck()
-  const selectReceipts = db.prepare<[number, number], ReceiptRow>(
-    `SELECT t.type, r.* FROM receipts r JOIN transactions t ON t.id = r.tx_id
-     WHERE r.tx_id >= ? AND r.tx_id < ? ORDER BY r.tx_id`,
-  )
+  const selectHashes = prepareTransactionHashes(db)
+  const selectReceipts = db.prepare<[number, number], ReceiptRow>(SELECT_RECEIPTS)
   // An account's row has another incarnation than the one before when its storage was cleared in between.
   const previous = newestRow('account', 'incarnation', 'address_id = h.address_id AND block_number < h.block_number')
   const changedKeys = createChangedKeysReader(db)
@@ -115,8 +116,8 @@ export function createExportRows(db: Database): ExportRows {
      WHERE length(value) > 0`,
   )
   const selectTopicId = db.prepare<[Uint8Array], number>('SELECT id FROM topics WHERE topic = ?').pluck()
-  const address = createValues(db, 'addresses', 'address')
-  const topic = createValues(db, 'topics', 'topic')
+  const address = createValueLookup(db, 'addresses', MAX_KEPT)
+  const topic = createValueLookup(db, 'topics', MAX_KEPT)
   const statements = memoize((where: string) => ({
     numbers: db.prepare<[object], LogRow>(`SELECT ${LOG_NUMBERS} ${where} ORDER BY id`).raw(),
     bytes: db
@@ -180,26 +181,6 @@ export function createExportRows(db: Database): ExportRows {
               ids: JSON.stringify(ids),
             },
           ),
-  }
-}
-
-// A few contracts and events have most logs. Equal values are then one array, which the Parquet writer need not
-// compare.
-const MAX_KEPT = 100_000
-
-/** Looks up the values of a dictionary table, which never change. The function throws for an unknown id. */
-function createValues(db: Database, table: string, column: string): (id: number) => Uint8Array {
-  const select = db.prepare<[number], Uint8Array>(`SELECT ${column} FROM ${table} WHERE id = ?`).pluck()
-  const kept = new Map<number, Uint8Array>()
-  return (id) => {
-    let value = kept.get(id)
-    if (value === undefined) {
-      value = select.get(id)
-      if (value === undefined) throw new Error(`a log names ${column} ${id}, which the table ${table} lacks`)
-      if (kept.size === MAX_KEPT) kept.clear()
-      kept.set(id, value)
-    }
-    return value
   }
 }
 

@@ -4,7 +4,7 @@ import type { Database } from '../database.js'
 import { selectBlockOfLog } from './blockOfLog.js'
 import { type ClauseColumn, type IdRange, PRESENCE, type RowFilter } from './rowFilter.js'
 
-/** Reads the records of logs, which `logJson` encodes as JSON, each by one statement. */
+/** Reads the records of logs, which index/logs/logJson encodes as JSON, each by one statement. */
 export interface LogRecordReader {
   /** Records of the logs with these ids, in their order, whatever the length of their data. */
   byIds(ids: readonly number[]): Uint8Array

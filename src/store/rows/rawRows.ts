@@ -1,5 +1,6 @@
+import type { RowValue } from '../columns.js'
 import type { Database } from '../database.js'
-import type { RowValue } from './bodyRows.js'
+import { JOIN_LOG_VALUES } from './log.js'
 
 /** A row as SQLite returns it, by column. */
 export interface RawRow {
@@ -51,8 +52,7 @@ export function createRawRows(db: Database): RawRows {
   const transactions = rowsOf('transactions', 'id')
   const receipts = rowsOf('receipts', 'tx_id')
   const logs = db.prepare<[number, number], RawRow>(
-    `SELECT l.*, a.address, z.topic AS topic0
-     FROM logs l LEFT JOIN addresses a ON a.id = l.address_id LEFT JOIN topics z ON z.id = l.topic0_id
+    `SELECT l.*, a.address, z.topic AS topic0 FROM logs l LEFT ${JOIN_LOG_VALUES}
      WHERE l.id >= ? AND l.id < ? ORDER BY l.id`,
   )
   const outside = (table: string, id: string) =>

@@ -1,4 +1,5 @@
 import type { Database } from '../database.js'
+import { prepareTransactionHashes } from './transaction.js'
 
 /** The location of a transaction in the chain. */
 export interface TransactionLocation {
@@ -23,9 +24,7 @@ export interface TransactionHashes {
 
 /** Creates a reader with statements prepared once for the connection. */
 export function createTransactionHashes(db: Database): TransactionHashes {
-  const select = db
-    .prepare<[number, number], Uint8Array>('SELECT hash FROM transactions WHERE id >= ? AND id < ? ORDER BY id')
-    .pluck()
+  const select = prepareTransactionHashes(db)
   const selectCount = db.prepare<[], number>('SELECT ifnull(max(id) + 1, 0) FROM transactions').pluck()
   const selectLocation = db.prepare<[number], TransactionLocation & { hash: Uint8Array }>(
     `SELECT t.hash, t.block_number AS blockNumber, t.id - b.first_tx AS "index"

@@ -1,5 +1,5 @@
 import type { ChainSpec, Rules } from '../../chain/eth/forks.js'
-import type { Header, Receipt, Transaction, Withdrawal } from '../../chain/eth/types.js'
+import type { Header, Log, Receipt, Transaction, Withdrawal } from '../../chain/eth/types.js'
 
 /** A canonical block's row: the header and the id ranges of its parts, without the parts. */
 export interface StoredBlock {
@@ -19,6 +19,25 @@ export interface StoredReceipt {
   /** Id of the receipt's first log; minus the block's `firstLog` it is the `logIndex` of that log. */
   firstLog: number
 }
+
+/** Position of a log in the chain. */
+export interface LogPosition {
+  blockNumber: number
+  blockHash: Uint8Array // 32
+  blockTimestamp: bigint // Unix seconds
+  transactionHash: Uint8Array // 32
+  transactionIndex: number
+  logIndex: number
+}
+
+/** A log with its position. */
+export interface StoredLog {
+  readonly log: Log
+  readonly position: LogPosition
+}
+
+/** The parts of a log that are indexed. */
+export type IndexedLog = Pick<Log, 'address' | 'topics'>
 
 /** Gas used and fee paid by a transaction: the two receipt fields that fee statistics need. */
 export interface TransactionFee {

@@ -1,6 +1,6 @@
 import { EMPTY_BYTES } from '../../lib/bytes.js'
+import type { RowValue } from '../columns.js'
 import type { Database } from '../database.js'
-import type { RowValue } from '../rows/bodyRows.js'
 import { countKeys, createChangedKeysReader, createChangedSlotsReader, decodeAccountKeys } from './changedKeys.js'
 import { accountsInBlock, HISTORY_TABLES, KEY_COLUMNS, newestRow } from './historySql.js'
 

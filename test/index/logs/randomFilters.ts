@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import type { Log } from '../../../src/chain/eth/types.js'
 import type { LogFilter } from '../../../src/index/logs/filter.js'
+import type { formatLog } from '../../../src/index/logs/logJson.js'
+import type { LogTexts } from '../../../src/index/logs/logText.js'
 import { formatData, parseHex } from '../../../src/lib/hex.js'
-import type { formatLog } from '../../../src/store/rows/logObject.js'
-import type { LogTexts } from '../../../src/store/rows/logText.js'
 import { matchesFilter } from '../../support/compare/matchesFilter.js'
 import { hashOfBlock, numberedBytes, type PlacedLog } from './randomLogs.js'
 

@@ -20,7 +20,7 @@ import { IndexFault, verifyIndex } from '../../../src/index/segments/verifyIndex
 import { trimLeft } from '../../../src/lib/bytes.js'
 import { noDeadline } from '../../../src/lib/deadline.js'
 import { chunksOf, createSegmentStore, type Segment } from '../../../src/store/index/segmentStore.js'
-import type { IndexedLog } from '../../../src/store/rows/storedLogs.js'
+import type { IndexedLog } from '../../../src/store/rows/types.js'
 import { expectedMatches, FIRST_BLOCK, randomBlocks } from '../logs/randomFilters.js'
 import { type PlacedLog, seededFractions, temporaryDatabase, writeLogs } from '../logs/randomLogs.js'
 

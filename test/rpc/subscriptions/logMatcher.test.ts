@@ -41,7 +41,7 @@ test('finds for each log the listeners that the definition of a filter gives, wh
     } else {
       const log = inventLog(random)
       const found: unknown[] = []
-      matcher.match({ json: Buffer.from(''), address: hex(log.address), topics: log.topics.map(hex) }, (listener) => {
+      matcher.match({ address: hex(log.address), topics: log.topics.map(hex) }, (listener) => {
         found.push(listener)
       })
       const wanted = [...listeners].filter(({ filter: { addresses, topics } }) =>

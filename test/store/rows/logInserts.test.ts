@@ -4,7 +4,7 @@ import type { Log } from '../../../src/chain/eth/types.js'
 import { padLeft } from '../../../src/lib/bytes.js'
 import { formatData } from '../../../src/lib/hex.js'
 import { openForWriting } from '../../../src/store/openForWriting.js'
-import { createLogInserts } from '../../../src/store/rows/logInserts.js'
+import { createLogInserts } from '../../../src/store/rows/log.js'
 import { type SeededRandom, seededRandom } from '../../support/random.js'
 import { temporaryDirectory } from '../../support/temporary.js'
 

@@ -1,8 +1,8 @@
-import type { LogTexts } from '../../../store/rows/logText.js'
+import type { LogTexts } from '../../../index/logs/logText.js'
 import { JsonBytes } from '../../core/method.js'
 
 /** Returns the JSON of a query's logs with ASCII text before and after. The query wrote it in the format of `formatLog`
- *  in store/rows/logObject; this joins it into one buffer. */
+ *  in index/logs/logJson; this joins it into one buffer. */
 export function wrapLogs({ parts }: LogTexts, before: string, after: string): JsonBytes {
   // Exact size, so that a thread can transfer the buffer unchanged.
   const commas = Math.max(0, parts.length - 1)

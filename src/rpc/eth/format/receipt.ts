@@ -1,6 +1,6 @@
 import type { Transaction } from '../../../chain/eth/types.js'
+import { formatLog } from '../../../index/logs/logJson.js'
 import { formatData, formatQuantity } from '../../../lib/hex.js'
-import { formatLog } from '../../../store/rows/logObject.js'
 import type { StoredBlock, StoredReceipt } from '../../../store/rows/types.js'
 
 /** The receipt object of the API specification: `root` before Byzantium, `status` from then on (EIP-658), never both;

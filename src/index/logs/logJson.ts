@@ -1,3 +1,8 @@
+import type { Log } from '../../chain/eth/types.js'
+import { formatData, formatQuantity } from '../../lib/hex.js'
+import type { Database } from '../../store/database.js'
+import { createValueLookup } from '../../store/dictionary.js'
+import type { LogPosition } from '../../store/rows/types.js'
 import { instantiate } from '../../wasm/assembler.js'
 import {
   ADDRESS_MISSING,
@@ -10,10 +15,24 @@ import {
   TOPIC_MISSING,
   TOPIC_SLOTS,
 } from '../../wasm/logJsonModule.js'
-import type { Database } from '../database.js'
-import { createHexDictionary } from './hexDictionary.js'
 
-/** The JSON of some logs, joined by commas: the same bytes as `JSON.stringify` of `formatLog` in logObject. */
+/** The log object of the API specification, with `blockTimestamp`. `removed` is always false for a canonical log. */
+export function formatLog(log: Log, position: LogPosition) {
+  return {
+    address: formatData(log.address),
+    topics: log.topics.map(formatData),
+    data: formatData(log.data),
+    blockNumber: formatQuantity(position.blockNumber),
+    transactionHash: formatData(position.transactionHash),
+    transactionIndex: formatQuantity(position.transactionIndex),
+    blockHash: formatData(position.blockHash),
+    blockTimestamp: formatQuantity(position.blockTimestamp),
+    logIndex: formatQuantity(position.logIndex),
+    removed: false,
+  }
+}
+
+/** The JSON of some logs, joined by commas: the same bytes as `JSON.stringify` of `formatLog`. */
 export interface LogJson {
   count: number
   bytes: Buffer
@@ -22,6 +41,10 @@ export interface LogJson {
 /** Encodes records of logRecords. Undefined when a log has no record or one that is not supported: see logJsonModule.
  *  @throws Error when a record names a missing address or topic */
 export type LogJsonEncoder = (records: Uint8Array) => LogJson | undefined
+
+// About 2 MB. A few contracts and events emit most logs, and a miss costs 2 µs.
+const MAX_CACHED = 10_000
+const DIGITS = Buffer.from('0123456789abcdef')
 
 interface EncoderFunctions {
   encode(length: number): number
@@ -36,16 +59,19 @@ export function createLogJsonEncoder(db: Database): LogJsonEncoder {
   const { encode, memory } = instantiate<EncoderFunctions>(assembleLogJson())
   const bytes = new Uint8Array(memory.buffer)
   const words = new Uint32Array(memory.buffer)
-  const addressDigits = createHexDictionary(db, 'addresses')
-  const topicDigits = createHexDictionary(db, 'topics')
-  const fill = (at: number, id: number, digits: Uint8Array): void => {
+  const addressOf = createValueLookup(db, 'addresses', MAX_CACHED)
+  const topicOf = createValueLookup(db, 'topics', MAX_CACHED)
+  const fill = (at: number, id: number, value: Uint8Array): void => {
     words[at / 4] = id + 1
-    bytes.set(digits, at + SLOT_DIGITS)
+    let end = at + SLOT_DIGITS
+    for (const byte of value) {
+      bytes[end++] = DIGITS[byte >> 4]
+      bytes[end++] = DIGITS[byte & 15]
+    }
   }
   const fillAddress = (id: number) =>
-    fill(addresses + (id % ADDRESS_SLOTS.count) * ADDRESS_SLOTS.bytes, id, addressDigits.digitsOf(id))
-  const fillTopic = (id: number) =>
-    fill(topics + (id % TOPIC_SLOTS.count) * TOPIC_SLOTS.bytes, id, topicDigits.digitsOf(id))
+    fill(addresses + (id % ADDRESS_SLOTS.count) * ADDRESS_SLOTS.bytes, id, addressOf(id))
+  const fillTopic = (id: number) => fill(topics + (id % TOPIC_SLOTS.count) * TOPIC_SLOTS.bytes, id, topicOf(id))
   const run = (length: number): number => {
     for (;;) {
       const result = encode(length)

@@ -1,15 +1,15 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Log } from '../../../src/chain/eth/types.js'
+import { formatLog } from '../../../src/index/logs/logJson.js'
+import { arrayBytesOf, createLogWriter } from '../../../src/index/logs/logText.js'
 import { equalBytes, trimLeft } from '../../../src/lib/bytes.js'
 import { DeadlineExceeded, deadlineAfter, noDeadline } from '../../../src/lib/deadline.js'
 import { encodeUint } from '../../../src/store/columns.js'
 import type { Database } from '../../../src/store/database.js'
-import { formatLog } from '../../../src/store/rows/logObject.js'
 import type { LogRow } from '../../../src/store/rows/logRows.js'
-import { arrayBytesOf, createLogWriter } from '../../../src/store/rows/logText.js'
 import type { Clause, RowFilter } from '../../../src/store/rows/rowFilter.js'
-import { FIRST_BLOCK, jsonOf } from '../../index/logs/randomFilters.js'
+import { FIRST_BLOCK, jsonOf } from './randomFilters.js'
 import {
   hashOfBlock,
   numberedBytes,
@@ -17,7 +17,7 @@ import {
   seededFractions,
   temporaryDatabase,
   writeLogs,
-} from '../../index/logs/randomLogs.js'
+} from './randomLogs.js'
 
 /** What an object for each log and `JSON.stringify` make of them. */
 function stringified(logs: readonly PlacedLog[]): string {
