@@ -29,7 +29,7 @@ import { openChainRlp } from '../sources/files/chainRlp.js'
 import { systemClock } from '../sources/upstreams/clock.js'
 import { UpstreamLacksData } from '../sources/upstreams/errors.js'
 import { DEFAULT_UPSTREAM_LIMITS, type UpstreamAddress } from '../sources/upstreams/types.js'
-import { createUpstream, type Upstream } from '../sources/upstreams/upstream.js'
+import { Upstream } from '../sources/upstreams/upstream.js'
 import { importFiles, readDirectoryChain } from '../sync/import/importFiles.js'
 import { FIXTURE_MANIFEST, type FixtureManifest } from '../sync/import/recordedFixture.js'
 import { requireSameHead } from './compareHead.js'
@@ -67,7 +67,7 @@ const BATCH_BLOCKS = 64
 export async function recordFixture(options: RecordOptions): Promise<FixtureManifest> {
   const { out, upstream: address, log } = options
   const limits = { ...DEFAULT_UPSTREAM_LIMITS }
-  const upstream = createUpstream(address, { limits, clock: systemClock, random: Math.random, log, suffix: '' })
+  const upstream = new Upstream(address, { limits, clock: systemClock, random: Math.random, log, suffix: '' })
   requireNewDirectory(out)
   const folder = `${resolve(out)}.recording-${process.pid}`
   try {

@@ -22,7 +22,7 @@ import { systemClock } from '../upstreams/clock.js'
 import { UpstreamError, UpstreamInvalidResponse, UpstreamLacksData, UpstreamRpcError } from '../upstreams/errors.js'
 import { isObject } from '../upstreams/jsonRpc.js'
 import { DEFAULT_UPSTREAM_LIMITS, type UpstreamAddress } from '../upstreams/types.js'
-import { createUpstream, type Upstream } from '../upstreams/upstream.js'
+import { Upstream } from '../upstreams/upstream.js'
 import { fetchHeader } from './fetchBlocks.js'
 import { parseData, readFields } from './fields.js'
 import type { UpstreamHeader } from './types.js'
@@ -50,7 +50,7 @@ export async function fetchDevelopmentGenesis(
   { file, withState, log, signal }: DevelopmentOptions,
 ): Promise<unknown> {
   const parts = { limits: DEFAULT_UPSTREAM_LIMITS, clock: systemClock, random: Math.random, log, suffix: '' }
-  const upstream = createUpstream(address, parts)
+  const upstream = new Upstream(address, parts)
   try {
     for (let attempt = 1; ; attempt++) {
       try {

@@ -6,10 +6,10 @@ import { systemClock } from '../upstreams/clock.js'
 import { suffixesOf } from '../upstreams/describeUrl.js'
 import { UpstreamInvalidResponse, WrongChain } from '../upstreams/errors.js'
 import type { HeadFeed } from '../upstreams/headFeed.js'
-import { createPool, type Pool } from '../upstreams/pool.js'
+import { Pool } from '../upstreams/pool.js'
 import { prefetchBlocks } from '../upstreams/prefetch.js'
 import { DEFAULT_UPSTREAM_LIMITS, type UpstreamRange } from '../upstreams/types.js'
-import { createUpstream, type Upstream } from '../upstreams/upstream.js'
+import { Upstream } from '../upstreams/upstream.js'
 import { watchHeads } from '../upstreams/watchHeads.js'
 import { decodeHeaderJson } from './blockJson.js'
 import { createChainFetcher } from './chainFetcher.js'
@@ -28,11 +28,11 @@ export function openEthRpc(options: EthRpcOptions): EthRpc {
   const { log, clock = systemClock, random = Math.random, withReceipts = false } = options
   const limits = { ...DEFAULT_UPSTREAM_LIMITS, ...options.limits }
   const suffixes = suffixesOf(options.upstreams.map(({ url }) => url))
-  const upstreams = options.upstreams.map((address, i) =>
-    createUpstream(address, { limits, clock, random, log, suffix: suffixes[i] }),
+  const upstreams = options.upstreams.map(
+    (address, i) => new Upstream(address, { limits, clock, random, log, suffix: suffixes[i] }),
   )
   const checkChain = (upstream: Upstream, signal: AbortSignal | undefined) => requireChain(upstream, options, signal)
-  const pool = createPool(upstreams, { checkChain, log, clock })
+  const pool = new Pool(upstreams, { checkChain, log, clock })
   const origins = new WeakMap<Block, Upstream>()
   const onOrigin = (raw: RawBlock, upstream: Upstream) => void origins.set(raw.block, upstream)
   const prefetch = { pool, fetcher: createChainFetcher({ withReceipts }), limits, log, clock }
@@ -48,7 +48,7 @@ export function openEthRpc(options: EthRpcOptions): EthRpc {
   }
 
   return {
-    start: pool.checkAll,
+    start: (signal) => pool.checkAll(signal),
     head: (signal) => pool.run((upstream) => fetchHead(upstream, signal), signal),
     taggedHeader: header,
     headerByNumber: header,
@@ -78,10 +78,10 @@ export function openEthRpc(options: EthRpcOptions): EthRpc {
       const blockNumber = block.header.number
       pool.quarantine(upstream, new UpstreamInvalidResponse(upstream.name, { check, problem: message, blockNumber }))
     },
-    status: pool.status,
-    stall: pool.stall,
-    progressed: pool.progressed,
-    close: pool.close,
+    status: () => pool.status(),
+    stall: () => pool.stall(),
+    progressed: () => pool.progressed(),
+    close: () => pool.close(),
   }
 }
 

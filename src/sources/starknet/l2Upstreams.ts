@@ -8,11 +8,11 @@ import type { BlockFetcher } from '../upstreams/blockFetcher.js'
 import { systemClock } from '../upstreams/clock.js'
 import { suffixesOf } from '../upstreams/describeUrl.js'
 import { UpstreamRpcError, WrongChain } from '../upstreams/errors.js'
-import { createPool } from '../upstreams/pool.js'
+import { Pool } from '../upstreams/pool.js'
 import { prefetchBlocks } from '../upstreams/prefetch.js'
 import { openJsonRpc } from '../upstreams/transport.js'
 import { DEFAULT_UPSTREAM_LIMITS } from '../upstreams/types.js'
-import { createUpstream, type Upstream } from '../upstreams/upstream.js'
+import { Upstream } from '../upstreams/upstream.js'
 import { watchHeads } from '../upstreams/watchHeads.js'
 import { checkedL2, lieOf, parseL2Json, readRef } from './checkedL2.js'
 import { FEEDER_DIALECT } from './feederDialect.js'
@@ -40,7 +40,7 @@ export function openL2Upstreams(options: L2UpstreamsOptions): L2Upstreams {
     const isRpc = i < rpc.length
     const own = { ...limits, ...(isRpc ? RPC_LIMITS : FEEDER_LIMITS), ...options.limits }
     const transport = isRpc ? openJsonRpc(parseL2Json) : openFeeder
-    const upstream = createUpstream(address, { limits: own, clock, random, log, suffix: suffixes[i], transport })
+    const upstream = new Upstream(address, { limits: own, clock, random, log, suffix: suffixes[i], transport })
     dialects.set(upstream, isRpc ? rpcDialect : FEEDER_DIALECT)
   }
   const dialectOf = (upstream: Upstream) => dialects.get(upstream)!
@@ -62,7 +62,7 @@ export function openL2Upstreams(options: L2UpstreamsOptions): L2Upstreams {
     }
   }
   const fetcher = createFetcher(options, dialectOf)
-  const pool = createPool([...dialects.keys()], { checkChain, log, clock })
+  const pool = new Pool([...dialects.keys()], { checkChain, log, clock })
   const head = (upstream: Upstream, signal?: AbortSignal) => dialectOf(upstream).head(upstream, signal)
   const blocks: L2Upstreams['blocks'] = async function* (range) {
     for await (const { block, upstream } of prefetchBlocks(range, { pool, fetcher, limits, log, clock })) {
@@ -82,7 +82,7 @@ export function openL2Upstreams(options: L2UpstreamsOptions): L2Upstreams {
   } as const
 
   return {
-    start: pool.checkAll,
+    start: (signal) => pool.checkAll(signal),
     head: (signal) => pool.run((upstream) => head(upstream, signal), signal),
     watchHeads: (onHead, signal) => watchHeads({ pool, feed, log, clock }, onHead, signal),
     hashAt: async (number, signal) => {
@@ -105,10 +105,10 @@ export function openL2Upstreams(options: L2UpstreamsOptions): L2Upstreams {
       const upstream = origins.get(block)
       if (upstream) pool.quarantine(upstream, lieOf(upstream, block.number, check, message))
     },
-    status: pool.status,
-    stall: pool.stall,
-    progressed: pool.progressed,
-    close: pool.close,
+    status: () => pool.status(),
+    stall: () => pool.stall(),
+    progressed: () => pool.progressed(),
+    close: () => pool.close(),
   }
 }
 

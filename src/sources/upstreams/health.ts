@@ -1,38 +1,5 @@
 import type { UpstreamStatus } from './types.js'
 
-/** Health of an upstream: a circuit breaker over failed requests, a quarantine after invalid responses, and a score.
- *  Times are those of the clock it was created with. */
-export interface Health {
-  readonly state: UpstreamStatus['state']
-  readonly failures: number
-  readonly invalidResponses: number
-  readonly latencyMs: number | undefined
-  /** When it may be asked again; a past time when it may be asked now. */
-  readonly availableAtMs: number
-  /** When it may be asked despite an invalid response or a wrong chain, since no other upstream can be: what it sends
-   *  is checked again, and it may have recovered. */
-  readonly lastResortAtMs: number
-  /** Time since the first failure after the last success; 0 when the last request succeeded. */
-  readonly failingForMs: number
-  /** Remaining time of the pause that it asked for; 0 when it may be asked. */
-  readonly pausedForMs: number
-  /** Lower is healthier: the latency, raised by recent failures and invalid responses. */
-  readonly cost: number
-  succeeded(latencyMs: number): void
-  /** A request failed: opens the circuit breaker, each time for longer. Failures of requests that were sent before it
-   *  opened count as one. @param startedMs when the request was sent @returns how long it is open */
-  failed(startedMs: number): number
-  /** It sent an invalid response: quarantined, each time for longer. Invalid responses during quarantine were requested
-   *  before, and do not count again. @returns how long it is quarantined */
-  quarantine(): number
-  /** Skips it for `ms`; requests that are sent to it anyway are not blocked. */
-  stepBack(ms: number): void
-  /** Pauses requests for `ms`, as it asked for. */
-  pause(ms: number): void
-  /** It is of another chain: not asked for a while, each time for longer. @returns for how long */
-  refuse(): number
-}
-
 const FIRST_BACKOFF_MS = 100
 const MAX_BACKOFF_MS = 30_000
 const FIRST_QUARANTINE_MS = 60_000
@@ -47,95 +14,140 @@ const AVERAGE_WEIGHT = 0.2
 // A fast upstream that was not measured yet and a slow one differ by more than this.
 const BASE_COST_MS = 50
 
-/** Creates the health of an upstream that was not asked yet. @param random in [0, 1): back-off times are between half
- *  and whole */
-export function createHealth(nowMs: () => number, random: () => number): Health {
-  let consecutive = 0
-  let failures = 0
-  let invalidResponses = 0
-  let failingSinceMs = 0
-  let openUntilMs = Number.NEGATIVE_INFINITY
-  let openedMs = Number.NEGATIVE_INFINITY
-  let quarantinedUntilMs = Number.NEGATIVE_INFINITY
-  let wrongAtMs = Number.NEGATIVE_INFINITY
-  let pausedUntilMs = Number.NEGATIVE_INFINITY
-  let steppedBackUntilMs = Number.NEGATIVE_INFINITY
-  let refusals = 0
-  let refusedUntilMs = Number.NEGATIVE_INFINITY
-  let latencyMs: number | undefined
-  let successRate = 1
-  const rate = (success: number) => {
-    successRate += AVERAGE_WEIGHT * (success - successRate)
+/** Health of an upstream: a circuit breaker over failed requests, a quarantine after invalid responses, and a score.
+ *  Times are those of its clock. Healthy until it is asked. */
+export class Health {
+  readonly #nowMs: () => number
+  readonly #random: () => number
+  #consecutive = 0
+  #failures = 0
+  #invalidResponses = 0
+  #failingSinceMs = 0
+  #openUntilMs = Number.NEGATIVE_INFINITY
+  #openedMs = Number.NEGATIVE_INFINITY
+  #quarantinedUntilMs = Number.NEGATIVE_INFINITY
+  #wrongAtMs = Number.NEGATIVE_INFINITY
+  #pausedUntilMs = Number.NEGATIVE_INFINITY
+  #steppedBackUntilMs = Number.NEGATIVE_INFINITY
+  #refusals = 0
+  #refusedUntilMs = Number.NEGATIVE_INFINITY
+  #latencyMs: number | undefined
+  #successRate = 1
+
+  /** @param random in [0, 1): back-off times are between half and whole */
+  constructor(nowMs: () => number, random: () => number) {
+    this.#nowMs = nowMs
+    this.#random = random
   }
-  const grow = (firstMs: number, maxMs: number, count: number) =>
-    Math.min(maxMs, firstMs * 2 ** Math.min(count - 1, 30)) * (0.5 + random() / 2)
-  return {
-    get state() {
-      if (nowMs() < refusedUntilMs) return 'refused'
-      if (nowMs() < quarantinedUntilMs) return 'quarantined'
-      return consecutive > 0 ? 'failing' : 'ok'
-    },
-    get failures() {
-      return failures
-    },
-    get invalidResponses() {
-      return invalidResponses
-    },
-    get latencyMs() {
-      return latencyMs
-    },
-    get availableAtMs() {
-      return Math.max(openUntilMs, quarantinedUntilMs, pausedUntilMs, steppedBackUntilMs, refusedUntilMs)
-    },
-    get lastResortAtMs() {
-      const wrongUntilMs = Math.max(quarantinedUntilMs, refusedUntilMs)
-      return Math.max(openUntilMs, pausedUntilMs, Math.min(wrongUntilMs, wrongAtMs + LAST_RESORT_MS))
-    },
-    get failingForMs() {
-      return consecutive === 0 ? 0 : nowMs() - failingSinceMs
-    },
-    get pausedForMs() {
-      return Math.max(0, pausedUntilMs - nowMs())
-    },
-    get cost() {
-      return ((latencyMs ?? 0) + BASE_COST_MS) / Math.max(successRate, 0.01) ** 2
-    },
-    succeeded: (ms) => {
-      consecutive = 0
-      latencyMs = latencyMs === undefined ? ms : latencyMs + AVERAGE_WEIGHT * (ms - latencyMs)
-      rate(1)
-    },
-    failed: (startedMs) => {
-      if (startedMs < openedMs) return openUntilMs - openedMs
-      openedMs = nowMs()
-      failures++
-      if (consecutive++ === 0) failingSinceMs = openedMs
-      rate(0)
-      const ms = grow(FIRST_BACKOFF_MS, MAX_BACKOFF_MS, consecutive)
-      openUntilMs = openedMs + ms
-      return ms
-    },
-    quarantine: () => {
-      const isRetried = nowMs() >= wrongAtMs + LAST_RESORT_MS
-      if (nowMs() < quarantinedUntilMs && !isRetried) return quarantinedUntilMs - nowMs()
-      wrongAtMs = nowMs()
-      invalidResponses++
-      rate(0)
-      const ms = grow(FIRST_QUARANTINE_MS, MAX_QUARANTINE_MS, invalidResponses)
-      quarantinedUntilMs = nowMs() + ms
-      return ms
-    },
-    stepBack: (ms) => {
-      steppedBackUntilMs = nowMs() + ms
-    },
-    pause: (ms) => {
-      pausedUntilMs = Math.max(pausedUntilMs, nowMs() + ms)
-    },
-    refuse: () => {
-      wrongAtMs = nowMs()
-      const ms = grow(FIRST_REFUSAL_MS, MAX_REFUSAL_MS, ++refusals)
-      refusedUntilMs = nowMs() + ms
-      return ms
-    },
+
+  get state(): UpstreamStatus['state'] {
+    if (this.#nowMs() < this.#refusedUntilMs) return 'refused'
+    if (this.#nowMs() < this.#quarantinedUntilMs) return 'quarantined'
+    return this.#consecutive > 0 ? 'failing' : 'ok'
+  }
+
+  get failures(): number {
+    return this.#failures
+  }
+
+  get invalidResponses(): number {
+    return this.#invalidResponses
+  }
+
+  get latencyMs(): number | undefined {
+    return this.#latencyMs
+  }
+
+  /** When it may be asked again; a past time when it may be asked now. */
+  get availableAtMs(): number {
+    return Math.max(
+      this.#openUntilMs,
+      this.#quarantinedUntilMs,
+      this.#pausedUntilMs,
+      this.#steppedBackUntilMs,
+      this.#refusedUntilMs,
+    )
+  }
+
+  /** When it may be asked despite an invalid response or a wrong chain, since no other upstream can be: what it sends
+   *  is checked again, and it may have recovered. */
+  get lastResortAtMs(): number {
+    const wrongUntilMs = Math.max(this.#quarantinedUntilMs, this.#refusedUntilMs)
+    return Math.max(this.#openUntilMs, this.#pausedUntilMs, Math.min(wrongUntilMs, this.#wrongAtMs + LAST_RESORT_MS))
+  }
+
+  /** Time since the first failure after the last success; 0 when the last request succeeded. */
+  get failingForMs(): number {
+    return this.#consecutive === 0 ? 0 : this.#nowMs() - this.#failingSinceMs
+  }
+
+  /** Remaining time of the pause that it asked for; 0 when it may be asked. */
+  get pausedForMs(): number {
+    return Math.max(0, this.#pausedUntilMs - this.#nowMs())
+  }
+
+  /** Lower is healthier: the latency, raised by recent failures and invalid responses. */
+  get cost(): number {
+    return ((this.#latencyMs ?? 0) + BASE_COST_MS) / Math.max(this.#successRate, 0.01) ** 2
+  }
+
+  succeeded(latencyMs: number): void {
+    this.#consecutive = 0
+    this.#latencyMs ??= latencyMs
+    this.#latencyMs += AVERAGE_WEIGHT * (latencyMs - this.#latencyMs)
+    this.#rate(1)
+  }
+
+  /** A request failed: opens the circuit breaker, each time for longer. Failures of requests that were sent before it
+   *  opened count as one. @param startedMs when the request was sent @returns how long it is open */
+  failed(startedMs: number): number {
+    if (startedMs < this.#openedMs) return this.#openUntilMs - this.#openedMs
+    this.#openedMs = this.#nowMs()
+    this.#failures++
+    if (this.#consecutive++ === 0) this.#failingSinceMs = this.#openedMs
+    this.#rate(0)
+    const ms = this.#backOff(FIRST_BACKOFF_MS, MAX_BACKOFF_MS, this.#consecutive)
+    this.#openUntilMs = this.#openedMs + ms
+    return ms
+  }
+
+  /** It sent an invalid response: quarantined, each time for longer. Invalid responses during quarantine were requested
+   *  before, and do not count again. @returns how long it is quarantined */
+  quarantine(): number {
+    const nowMs = this.#nowMs()
+    const isRetried = nowMs >= this.#wrongAtMs + LAST_RESORT_MS
+    if (nowMs < this.#quarantinedUntilMs && !isRetried) return this.#quarantinedUntilMs - nowMs
+    this.#wrongAtMs = nowMs
+    this.#invalidResponses++
+    this.#rate(0)
+    const ms = this.#backOff(FIRST_QUARANTINE_MS, MAX_QUARANTINE_MS, this.#invalidResponses)
+    this.#quarantinedUntilMs = nowMs + ms
+    return ms
+  }
+
+  /** Skips it for `ms`; requests that are sent to it anyway are not blocked. */
+  stepBack(ms: number): void {
+    this.#steppedBackUntilMs = this.#nowMs() + ms
+  }
+
+  /** Pauses requests for `ms`, as it asked for. */
+  pause(ms: number): void {
+    this.#pausedUntilMs = Math.max(this.#pausedUntilMs, this.#nowMs() + ms)
+  }
+
+  /** It is of another chain: not asked for a while, each time for longer. @returns for how long */
+  refuse(): number {
+    this.#wrongAtMs = this.#nowMs()
+    const ms = this.#backOff(FIRST_REFUSAL_MS, MAX_REFUSAL_MS, ++this.#refusals)
+    this.#refusedUntilMs = this.#nowMs() + ms
+    return ms
+  }
+
+  #rate(success: 0 | 1): void {
+    this.#successRate += AVERAGE_WEIGHT * (success - this.#successRate)
+  }
+
+  #backOff(firstMs: number, maxMs: number, count: number): number {
+    return Math.min(maxMs, firstMs * 2 ** Math.min(count - 1, 30)) * (0.5 + this.#random() / 2)
   }
 }

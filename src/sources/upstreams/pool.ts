@@ -12,43 +12,6 @@ import { linkAbort } from './linkedAbort.js'
 import type { UpstreamStatus } from './types.js'
 import type { Upstream } from './upstream.js'
 
-/** The upstreams of one chain: runs tasks at the healthiest one. */
-export interface Pool {
-  readonly upstreams: readonly Upstream[]
-  /** Compares the chain of every upstream that can be reached. @throws WrongChain */
-  checkAll(signal?: AbortSignal): Promise<void>
-  /** Returns the result of the task at the healthiest upstream; when it fails there, at another one. While none can be
-   *  asked, waits.
-   *  @throws UpstreamLacksData when the task threw it at every upstream that could be asked; WrongChain when all
-   *  upstreams are of other chains, and none was of this one before; the reason of `signal`; any error of the task that
-   *  is not an UpstreamError. */
-  run<T>(task: (upstream: Upstream) => Promise<T>, signal?: AbortSignal): Promise<T>
-  /** As `run`; undefined where no upstream that could be asked has it. `what` names it in messages. */
-  find<T>(
-    what: string,
-    task: (upstream: Upstream) => Promise<T | undefined>,
-    signal?: AbortSignal,
-  ): Promise<T | undefined>
-  /** As `run`, only at `upstream`: throws its failures. */
-  runAt<T>(upstream: Upstream, task: (upstream: Upstream) => Promise<T>, signal?: AbortSignal): Promise<T>
-  /** Quarantines an upstream that sent an invalid response. */
-  quarantine(upstream: Upstream, error: UpstreamInvalidResponse): void
-  /** Returns the upstream that the next task would run at; undefined while none can be asked. */
-  preferred(): Upstream | undefined
-  /** False while it is skipped after failures or invalid responses. */
-  isAvailable(upstream: Upstream): boolean
-  /** Prefers this upstream as long as it is about as healthy as the others. */
-  prefer(upstream: Upstream): void
-  /** Status of each upstream, in order. */
-  status(): UpstreamStatus[]
-  /** Why the upstreams send nothing usable, and for how long; undefined while they answer with valid data. */
-  stall(): Stall | undefined
-  /** Data of the upstreams was stored: their earlier errors no longer count as a stall. */
-  progressed(): void
-  /** Closes the upstreams. Running, waiting and later tasks reject with UpstreamsClosed. */
-  close(): void
-}
-
 /** Why the upstreams send nothing usable. */
 export interface Stall {
   readonly error: UpstreamError
@@ -73,107 +36,83 @@ const PREFERENCE = 0.5
 // An invalid response that no other upstream corrects within this time stops following.
 const STALL_MS = 5000
 
-/** Creates a pool over the upstreams. */
-export function createPool(upstreams: readonly Upstream[], { checkChain, log, clock }: PoolOptions): Pool {
-  let current = upstreams[0]
-  const closing = linkAbort()
-  const sleep = async (ms: number, signal: AbortSignal | undefined) => {
-    const linked = linkAbort(signal, closing.signal)
-    await clock.sleep(ms, linked.signal).finally(linked.release)
-  }
-  const waitLog = createWaitLog(log, clock)
-  let isChainKnown = false
+/** The upstreams of one chain: runs tasks at the healthiest one. */
+export class Pool {
+  readonly upstreams: readonly Upstream[]
+  readonly #checkChain: PoolOptions['checkChain']
+  readonly #log: Logger
+  readonly #clock: Clock
+  readonly #waitLog: WaitLog
+  readonly #closing = linkAbort()
+  #current: Upstream
+  #isChainKnown = false
   /** The last invalid response since something was stored. */
-  let wrong: { error: UpstreamError; sinceMs: number } | undefined
-  let lastFailure: UpstreamError | undefined
-  let lastWrongChain: WrongChain | undefined
+  #wrong: { error: UpstreamError; sinceMs: number } | undefined
+  #lastFailure: UpstreamError | undefined
+  #lastWrongChain: WrongChain | undefined
 
-  const pick = (excluded?: ReadonlySet<Upstream>): Upstream | undefined => {
-    const nowMs = clock.nowMs()
-    let best: Upstream | undefined
-    let bestCost = Number.POSITIVE_INFINITY
-    // An upstream that has an alternative is skipped for its whole quarantine.
-    const isAlone = upstreams.every(({ health }) => isWrong(health))
-    for (const upstream of upstreams) {
-      const { health, limits } = upstream
-      if (excluded?.has(upstream) || nowMs < (isAlone ? health.lastResortAtMs : health.availableAtMs)) continue
-      // Half-open: one request at a time probes whether it has recovered.
-      if (health.state === 'failing' && limits.inFlight > 0) continue
-      const cost = health.cost * (upstream === current ? PREFERENCE : 1)
-      if (cost < bestCost) [best, bestCost] = [upstream, cost]
-    }
-    return best
+  constructor(upstreams: readonly Upstream[], { checkChain, log, clock }: PoolOptions) {
+    this.upstreams = upstreams
+    this.#current = upstreams[0]
+    this.#checkChain = checkChain
+    this.#log = log
+    this.#clock = clock
+    this.#waitLog = new WaitLog(log, clock)
   }
-  const waitMs = (excluded: ReadonlySet<Upstream>): number => {
-    const isAlone = upstreams.every(({ health }) => isWrong(health))
-    const times = upstreams
-      .filter((each) => !excluded.has(each))
-      .map(({ health }) => (isAlone ? health.lastResortAtMs : health.availableAtMs))
-    const soonest = Math.min(...times) - clock.nowMs()
-    return soonest > 0 ? Math.max(soonest, LEAST_WAIT_MS) : TRIAL_WAIT_MS
-  }
-  const quarantine = (upstream: Upstream, error: UpstreamInvalidResponse) => {
-    const { check, problem, blockNumber } = error
-    wrong = { error, sinceMs: wrong?.sinceMs ?? clock.nowMs() }
-    const ms = Math.round(upstream.health.quarantine())
-    const fields = { upstream: upstream.name, check, blockNumber, problem, quarantineMs: ms }
-    log.warn(fields, 'invalid response; the upstream is quarantined')
-  }
-  const runAt: Pool['runAt'] = async (upstream, task, signal) => {
-    try {
-      if (!upstream.isChecked) {
-        await checkChain(upstream, signal)
-        upstream.isChecked = true
-        isChainKnown = true
-      }
-      return await task(upstream)
-    } catch (error) {
-      if (error instanceof UpstreamInvalidResponse) quarantine(upstream, error)
-      if (error instanceof UpstreamRpcError) upstream.failed(error)
-      if (error instanceof UpstreamError && !(error instanceof UpstreamLacksData)) lastFailure = error
-      if (error instanceof WrongChain) lastWrongChain = error
-      if (error instanceof WrongChain && isNewlyWrong(upstream.health, clock.nowMs())) {
-        const retryInMs = Math.round(upstream.health.refuse())
-        const fields = { upstream: upstream.name, error: error.message, retryInMs }
-        log.error(fields, 'the upstream is of another chain; it is not used')
-      }
-      throw error
+
+  /** Compares the chain of every upstream that can be reached. @throws WrongChain */
+  async checkAll(signal?: AbortSignal): Promise<void> {
+    // All checks end before one is reported: a check still running would set the state of its upstream later.
+    const checks = this.upstreams.map((upstream) => this.runAt(upstream, async () => {}, signal))
+    for (const check of await Promise.allSettled(checks)) {
+      if (check.status === 'fulfilled') continue
+      // An unreachable upstream is compared before its first use.
+      if (!(check.reason instanceof UpstreamError) || check.reason instanceof WrongChain) throw check.reason
     }
   }
-  const run: Pool['run'] = async (task, signal) => {
-    const unavailable = new Set<Upstream>()
+
+  /** Returns the result of the task at the healthiest upstream; when it fails there, at another one. While none can be
+   *  asked, waits.
+   *  @throws UpstreamLacksData when the task threw it at every upstream that could be asked; WrongChain when all
+   *  upstreams are of other chains, and none was of this one before; the reason of `signal`; any error of the task that
+   *  is not an UpstreamError. */
+  async run<T>(task: (upstream: Upstream) => Promise<T>, signal?: AbortSignal): Promise<T> {
+    const excluded = new Set<Upstream>()
     let lastError: UpstreamError | undefined
-    let unavailableError: UpstreamLacksData | undefined
+    let lacksData: UpstreamLacksData | undefined
     for (;;) {
       signal?.throwIfAborted()
-      closing.signal.throwIfAborted()
-      const upstream = pick(unavailable)
+      this.#closing.signal.throwIfAborted()
+      const upstream = this.#pick(excluded)
       if (!upstream) {
-        if (unavailableError) throw unavailableError
-        const areRefused = !isChainKnown && upstreams.every(({ health }) => health.state === 'refused')
-        if (areRefused) throw lastError ?? lastWrongChain
-        const ms = waitMs(unavailable)
-        waitLog.waiting(upstreams, ms)
-        await sleep(ms, signal)
+        if (lacksData) throw lacksData
+        if (this.#areAllRefused()) throw lastError ?? this.#lastWrongChain
+        await this.#wait(excluded, signal)
         continue
       }
       try {
-        const result = await runAt(upstream, task, signal)
-        current = upstream
-        waitLog.over(upstream)
+        const result = await this.runAt(upstream, task, signal)
+        this.#current = upstream
+        this.#waitLog.over(upstream)
         return result
       } catch (error) {
         if (!(error instanceof UpstreamError)) throw error
         lastError = error
         if (!(error instanceof UpstreamLacksData)) continue
-        unavailable.add(upstream)
-        unavailableError = error
+        excluded.add(upstream)
+        lacksData = error
       }
     }
   }
-  const find: Pool['find'] = async (what, task, signal) => {
+
+  /** As `run`; undefined where no upstream that could be asked has it. `what` names it in messages. */
+  async find<T>(
+    what: string,
+    task: (upstream: Upstream) => Promise<T | undefined>,
+    signal?: AbortSignal,
+  ): Promise<T | undefined> {
     try {
-      return await run(async (upstream) => {
+      return await this.run(async (upstream) => {
         const found = await task(upstream)
         if (found === undefined) throw new UpstreamLacksData(upstream.name, what)
         return found
@@ -183,42 +122,118 @@ export function createPool(upstreams: readonly Upstream[], { checkChain, log, cl
       throw error
     }
   }
-  return {
-    upstreams,
-    run,
-    find,
-    runAt,
-    quarantine,
-    preferred: () => pick(),
-    isAvailable: ({ health }) => clock.nowMs() >= health.availableAtMs,
-    prefer: (upstream) => {
-      current = upstream
-    },
-    status: () => upstreams.map((upstream) => statusOf(upstream, clock.nowMs())),
-    stall: () => {
-      const nowMs = clock.nowMs()
-      const waitedMs = waitLog.waitingMs()
-      const wrongMs = wrong === undefined ? 0 : nowMs - wrong.sinceMs
-      const isStopped = wrong !== undefined && (wrongMs > STALL_MS || pick() === undefined)
-      const ms = Math.max(waitedMs > STALL_MS ? waitedMs : 0, isStopped ? wrongMs : 0)
-      const error = wrong?.error ?? lastFailure
-      return error && (isStopped || ms > 0) ? { error, ms } : undefined
-    },
-    progressed: () => {
-      wrong = undefined
-    },
-    close: () => {
-      closing.abort(new UpstreamsClosed())
-      for (const upstream of upstreams) upstream.close()
-    },
-    checkAll: async (signal) => {
-      // All checks end before one is reported: a check still running would set the state of its upstream later.
-      const checks = await Promise.allSettled(upstreams.map((upstream) => runAt(upstream, async () => {}, signal)))
-      for (const { reason } of checks.filter((check) => check.status === 'rejected')) {
-        // An unreachable upstream is compared before its first use.
-        if (!(reason instanceof UpstreamError) || reason instanceof WrongChain) throw reason
+
+  /** As `run`, only at `upstream`: throws its failures. */
+  async runAt<T>(upstream: Upstream, task: (upstream: Upstream) => Promise<T>, signal?: AbortSignal): Promise<T> {
+    try {
+      if (!upstream.isChecked) {
+        await this.#checkChain(upstream, signal)
+        upstream.isChecked = true
+        this.#isChainKnown = true
       }
-    },
+      return await task(upstream)
+    } catch (error) {
+      this.#noteFailure(upstream, error)
+      throw error
+    }
+  }
+
+  /** Quarantines an upstream that sent an invalid response. */
+  quarantine(upstream: Upstream, error: UpstreamInvalidResponse): void {
+    const { check, problem, blockNumber } = error
+    this.#wrong = { error, sinceMs: this.#wrong?.sinceMs ?? this.#clock.nowMs() }
+    const ms = Math.round(upstream.health.quarantine())
+    const fields = { upstream: upstream.name, check, blockNumber, problem, quarantineMs: ms }
+    this.#log.warn(fields, 'invalid response; the upstream is quarantined')
+  }
+
+  /** Returns the upstream that the next task would run at; undefined while none can be asked. */
+  preferred(): Upstream | undefined {
+    return this.#pick()
+  }
+
+  /** False while it is skipped after failures or invalid responses. */
+  isAvailable({ health }: Upstream): boolean {
+    return this.#clock.nowMs() >= health.availableAtMs
+  }
+
+  /** Prefers this upstream as long as it is about as healthy as the others. */
+  prefer(upstream: Upstream): void {
+    this.#current = upstream
+  }
+
+  /** Status of each upstream, in order. */
+  status(): UpstreamStatus[] {
+    return this.upstreams.map((upstream) => statusOf(upstream, this.#clock.nowMs()))
+  }
+
+  /** Why the upstreams send nothing usable, and for how long; undefined while they answer with valid data. */
+  stall(): Stall | undefined {
+    const wrong = this.#wrong
+    const waitedMs = this.#waitLog.waitingMs()
+    const wrongMs = wrong === undefined ? 0 : this.#clock.nowMs() - wrong.sinceMs
+    const isStopped = wrong !== undefined && (wrongMs > STALL_MS || this.#pick() === undefined)
+    const ms = Math.max(waitedMs > STALL_MS ? waitedMs : 0, isStopped ? wrongMs : 0)
+    const error = wrong?.error ?? this.#lastFailure
+    return error && (isStopped || ms > 0) ? { error, ms } : undefined
+  }
+
+  /** Data of the upstreams was stored: their earlier errors no longer count as a stall. */
+  progressed(): void {
+    this.#wrong = undefined
+  }
+
+  /** Closes the upstreams. Running, waiting and later tasks reject with UpstreamsClosed. */
+  close(): void {
+    this.#closing.abort(new UpstreamsClosed())
+    for (const upstream of this.upstreams) upstream.close()
+  }
+
+  #pick(excluded?: ReadonlySet<Upstream>): Upstream | undefined {
+    const nowMs = this.#clock.nowMs()
+    let best: Upstream | undefined
+    let bestCost = Number.POSITIVE_INFINITY
+    for (const upstream of this.upstreams) {
+      const { health, limits } = upstream
+      if (excluded?.has(upstream) || nowMs < this.#askableAtMs(upstream)) continue
+      // Half-open: one request at a time probes whether it has recovered.
+      if (health.state === 'failing' && limits.inFlight > 0) continue
+      const cost = health.cost * (upstream === this.#current ? PREFERENCE : 1)
+      if (cost < bestCost) [best, bestCost] = [upstream, cost]
+    }
+    return best
+  }
+
+  /** An upstream that has an alternative is skipped for its whole quarantine. */
+  #askableAtMs({ health }: Upstream): number {
+    const isAlone = this.upstreams.every((each) => isWrong(each.health))
+    return isAlone ? health.lastResortAtMs : health.availableAtMs
+  }
+
+  #areAllRefused(): boolean {
+    return !this.#isChainKnown && this.upstreams.every(({ health }) => health.state === 'refused')
+  }
+
+  /** Waits until an upstream can be asked, or until it is time to look again. */
+  async #wait(excluded: ReadonlySet<Upstream>, signal: AbortSignal | undefined): Promise<void> {
+    const times = this.upstreams.filter((each) => !excluded.has(each)).map((each) => this.#askableAtMs(each))
+    const soonest = Math.min(...times) - this.#clock.nowMs()
+    const ms = soonest > 0 ? Math.max(soonest, LEAST_WAIT_MS) : TRIAL_WAIT_MS
+    this.#waitLog.waiting(this.upstreams, ms)
+    const linked = linkAbort(signal, this.#closing.signal)
+    await this.#clock.sleep(ms, linked.signal).finally(linked.release)
+  }
+
+  #noteFailure(upstream: Upstream, error: unknown): void {
+    if (error instanceof UpstreamInvalidResponse) this.quarantine(upstream, error)
+    if (error instanceof UpstreamRpcError) upstream.failed(error)
+    if (error instanceof UpstreamError && !(error instanceof UpstreamLacksData)) this.#lastFailure = error
+    if (!(error instanceof WrongChain)) return
+    this.#lastWrongChain = error
+    if (!isNewlyWrong(upstream.health, this.#clock.nowMs())) return
+    const retryInMs = Math.round(upstream.health.refuse())
+    const fields = { upstream: upstream.name, error: error.message, retryInMs }
+    this.#log.error(fields, 'the upstream is of another chain; it is not used')
   }
 }
 
@@ -240,23 +255,34 @@ function statusOf({ name, health, limits }: Upstream, nowMs: number): UpstreamSt
 }
 
 /** Logs that no upstream can be asked: after a second, every half minute, and when it is over. */
-function createWaitLog(log: Logger, clock: Clock) {
-  let sinceMs: number | undefined
-  let saidMs: number | undefined
-  return {
-    waiting(upstreams: readonly Upstream[], ms: number): void {
-      const nowMs = clock.nowMs()
-      sinceMs ??= nowMs
-      if (nowMs + ms < (saidMs === undefined ? sinceMs + SILENT_MS : saidMs + REMIND_MS)) return
-      saidMs = nowMs
-      const states = upstreams.map(({ name, health }) => `${name}: ${health.state}`)
-      log.warn({ upstreams: states, retryInMs: Math.round(ms) }, 'no upstream can be asked; waiting')
-    },
-    waitingMs: (): number => (sinceMs === undefined ? 0 : clock.nowMs() - sinceMs),
-    over(upstream: Upstream): void {
-      if (saidMs !== undefined) log.info({ upstream: upstream.name }, 'an upstream can be asked again')
-      saidMs = undefined
-      sinceMs = undefined
-    },
+class WaitLog {
+  readonly #log: Logger
+  readonly #clock: Clock
+  #sinceMs: number | undefined
+  #loggedMs: number | undefined
+
+  constructor(log: Logger, clock: Clock) {
+    this.#log = log
+    this.#clock = clock
+  }
+
+  waiting(upstreams: readonly Upstream[], ms: number): void {
+    const nowMs = this.#clock.nowMs()
+    this.#sinceMs ??= nowMs
+    const dueMs = this.#loggedMs === undefined ? this.#sinceMs + SILENT_MS : this.#loggedMs + REMIND_MS
+    if (nowMs + ms < dueMs) return
+    this.#loggedMs = nowMs
+    const states = upstreams.map(({ name, health }) => `${name}: ${health.state}`)
+    this.#log.warn({ upstreams: states, retryInMs: Math.round(ms) }, 'no upstream can be asked; waiting')
+  }
+
+  waitingMs(): number {
+    return this.#sinceMs === undefined ? 0 : this.#clock.nowMs() - this.#sinceMs
+  }
+
+  over(upstream: Upstream): void {
+    if (this.#loggedMs !== undefined) this.#log.info({ upstream: upstream.name }, 'an upstream can be asked again')
+    this.#loggedMs = undefined
+    this.#sinceMs = undefined
   }
 }

@@ -12,35 +12,10 @@ import {
   UpstreamUnreachable,
 } from './errors.js'
 import { createFeatures, type Features } from './features.js'
-import { createHealth, type Health } from './health.js'
+import { Health } from './health.js'
 import { isThrottleCode, type RpcAnswer, type Transport, type UpstreamCall } from './jsonRpc.js'
 import { openJsonRpc, type TransportFactory } from './transport.js'
 import type { UpstreamAddress, UpstreamLimits } from './types.js'
-
-/** One upstream node with all its state. */
-export interface Upstream {
-  /** Redacted URL. */
-  readonly name: string
-  readonly health: Health
-  readonly limits: AdaptiveLimits
-  readonly features: Features
-  /** Whether its chain was compared; see `checkChain`. */
-  isChecked: boolean
-  /** Returns answers in the order of the calls, requested in batches of the size that the upstream accepts. Leaves
-   *  errors of single calls to the caller, apart from throttling. @throws UpstreamError; the reason of `signal`. */
-  request(calls: readonly UpstreamCall[], signal?: AbortSignal): Promise<RpcAnswer[]>
-  /** Returns the result of one call. @throws UpstreamRpcError for an error answer, and as `request`. */
-  call(method: string, params: readonly unknown[], signal?: AbortSignal): Promise<unknown>
-  /** Returns the result of an answer. @throws UpstreamRpcError */
-  resultOf(method: string, answer: RpcAnswer): unknown
-  /** Notes a failure that `request` does not see: an error answer that cannot be used. */
-  failed(error: UpstreamError): void
-  /** Removes credentials from a text of the upstream, for messages. */
-  redact(text: string): string
-  /** Listens for notifications; absent over HTTP. */
-  readonly listen?: NonNullable<Transport['listen']>
-  close(): void
-}
 
 interface UpstreamParts {
   limits: UpstreamLimits
@@ -53,34 +28,111 @@ interface UpstreamParts {
   transport?: TransportFactory
 }
 
-/** Creates an upstream that is not connected yet. @throws UsageError for an address that cannot be used. */
-export function createUpstream(
-  given: UpstreamAddress,
-  { limits, clock, random, log, suffix, transport: openTransport = openJsonRpc() }: UpstreamParts,
-): Upstream {
-  const address = parseUpstreamAddress(given, suffix)
-  const { name } = address
-  const transport = openTransport(address, limits, clock.unixMs)
-  const health = createHealth(clock.nowMs, random)
-  const adaptive = createAdaptiveLimits(limits.maxConcurrency, limits.maxBatch, clock.nowMs)
-  let closed = false
+/** One upstream node with all its state. Not connected until it is asked. */
+export class Upstream {
+  /** Redacted URL. */
+  readonly name: string
+  readonly health: Health
+  readonly limits: AdaptiveLimits
+  readonly features: Features
+  /** Listens for notifications; undefined over HTTP. */
+  readonly listen: Transport['listen']
+  /** Removes credentials from a text of the upstream, for messages. */
+  readonly redact: (text: string) => string
+  /** Whether its chain was compared; see `checkChain`. */
+  isChecked = false
+  readonly #transport: Transport
+  readonly #clock: Clock
+  readonly #log: Logger
+  #isClosed = false
+
+  /** @throws UsageError for an address that cannot be used */
+  constructor(
+    given: UpstreamAddress,
+    { limits, clock, random, log, suffix, transport: openTransport = openJsonRpc() }: UpstreamParts,
+  ) {
+    const address = parseUpstreamAddress(given, suffix)
+    this.name = address.name
+    this.redact = address.redact
+    this.health = new Health(clock.nowMs, random)
+    this.limits = createAdaptiveLimits(limits.maxConcurrency, limits.maxBatch, clock.nowMs)
+    this.features = createFeatures(clock.nowMs)
+    this.#transport = openTransport(address, limits, clock.unixMs)
+    this.listen = this.#transport.listen
+    this.#clock = clock
+    this.#log = log
+  }
+
+  /** Returns answers in the order of the calls, requested in batches of the size that the upstream accepts. Leaves
+   *  errors of single calls to the caller, apart from throttling. @throws UpstreamError; the reason of `signal`. */
+  async request(calls: readonly UpstreamCall[], signal?: AbortSignal): Promise<RpcAnswer[]> {
+    return this.#sendInBatches(calls, signal)
+  }
+
+  /** Returns the result of one call. @throws UpstreamRpcError for an error answer, and as `request`. */
+  async call(method: string, params: readonly unknown[], signal?: AbortSignal): Promise<unknown> {
+    return this.resultOf(method, (await this.#sendWhatFits([{ method, params }], signal))[0])
+  }
+
+  /** Returns the result of an answer. @throws UpstreamRpcError */
+  resultOf(method: string, answer: RpcAnswer): unknown {
+    if ('result' in answer) return answer.result
+    throw new UpstreamRpcError(this.name, method, answer.error.code, this.redact(answer.error.message))
+  }
+
+  /** Notes a failure that `request` does not see: an error answer that cannot be used. */
+  failed(error: UpstreamError): void {
+    this.#noteFailure(error, this.#clock.nowMs())
+  }
+
+  close(): void {
+    this.#isClosed = true
+    this.#transport.close()
+  }
+
+  async #sendInBatches(
+    calls: readonly UpstreamCall[],
+    signal: AbortSignal | undefined,
+    most = Number.POSITIVE_INFINITY,
+  ): Promise<RpcAnswer[]> {
+    const answers: RpcAnswer[] = []
+    while (answers.length < calls.length) {
+      const size = Math.max(1, Math.min(this.limits.batchSize, most))
+      answers.push(...(await this.#sendWhatFits(calls.slice(answers.length, answers.length + size), signal)))
+    }
+    return answers
+  }
+
+  async #sendWhatFits(calls: readonly UpstreamCall[], signal: AbortSignal | undefined): Promise<RpcAnswer[]> {
+    const startedMs = this.#clock.nowMs()
+    try {
+      return await this.#send(calls, signal)
+    } catch (error) {
+      if (error instanceof BatchesUnsupported) this.limits.forbidBatches()
+      const isSmallerBetter = error instanceof BatchesUnsupported || error instanceof UpstreamOversized
+      if (isSmallerBetter && calls.length > 1) return this.#sendInBatches(calls, signal, Math.floor(calls.length / 2))
+      if (error instanceof UpstreamError && !this.#isClosed) this.#noteFailure(error, startedMs)
+      throw error
+    }
+  }
 
   /** Sends one request in a slot of its own; reports the outcome to health and limits. */
-  const send = async (calls: readonly UpstreamCall[], signal: AbortSignal | undefined): Promise<RpcAnswer[]> => {
-    const release = await adaptive.acquire(signal)
-    let startedMs = clock.nowMs()
+  async #send(calls: readonly UpstreamCall[], signal: AbortSignal | undefined): Promise<RpcAnswer[]> {
+    const { health, limits, name } = this
+    const release = await limits.acquire(signal)
+    let startedMs = this.#clock.nowMs()
     try {
       // Another request may have been asked to wait while this one waited for its slot.
-      for (let ms = health.pausedForMs; ms > 0; ms = health.pausedForMs) await clock.sleep(ms, signal)
-      startedMs = clock.nowMs()
-      const answers = await transport.send(calls, signal)
-      throwOverload(name, answers, address.redact)
-      adaptive.succeeded(calls.length)
-      if (health.state === 'failing') log.info({ upstream: name }, 'the upstream answers again')
-      health.succeeded(clock.nowMs() - startedMs)
+      for (let ms = health.pausedForMs; ms > 0; ms = health.pausedForMs) await this.#clock.sleep(ms, signal)
+      startedMs = this.#clock.nowMs()
+      const answers = await this.#transport.send(calls, signal)
+      throwOverload(name, answers, this.redact)
+      limits.succeeded(calls.length)
+      if (health.state === 'failing') this.#log.info({ upstream: name }, 'the upstream answers again')
+      health.succeeded(this.#clock.nowMs() - startedMs)
       return answers
     } catch (error) {
-      if (isOverload(error)) adaptive.overloaded(startedMs)
+      if (isOverload(error)) limits.overloaded(startedMs)
       // Before the slot is free: the next request must see it.
       if (error instanceof UpstreamThrottled) health.pause(error.retryAfterMs ?? THROTTLE_PAUSE_MS)
       throw error
@@ -88,64 +140,14 @@ export function createUpstream(
       release()
     }
   }
-  const sendWhatFits = async (
-    calls: readonly UpstreamCall[],
-    signal: AbortSignal | undefined,
-  ): Promise<RpcAnswer[]> => {
-    const startedMs = clock.nowMs()
-    try {
-      return await send(calls, signal)
-    } catch (error) {
-      if (error instanceof BatchesUnsupported) adaptive.forbidBatches()
-      const isSmallerBetter = error instanceof BatchesUnsupported || error instanceof UpstreamOversized
-      if (isSmallerBetter && calls.length > 1) return sendInBatches(calls, signal, Math.floor(calls.length / 2))
-      if (error instanceof UpstreamError && !closed) noteFailure(error, startedMs)
-      throw error
-    }
-  }
-  const sendInBatches = async (
-    calls: readonly UpstreamCall[],
-    signal: AbortSignal | undefined,
-    most = Number.POSITIVE_INFINITY,
-  ): Promise<RpcAnswer[]> => {
-    const answers: RpcAnswer[] = []
-    while (answers.length < calls.length) {
-      const size = Math.max(1, Math.min(adaptive.batchSize, most))
-      answers.push(...(await sendWhatFits(calls.slice(answers.length, answers.length + size), signal)))
-    }
-    return answers
-  }
-  const noteFailure = (error: UpstreamError, startedMs: number) => {
-    // The next connection may reach another node.
-    if (error instanceof UpstreamUnreachable) upstream.isChecked = false
-    const wasOk = health.state === 'ok'
-    const retryInMs = Math.round(health.failed(startedMs))
-    if (wasOk) log.warn({ upstream: name, error: error.message, retryInMs }, 'a request to the upstream failed')
-    else log.debug({ upstream: name, error: error.message, retryInMs }, 'a request to the upstream failed')
-  }
-  const resultOf = (method: string, answer: RpcAnswer): unknown => {
-    if ('result' in answer) return answer.result
-    throw new UpstreamRpcError(name, method, answer.error.code, address.redact(answer.error.message))
-  }
 
-  const upstream: Upstream = {
-    name,
-    health,
-    limits: adaptive,
-    features: createFeatures(clock.nowMs),
-    isChecked: false,
-    request: (calls, signal) => sendInBatches(calls, signal),
-    resultOf,
-    call: async (method, params, signal) => resultOf(method, (await sendWhatFits([{ method, params }], signal))[0]),
-    failed: (error) => noteFailure(error, clock.nowMs()),
-    redact: address.redact,
-    listen: transport.listen,
-    close: () => {
-      closed = true
-      transport.close()
-    },
+  #noteFailure(error: UpstreamError, startedMs: number): void {
+    // The next connection may reach another node.
+    if (error instanceof UpstreamUnreachable) this.isChecked = false
+    const level = this.health.state === 'ok' ? 'warn' : 'debug'
+    const retryInMs = Math.round(this.health.failed(startedMs))
+    this.#log[level]({ upstream: this.name, error: error.message, retryInMs }, 'a request to the upstream failed')
   }
-  return upstream
 }
 
 // Without Retry-After the back-off of the circuit breaker follows; this is the least.

@@ -3,9 +3,9 @@ import { after, type TestContext, test } from 'node:test'
 import { silentLogger } from '../../../src/lib/logger.js'
 import { fetchHead } from '../../../src/sources/ethRpc/fetchBlocks.js'
 import { findUpstreamOnFork } from '../../../src/sources/ethRpc/findUpstreamOnFork.js'
-import { createPool } from '../../../src/sources/upstreams/pool.js'
+import { Pool } from '../../../src/sources/upstreams/pool.js'
 import { DEFAULT_UPSTREAM_LIMITS } from '../../../src/sources/upstreams/types.js'
-import { createUpstream } from '../../../src/sources/upstreams/upstream.js'
+import { Upstream } from '../../../src/sources/upstreams/upstream.js'
 import { openFixtureAnswers } from '../../support/chains/fixtureAnswers.js'
 import { createStandingClock } from '../../support/chains/rightChain.js'
 import { type ScriptedUpstream, startScriptedUpstream } from '../../support/upstream/scriptedUpstream.js'
@@ -18,10 +18,10 @@ async function open(t: TestContext) {
   const log = silentLogger
   const scripted: ScriptedUpstream[] = []
   for (let i = 0; i < 3; i++) scripted.push(await startScriptedUpstream(answers))
-  const upstreams = scripted.map(({ url }) =>
-    createUpstream({ url }, { limits: DEFAULT_UPSTREAM_LIMITS, clock, random: () => 0.5, log, suffix: '' }),
+  const upstreams = scripted.map(
+    ({ url }) => new Upstream({ url }, { limits: DEFAULT_UPSTREAM_LIMITS, clock, random: () => 0.5, log, suffix: '' }),
   )
-  const pool = createPool(upstreams, { checkChain: async () => {}, log, clock })
+  const pool = new Pool(upstreams, { checkChain: async () => {}, log, clock })
   t.after(async () => {
     pool.close()
     for (const each of scripted) await each.close()

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { createAdaptiveLimits } from '../../../src/sources/upstreams/adaptiveLimits.js'
 import { createBlockTime } from '../../../src/sources/upstreams/blockTime.js'
-import { createHealth } from '../../../src/sources/upstreams/health.js'
+import { Health } from '../../../src/sources/upstreams/health.js'
 import { parseRetryAfter } from '../../../src/sources/upstreams/retryAfter.js'
 import { fixtureBlocks } from '../../support/chains/fixture.js'
 
@@ -53,7 +53,7 @@ describe('health', () => {
   it('opens the circuit breaker for longer with each failure, up to 30 s, with jitter', () => {
     let nowMs = 0
     let random = 0
-    const health = createHealth(
+    const health = new Health(
       () => nowMs,
       () => random,
     )
@@ -75,7 +75,7 @@ describe('health', () => {
 
   it('quarantines for longer with each invalid response, and pauses as asked', () => {
     let nowMs = 0
-    const health = createHealth(
+    const health = new Health(
       () => nowMs,
       () => 0,
     )
@@ -101,11 +101,12 @@ describe('health', () => {
   })
 
   it('costs more after failures than a slower upstream that works', () => {
-    const [fast, slow] = [0, 1].map(() =>
-      createHealth(
-        () => 0,
-        () => 0,
-      ),
+    const [fast, slow] = [0, 1].map(
+      () =>
+        new Health(
+          () => 0,
+          () => 0,
+        ),
     )
     fast.succeeded(10)
     slow.succeeded(60)

@@ -13,7 +13,7 @@ import {
   UpstreamUnreachable,
 } from '../../../src/sources/upstreams/errors.js'
 import { DEFAULT_UPSTREAM_LIMITS, type UpstreamLimits } from '../../../src/sources/upstreams/types.js'
-import { createUpstream, type Upstream } from '../../../src/sources/upstreams/upstream.js'
+import { Upstream } from '../../../src/sources/upstreams/upstream.js'
 
 const json = { 'content-type': 'application/json' }
 const RIGHT = '{"jsonrpc":"2.0","id":1,"result":"0x1"}'
@@ -46,7 +46,7 @@ async function start(
   const server = createServer(listener)
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const { port } = server.address() as AddressInfo
-  const upstream = createUpstream(
+  const upstream = new Upstream(
     { url: `${scheme}://127.0.0.1:${port}` },
     {
       limits: { ...DEFAULT_UPSTREAM_LIMITS, maxResponseBytes: 10_000, ...limits },
