@@ -4,6 +4,7 @@ import { DEFAULT_LIMITS } from '../../src/rpc/core/limits.js'
 import type { Database } from '../../src/store/database.js'
 import { createChainReader } from '../../src/store/rows/chainReader.js'
 import { readChainSource } from '../../src/store/rows/chainSource.js'
+import { evmOutcome } from '../../test/support/evmOutcome.js'
 import { readHeadState } from './databases.js'
 import { createDefaultCommon, createDefaultVm, runDefaultCall, toPackageBlock } from './packageDefaults.js'
 import type { EngineName } from './plans.js'
@@ -22,7 +23,7 @@ export async function openCallEngine(engine: EngineName, db: Database): Promise<
   const head = chain.head()!
   if (engine !== 'defaults') {
     const service = await loadEvmService(db, engine)
-    return async (call) => service.call(call, head, DEFAULT_LIMITS, deadlineAfter(FAR_MS))
+    return (call) => evmOutcome(service, (evm) => evm.call(call, head, DEFAULT_LIMITS, deadlineAfter(FAR_MS)))
   }
   const source = readChainSource(db)
   const common = await createDefaultCommon(source as { genesis: { config: object } })

@@ -43,8 +43,8 @@ export interface RunTerms {
   recordsAccesses?: boolean
 }
 
-/** Calls at one block. `Run` is the return type of `run`: an outcome or a promise of one. */
-export interface CallContext<Run extends CallOutcome | Promise<CallOutcome> = CallOutcome | Promise<CallOutcome>> {
+/** What calls at one block depend on. */
+export interface CallContext {
   readonly header: Header
   /** Gas limit of the stored block, regardless of overrides. */
   readonly blockGasLimit: bigint
@@ -53,13 +53,13 @@ export interface CallContext<Run extends CallOutcome | Promise<CallOutcome> = Ca
   /** Wei. */
   balance(address: Uint8Array): bigint
   hasCode(address: Uint8Array): boolean
-  /** Runs the call and drops its changes. @throws CallFailed, CallRefused if it cannot start; CallMemoryExceeded;
-   *  DeadlineExceeded, if the interpreter checks the deadline. */
-  run(request: CallRequest, terms: RunTerms): Run
 }
 
 /** Calls with Cairn's interpreter. */
-export interface DetailedCallContext extends CallContext<CallOutcome> {
+export interface DetailedCallContext extends CallContext {
+  /** Runs the call and drops its changes. @throws CallFailed, CallRefused if it cannot start; CallMemoryExceeded;
+   *  DeadlineExceeded */
+  run(request: CallRequest, terms: RunTerms): CallOutcome
   isPrecompile(address: Uint8Array): boolean
   /** Addresses that are warm when the first frame of the call begins, judged by the state before it: 20 bytes each. */
   warmAtStart(request: CallRequest): Uint8Array[]

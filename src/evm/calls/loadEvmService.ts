@@ -1,4 +1,3 @@
-import { noDeadline } from '../../lib/deadline.js'
 import { type CommitWatch, createCommitWatch } from '../../store/commitWatch.js'
 import type { Database } from '../../store/database.js'
 import { createChainReader } from '../../store/rows/chainReader.js'
@@ -14,8 +13,7 @@ import { SlotCache } from '../state/slotCache.js'
 import { findAccessList } from './accessList.js'
 import { createBlockReplay } from './blockReplay.js'
 import { BUDGET_CHECK_INTERVALS, type Budget } from './budget.js'
-import { ZERO_ADDRESS } from './callChecks.js'
-import { clampGas, type RunTerms, requireOutput } from './callContext.js'
+import { clampGas, requireOutput } from './callContext.js'
 import { type CallRunnerParts, createCallRunner } from './callRunner.js'
 import { finishSearch, searchGasLimit } from './estimateGas.js'
 import type { EvmService } from './evmService.js'
@@ -28,20 +26,15 @@ export interface EvmReads {
   readonly chain: ChainReader
 }
 
-/** Creates an EVM service over an open database with that interpreter. Does not load the other one. */
+/** Creates an EVM service over an open database with that interpreter. */
 export async function loadEvmService(db: Database, kind: EvmKind, reads?: EvmReads): Promise<EvmService> {
-  if (kind === 'cairn') {
-    // Includes the curve precompiles, which a budgeted service never loads.
-    const { createForkTables } = await import('../interpreter/allPrecompiles.js')
-    const tables = createForkTables(await loadKzgVerifier())
-    return createEvmService(db, { ...(reads ?? createReads(db)), tables })
-  }
+  // Includes the curve precompiles, which a budgeted service never loads.
+  const { createForkTables } = await import('../interpreter/allPrecompiles.js')
+  const tables = createForkTables(await loadKzgVerifier())
+  const own = createEvmService(db, { ...(reads ?? createReads(db)), tables })
+  if (kind === 'cairn') return own
   const { createReferenceService } = await import('../reference/evmService.js')
-  let own: Promise<EvmService> | undefined
-  return createReferenceService(db, () => {
-    own ??= loadEvmService(db, 'cairn', reads)
-    return own
-  })
+  return createReferenceService(db, own)
 }
 
 /** Creates a service for the main thread: each call runs under the budget, which is also its deadline. It starts no
@@ -50,8 +43,6 @@ export function createBudgetedService(db: Database, reads: EvmReads, budget: Bud
   const tables = createTables((rules) => createPrecompileTable(rules, NO_CURVES))
   return createEvmService(db, { ...reads, tables, budget })
 }
-
-const WARM_TERMS: RunTerms = { gasLimit: 100_000n, memoryBytes: 2 ** 20, deadline: noDeadline }
 
 // Half a million slots. Up to 20,000 changes of new blocks are looked up, which takes some milliseconds; beyond that
 // the cache is cleared.
@@ -117,11 +108,6 @@ function createEvmService(
       }),
     simulate: (simulation, blockNumber, limits, deadline) =>
       inSnapshot(() => simulate(simulation, blockNumber, { limits, deadline })),
-    warm: () => {
-      const head = chain.head()
-      if (head === undefined || chain.coverage()?.stateFirst === undefined) return
-      watch.withSnapshot(() => runner.at(head).run({ to: ZERO_ADDRESS }, WARM_TERMS))
-    },
   }
 }
 

@@ -7,13 +7,19 @@ import { formatData } from '../../lib/hex.js'
 import type { ChainReader } from '../../store/rows/types.js'
 import type { StateReader } from '../../store/state/stateReader.js'
 import { requireCallTerms, ZERO_ADDRESS } from '../calls/callChecks.js'
-import type { CallContext, CallOutcome } from '../calls/callContext.js'
+import type { CallContext, CallOutcome, RunTerms } from '../calls/callContext.js'
 import type { CallRequest } from '../calls/callRequest.js'
 import { StateUnavailable } from '../errors.js'
 import { LARGE_CALL_BYTES, MemoryMeter } from '../interpreter/memoryMeter.js'
 import { createCodeCache, createStateProviders, type StateProvider } from '../state/stateProvider.js'
 import { createMachines, createPackageBlock, type PackageBlock, type ReferenceMachine } from './machine.js'
 import { createOverlay, type Overlay } from './overlay.js'
+
+/** Calls at one block with the package. */
+interface ReferenceCallContext extends CallContext {
+  /** Runs the call and drops its changes. @throws CallFailed, CallRefused if it cannot start; CallMemoryExceeded */
+  run(request: CallRequest, terms: RunTerms): Promise<CallOutcome>
+}
 
 /** Creates call contexts by block number, with one @ethereumjs EVM per fork. Calls must not overlap: a thread runs one
  *  at a time. Deadlines are not checked. */
@@ -35,7 +41,7 @@ export function createReferenceRunner(chain: ChainReader, reader: StateReader) {
   const overlay = createOverlay(backing, rootOf, meter)
   let machines: ReturnType<typeof createMachines> | undefined
 
-  const at = (blockNumber: number): CallContext<Promise<CallOutcome>> => {
+  const at = (blockNumber: number): ReferenceCallContext => {
     const block = chain.blockByNumber(blockNumber)
     if (!block || chain.coverage()?.stateFirst === undefined) throw new StateUnavailable(blockNumber)
     const { header } = block

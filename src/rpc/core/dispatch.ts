@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { EvmPending } from '../../evm/calls/evmPending.js'
 import { keyOfBytes } from '../../lib/bytes.js'
 import { DeadlineExceeded } from '../../lib/deadline.js'
 import { describeError, Interruption } from '../../lib/errors.js'
@@ -249,19 +250,21 @@ export function runCallMessage(
   return runCall(call, { ...context, blocks })
 }
 
-/** Runs the handler and encodes its result. An unknown error is logged with a request id and becomes `internal error`.
+/** Runs the handler, again if it needed an outcome of the EVM that is not available yet, and encodes its result. An unknown error is logged with a request id and becomes `internal error`.
  *  @throws Interruption, and nothing else */
 export function runCall(call: BoundCall, context: RpcContext): RpcOutcome | Promise<RpcOutcome> {
   const { method } = call
+  const describe = (error: unknown) => describeFailure(error, method, context.log)
+  const fail = (error: unknown) =>
+    error instanceof EvmPending
+      ? error.service.then((evm) => runCall(call, { ...context, evm }), describe)
+      : describe(error)
   try {
     const result = method.handler(context, ...call.args())
     if (!isPromise(result)) return { result: encodeResult(result) }
-    return result.then(
-      (value) => ({ result: encodeResult(value) }),
-      (error: unknown) => describeFailure(error, method, context.log),
-    )
+    return result.then((value) => ({ result: encodeResult(value) }), fail)
   } catch (error) {
-    return describeFailure(error, method, context.log)
+    return fail(error)
   }
 }
 

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import type { PendingBlock } from '../../chain/eth/types.js'
 import { openDecoder } from '../../decoding/decoder.js'
 import type { Budget } from '../../evm/calls/budget.js'
+import { createUnloadedService } from '../../evm/calls/evmPending.js'
 import type { EvmService } from '../../evm/calls/evmService.js'
 import type { EvmKind } from '../../evm/kinds.js'
 import type { TraceService } from '../../evm/tracing/traceService.js'
@@ -26,6 +27,8 @@ export interface OpenContext {
   readonly context: RpcContext
   readonly db: Database
   readonly watch: CommitWatch
+  /** Loads the EVM of `context` before a request needs it. */
+  loadEvm(): Promise<EvmService>
   /** Cairn's interpreter over the same connection, for the main thread. */
   loadBudgetedEvm(budget: Budget): Promise<EvmService>
   close(): void
@@ -60,12 +63,11 @@ export function openContext(options: {
   const db = openForReading(options.datadir)
   const watch = createCommitWatch(db, options)
   const chain = createChainReader(db, watch)
-  let service: EvmService | undefined
   let loading: Promise<EvmService> | undefined
   const loadEvm = () => {
     loading ??= import('../../evm/calls/loadEvmService.js').then(async ({ loadEvmService }) => {
-      service = await loadEvmService(db, options.evm ?? 'cairn', { watch, chain })
-      return service
+      context.evm = await loadEvmService(db, options.evm ?? 'cairn', { watch, chain })
+      return context.evm
     })
     return loading
   }
@@ -76,31 +78,14 @@ export function openContext(options: {
     )
     return traces
   }
-  const context: RpcContext = {
+  const context: RpcContext & { evm: EvmService } = {
     chain,
     transactions: createTransactionFinder(db),
     appearances: createAppearanceFinder(db),
     logs: createLogSource(db, watch),
     decoder: openDecoder(db),
     l2: createL2Reader(db),
-    evm: {
-      call: (...request) => service?.call(...request) ?? loadEvm().then((loaded) => loaded.call(...request)),
-      estimateGas: (...request) =>
-        service?.estimateGas(...request) ?? loadEvm().then((loaded) => loaded.estimateGas(...request)),
-      blockAccessList: (...request) =>
-        service?.blockAccessList(...request) ?? loadEvm().then((loaded) => loaded.blockAccessList(...request)),
-      executionWitness: (...request) =>
-        service?.executionWitness(...request) ?? loadEvm().then((loaded) => loaded.executionWitness(...request)),
-      proveAccount: (...request) =>
-        service?.proveAccount(...request) ?? loadEvm().then((loaded) => loaded.proveAccount(...request)),
-      stateRoots: (...request) =>
-        service?.stateRoots(...request) ?? loadEvm().then((loaded) => loaded.stateRoots(...request)),
-      createAccessList: (...request) =>
-        service?.createAccessList(...request) ?? loadEvm().then((loaded) => loaded.createAccessList(...request)),
-      simulate: (...request) =>
-        service?.simulate(...request) ?? loadEvm().then((loaded) => loaded.simulate(...request)),
-      warm: async () => (await loadEvm()).warm(),
-    },
+    evm: createUnloadedService(loadEvm),
     state: createStateReads(db),
     ranges: createHashedRanges(db),
     loadTraces,
@@ -123,7 +108,7 @@ export function openContext(options: {
     const { createBudgetedService } = await import('../../evm/calls/loadEvmService.js')
     return createBudgetedService(db, { watch, chain }, budget)
   }
-  return { context, db, watch, loadBudgetedEvm, close: () => void db.close() }
+  return { context, db, watch, loadEvm, loadBudgetedEvm, close: () => void db.close() }
 }
 
 /** Result of `web3_clientVersion`: `Cairn/v0.2.0/linux-x64/node20`. */

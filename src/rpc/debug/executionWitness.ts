@@ -1,5 +1,4 @@
 import { formatData } from '../../lib/hex.js'
-import { mapMaybePromise } from '../../lib/maybePromise.js'
 import { BLOCK_UNAVAILABLE, findBlock, STATE_UNAVAILABLE } from '../core/blockId.js'
 import { RpcError, SERVER_ERROR } from '../core/errors.js'
 import { defineMethod } from '../core/method.js'
@@ -32,12 +31,13 @@ export const executionWitness = defineMethod({
     const block = findBlock(chain, id)
     if (!block) return null
     if (block.header.number === 0) throw new RpcError(NO_PARENT.code, NO_PARENT.message)
-    return mapMaybePromise(evm.executionWitness(block.header.number, deadline), ({ state, codes, keys, headers }) => ({
+    const { state, codes, keys, headers } = evm.executionWitness(block.header.number, deadline)
+    return {
       // In this order, as geth and execution-apis#847 have them.
       state: state.map(formatData).sort(),
       codes: codes.map(formatData).sort(),
       keys: keys.map(formatData),
       headers: headers.map(formatData),
-    }))
+    }
   },
 })

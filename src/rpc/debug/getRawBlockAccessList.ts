@@ -1,6 +1,5 @@
 import { encodeBlockAccessList } from '../../chain/eth/blockAccessList.js'
 import { formatData } from '../../lib/hex.js'
-import { mapMaybePromise } from '../../lib/maybePromise.js'
 import { BLOCK_UNAVAILABLE, findBlock, STATE_UNAVAILABLE } from '../core/blockId.js'
 import { defineMethod } from '../core/method.js'
 import { data } from '../core/params.js'
@@ -22,8 +21,7 @@ export const getRawBlockAccessList = defineMethod({
     if (!block) return null
     const stored = chain.blockAccessList(block.header.number)
     if (stored) return formatData(stored)
-    return mapMaybePromise(evm.blockAccessList(block.header.number, deadline), (list) =>
-      list === undefined ? null : formatData(encodeBlockAccessList(list)),
-    )
+    const list = evm.blockAccessList(block.header.number, deadline)
+    return list === undefined ? null : formatData(encodeBlockAccessList(list))
   },
 })

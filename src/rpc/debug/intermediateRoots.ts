@@ -37,7 +37,7 @@ export const intermediateRoots = defineMethod({
       execution.run()
       changes.push(execution.journal.takeTouched())
     })
-    const roots = await evm.stateRoots(changes, block.header.number - 1, deadline)
+    const roots = evm.stateRoots(changes, block.header.number - 1, deadline)
     return roots.map(formatData)
   },
 })

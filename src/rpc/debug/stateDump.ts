@@ -65,7 +65,7 @@ function describeId(id: BlockId): string {
 }
 
 /** Accounts of the state after a block in the form of geth, ordered by the hashes of their addresses. */
-export async function dumpState(context: RpcContext, block: StoredBlock, terms: DumpTerms): Promise<object> {
+export function dumpState(context: RpcContext, block: StoredBlock, terms: DumpTerms): object {
   const { ranges, evm, deadline } = context
   const { number, stateRoot } = block.header
   const check = () => deadline.check()
@@ -79,7 +79,7 @@ export async function dumpState(context: RpcContext, block: StoredBlock, terms: 
       return { root: formatData(stateRoot).slice(2), accounts, next: formatData(entry.hash) }
     }
     slotsLeft -= Object.keys(storage).length
-    const { storageRoot } = await evm.proveAccount({ address: entry.address, slots: [] }, number, deadline)
+    const { storageRoot } = evm.proveAccount({ address: entry.address, slots: [] }, number, deadline)
     accounts[formatChecksumAddress(entry.address)] = formatAccount(context, entry, { storageRoot, storage, ...terms })
   }
   return { root: formatData(stateRoot).slice(2), accounts, ...(next === undefined ? {} : { next: formatData(next) }) }

@@ -1,5 +1,4 @@
 import { encodeDataJson } from '../../lib/hex.js'
-import { mapMaybePromise } from '../../lib/maybePromise.js'
 import { requireStateBlock } from '../core/blockId.js'
 import { SERVER_ERROR } from '../core/errors.js'
 import { defineMethod, JsonBytes } from '../core/method.js'
@@ -34,6 +33,6 @@ export const call = defineMethod({
   handler: ({ chain, evm, limits, deadline, blocks }, object, id, accounts, block) => {
     const request = overriddenRequest(chain, object, { accounts, block })
     const output = evm.call(request, blocks?.toBlock ?? requireStateBlock(chain, id), limits, deadline)
-    return mapMaybePromise(output, (bytes) => new JsonBytes(encodeDataJson(bytes)))
+    return new JsonBytes(encodeDataJson(output))
   },
 })

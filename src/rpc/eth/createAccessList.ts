@@ -1,5 +1,4 @@
 import { formatQuantity } from '../../lib/hex.js'
-import { mapMaybePromise } from '../../lib/maybePromise.js'
 import { findBlock, requireStateBlock } from '../core/blockId.js'
 import { defineMethod } from '../core/method.js'
 import { quantity64, text } from '../core/params.js'
@@ -50,11 +49,11 @@ export const createAccessList = defineMethod({
     const fees = hasFees(object.request) ? fillFees(context, object.request, findBlock(chain, number)!) : {}
     const filled = { ...object, request: { ...object.request, ...fees } }
     const request = overriddenRequest(chain, filled, { accounts })
-    const created = evm.createAccessList(request, number, limits, deadline)
-    return mapMaybePromise(created, ({ accessList, failure, gasUsed }) => ({
+    const { accessList, failure, gasUsed } = evm.createAccessList(request, number, limits, deadline)
+    return {
       accessList: accessList.map(formatAccess),
       error: failure,
       gasUsed: formatQuantity(gasUsed),
-    }))
+    }
   },
 })

@@ -1,5 +1,4 @@
 import { formatQuantity } from '../../lib/hex.js'
-import { mapMaybePromise } from '../../lib/maybePromise.js'
 import { requireStateBlock } from '../core/blockId.js'
 import { SERVER_ERROR } from '../core/errors.js'
 import { defineMethod } from '../core/method.js'
@@ -31,6 +30,6 @@ export const estimateGas = defineMethod({
   handler: ({ chain, evm, limits, deadline, blocks }, object, id, accounts, block) => {
     const request = overriddenRequest(chain, object, { accounts, block })
     const number = blocks?.toBlock ?? requireStateBlock(chain, id)
-    return mapMaybePromise(evm.estimateGas(request, number, limits, deadline), formatQuantity)
+    return formatQuantity(evm.estimateGas(request, number, limits, deadline))
   },
 })

@@ -4,7 +4,6 @@ import type { Transaction, TransactionType } from '../../chain/eth/types.js'
 import type { CallRequest } from '../../evm/calls/callRequest.js'
 import { EMPTY_BYTES } from '../../lib/bytes.js'
 import { formatData } from '../../lib/hex.js'
-import { mapMaybePromise } from '../../lib/maybePromise.js'
 import { findBlock, requireStateBlock, STATE_UNAVAILABLE } from '../core/blockId.js'
 import { RpcError, SERVER_ERROR } from '../core/errors.js'
 import { defineMethod, type ErrorDoc } from '../core/method.js'
@@ -84,10 +83,8 @@ export const fillTransaction = defineMethod({
     if (!chain.rulesOf(head).has(TYPE_FORKS[type])) refuse(`${TYPE_NOT_SUPPORTED}: type ${type}`)
     const { nonce = context.state.nonce(request.from ?? ZERO_ADDRESS, head.header.number), gas, ...rest } = request
     // As in geth, the estimate uses the fees that were sent, not those that are filled in.
-    const estimated = gas ?? evm.estimateGas(rest, head.header.number, limits, deadline)
-    return mapMaybePromise(estimated, (gasLimit) =>
-      formatFilled({ ...rest, ...fees, nonce, gasLimit, chainId: chain.chainId() }),
-    )
+    const gasLimit = gas ?? evm.estimateGas(rest, head.header.number, limits, deadline)
+    return formatFilled({ ...rest, ...fees, nonce, gasLimit, chainId: chain.chainId() })
   },
 })
 

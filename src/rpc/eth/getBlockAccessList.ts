@@ -1,7 +1,6 @@
 import { type AccountAccess, decodeBlockAccessList, type IndexedChange } from '../../chain/eth/blockAccessList.js'
 import { padLeft } from '../../lib/bytes.js'
 import { formatData, formatQuantity } from '../../lib/hex.js'
-import { mapMaybePromise } from '../../lib/maybePromise.js'
 import { BLOCK_UNAVAILABLE, findBlock, STATE_UNAVAILABLE } from '../core/blockId.js'
 import { defineMethod } from '../core/method.js'
 import { blockIdOrDecimal, required } from '../core/params.js'
@@ -23,10 +22,7 @@ export const getBlockAccessList = defineMethod({
     if (!block) return null
     const stored = chain.blockAccessList(block.header.number)
     if (stored) return decodeBlockAccessList(stored).map(formatAccess)
-    return mapMaybePromise(
-      evm.blockAccessList(block.header.number, deadline),
-      (list) => list?.map(formatAccess) ?? null,
-    )
+    return evm.blockAccessList(block.header.number, deadline)?.map(formatAccess) ?? null
   },
 })
 

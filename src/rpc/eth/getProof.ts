@@ -1,7 +1,6 @@
 import { EMPTY_TRIE_ROOT } from '../../chain/eth/trie.js'
 import { bytesToBigInt, equalBytes } from '../../lib/bytes.js'
 import { formatData, formatQuantity } from '../../lib/hex.js'
-import { mapMaybePromise } from '../../lib/maybePromise.js'
 import { requireStateBlock } from '../core/blockId.js'
 import { INVALID_PARAMS, invalidParams, SERVER_ERROR } from '../core/errors.js'
 import { defineMethod } from '../core/method.js'
@@ -90,7 +89,8 @@ export const getProof = defineMethod({
     if (keys.length > MAX_KEYS) throw invalidParams(TOO_MANY_KEYS.replace('…', String(keys.length)))
     const slots = keys.map((key) => key.slot)
     const proved = evm.proveAccount({ address, slots }, requireStateBlock(chain, id), deadline)
-    return mapMaybePromise(proved, ({ nodes, storageRoot, slots: proofs, nonce, balance, codeHash, exists }) => ({
+    const { nodes, storageRoot, slots: proofs, nonce, balance, codeHash, exists } = proved
+    return {
       address: formatData(address),
       accountProof: nodes.map(formatData),
       balance: formatQuantity(balance),
@@ -102,6 +102,6 @@ export const getProof = defineMethod({
         value: formatQuantity(bytesToBigInt(proofs[i].value)),
         proof: equalBytes(storageRoot, EMPTY_TRIE_ROOT) ? [] : proofs[i].nodes.map(formatData),
       })),
-    }))
+    }
   },
 })

@@ -8,7 +8,6 @@ import {
 } from '../../evm/calls/simulation/simulation.js'
 import { formatLog } from '../../index/logs/logJson.js'
 import { formatData, formatQuantity } from '../../lib/hex.js'
-import { mapMaybePromise } from '../../lib/maybePromise.js'
 import { requireStateBlock } from '../core/blockId.js'
 import { EXECUTION_REVERTED, INVALID_PARAMS, invalidParams, revertMessage } from '../core/errors.js'
 import { defineMethod } from '../core/method.js'
@@ -102,7 +101,7 @@ export const simulateV1 = defineMethod({
     }))
     const simulation = { blocks, isValidated: validation, tracesTransfers: traceTransfers }
     const simulated = evm.simulate(simulation, requireStateBlock(chain, id), limits, deadline)
-    return mapMaybePromise(simulated, (all) => all.map((each) => formatSimulated(each, returnFullTransactions)))
+    return simulated.map((each) => formatSimulated(each, returnFullTransactions))
   },
 })
 

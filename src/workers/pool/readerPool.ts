@@ -277,7 +277,7 @@ export function createReaderPool(options: ReaderPoolOptions): ReaderPool {
       void holder.reader.end()
     }
     const hadTime = performance.now() - (holder.reader.begunMs(job) ?? 0) >= job.runMs
-    if (options.evm !== 'cairn' || (job.cost !== 'evm' && hadTime)) return end()
+    if (job.cost !== 'evm' && hadTime) return end()
     if (job.cost === 'evm') scheduler.exchangeForSpare(holder)
     setTimeout(end, LINGER_MS).unref()
   }

@@ -44,7 +44,7 @@ claims.setUnterminable(false)
 leaveIfStopped()
 const methods = await loadMethods(options.methodsModule)
 if (options.loadEvm) {
-  await opened.context.evm.warm()
+  await opened.loadEvm()
   cryptoImplementations() // loads them, so that the first ECRECOVER does not
   await warmCalls(methods, opened.context)
 }

@@ -8,6 +8,7 @@ import { DEFAULT_LIMITS } from '../../../src/rpc/core/limits.js'
 import { openForReading } from '../../../src/store/open.js'
 import { asCode, LOG_BOMB, MEMORY_BOMBS } from '../../support/chains/bombs.js'
 import { createGenesis, writeGenesisChain } from '../../support/chains/genesisChain.js'
+import { evmOutcome } from '../../support/evmOutcome.js'
 
 const CODES = { ...MEMORY_BOMBS, LOG_BOMB, ANSWER: '602a5f5260205ff3' }
 const names = Object.keys(CODES)
@@ -22,8 +23,8 @@ const LIMITS = { ...DEFAULT_LIMITS, callMemoryBytes: 2 ** 21 }
 
 test('a budget of memory ends calls of the reference interpreter too, and the next one is as it should be', async () => {
   const service = await loadEvmService(db, 'reference')
-  const call = async (name: string, gas: bigint) =>
-    service.call({ to: parseHex(addressOf(name)), gas }, 0, LIMITS, deadlineAfter(60_000))
+  const call = (name: string, gas: bigint) =>
+    evmOutcome(service, (evm) => evm.call({ to: parseHex(addressOf(name)), gas }, 0, LIMITS, deadlineAfter(60_000)))
   for (const name of Object.keys(MEMORY_BOMBS)) {
     await assert.rejects(call(name, 500_000_000n), CallMemoryExceeded, name)
     assert.equal((await call('ANSWER', 100_000n))[31], 42)
