@@ -104,6 +104,14 @@ function readImports(): Import[] {
   )
 }
 
+test('docs/architecture.md has every folder on its floor', () => {
+  const rows = readFileSync(packagePath('docs/architecture.md'), 'utf8').matchAll(/^\| (\d+|–) \| (.*?) \|/gm)
+  const floors = Array.from(rows).flatMap(([, floor, cell]) =>
+    Array.from(cell.matchAll(/`src\/([^`]+)`/g), ([, folder]) => [folder, floor === '–' ? -1 : Number(floor)]),
+  )
+  assert.deepEqual(Object.fromEntries(floors), FLOORS)
+})
+
 test('every file imports only from lower floors or from its own folder', () => {
   const imports = readImports()
   assert.ok(imports.length > 50, `only ${imports.length} imports found: is src read?`)
