@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { DEFAULT_REPLICATION_LIMITS, type ReplicationLimits } from '../replication/http/replicationLimits.js'
 import type { RpcLimits } from '../rpc/core/context.js'
 import { DEFAULT_SUBSCRIPTION_LIMITS, type SubscriptionLimits } from '../rpc/subscriptions/limits.js'
-import { DEFAULT_SERVER_LIMITS, type ServerLimits } from '../server/limits/limits.js'
+import { DEFAULT_SERVER_LIMITS, type ServerLimits } from '../server/admission/limits.js'
 import type { SqlLimits } from '../server/sql/sqlLimits.js'
 import type { Config } from './config.js'
 

@@ -13,8 +13,6 @@ import type { Compatibility, L2SyncProgress, RpcLimits, SyncProgress } from '../
 import { createDispatcher, type InlineRunner, MAX_MAIN_THREAD_BYTES, type MethodTable } from '../rpc/core/dispatch.js'
 import { type OpenContext, openContext } from '../rpc/core/openContext.js'
 import { createResponseCache } from '../rpc/core/responseCache.js'
-import { createInlineCalls } from '../rpc/inline/inlineCalls.js'
-import { createInlinePolicy, type ThreadLoad } from '../rpc/inline/inlinePolicy.js'
 import { loadMethods } from '../rpc/loadMethods.js'
 import type { SubscriptionLimits } from '../rpc/subscriptions/limits.js'
 import { createSubscriptions } from '../rpc/subscriptions/subscriptions.js'
@@ -30,12 +28,14 @@ import { registerFollowMetrics } from '../server/admin/followMetrics.js'
 import { createHealthReporter } from '../server/admin/healthReport.js'
 import { createLagCheck } from '../server/admin/lag.js'
 import { registerReplicationMetrics } from '../server/admin/replicationMetrics.js'
+import { createAdmission } from '../server/admission/admission.js'
+import { createInlineCalls } from '../server/admission/inlineCalls.js'
+import { createInlinePolicy, type ThreadLoad } from '../server/admission/inlinePolicy.js'
+import type { ServerLimits } from '../server/admission/limits.js'
+import { createRefusalCounter } from '../server/admission/refusals.js'
 import { createHeadTracker } from '../server/head/headTracker.js'
 import type { CompressionPolicy } from '../server/http/compression.js'
 import { createHttpServer } from '../server/http/httpServer.js'
-import { createAdmission } from '../server/limits/admission.js'
-import type { ServerLimits } from '../server/limits/limits.js'
-import { createRefusalCounter } from '../server/limits/refusals.js'
 import { createPage } from '../server/page/page.js'
 import type { SqlLimits } from '../server/sql/sqlLimits.js'
 import { createTransactionForwarder } from '../server/transactionForwarder.js'
@@ -227,7 +227,7 @@ export async function startServing(options: ServingOptions): Promise<Serving> {
   const dispatcher = isMeasured ? measureCalls(calls, methods, metrics) : calls
   const accounting = openAccounting(options, { methods, metrics, log })
   const subscriptions = createSubscriptions({
-    ...{ db, slices: calls.slices!, limits: options.subscriptionLimits, failures, metrics, log },
+    ...{ db, timeBudget: calls.timeBudget!, limits: options.subscriptionLimits, failures, metrics, log },
   })
   const admission = createAdmission(options.serverLimits, (method) => methods.get(method)?.cost, metrics)
   const head = createHeadTracker({ chain: context.chain, watch }, options.serverLimits.minBlockWaitMs)

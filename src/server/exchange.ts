@@ -3,7 +3,7 @@ import { describeError } from '../lib/errors.js'
 import type { FailureLog } from '../lib/failureLog.js'
 import type { Logger } from '../lib/logger.js'
 import type { Metrics } from '../lib/metrics.js'
-import { type Abandonment, answerBody, type Response, refuseBody, SENT, type SendInParts } from '../rpc/core/answer.js'
+import { answerBody, type CancelSignal, type Response, refuseBody, SENT, type SendInParts } from '../rpc/core/answer.js'
 import { type Dispatcher, dispatchFor, type ObserveCall } from '../rpc/core/dispatch.js'
 import { CLOSE, encodeResponse, type ParsedBody, parseBody, sizeOf } from '../rpc/core/envelope.js'
 import { INTERNAL_ERROR, type RpcErrorBody } from '../rpc/core/errors.js'
@@ -18,13 +18,13 @@ import type { HostPolicy } from './access/hosts.js'
 import { type Accounting, openRecord, type RequestRecord } from './accounting/requestRecord.js'
 import type { HealthSource } from './admin/adminApp.js'
 import type { MetricsPage } from './admin/metricsPage.js'
+import { type Admission, BUSY } from './admission/admission.js'
+import type { ServerLimits } from './admission/limits.js'
+import { type OutputShare, type Reservation, SMALL_ANSWER_BYTES } from './admission/outputBudget.js'
+import type { RefusalCounter } from './admission/refusals.js'
 import type { HeadTracker } from './head/headTracker.js'
 import { behindRefusal, HEAD_HEADER, parseMinBlock } from './head/minBlock.js'
 import type { CompressionPolicy, Compressor } from './http/compression.js'
-import { type Admission, BUSY } from './limits/admission.js'
-import type { ServerLimits } from './limits/limits.js'
-import { type Lane, type Room, SMALL_ANSWER_BYTES } from './limits/outputBudget.js'
-import type { RefusalCounter } from './limits/refusals.js'
 import type { Page } from './page/page.js'
 import type { SqlEndpoint } from './sql/sqlEndpoint.js'
 
@@ -106,8 +106,8 @@ export interface Exchange {
   readonly compressor: Compressor
   readonly client: ClientFacts
   readonly reply: Reply
-  /** The lane of its connection. */
-  readonly lane: Lane
+  /** The share of its connection. */
+  readonly outputShare: OutputShare
   /** Response headers, alternating names and values. */
   readonly headers: string[]
   /** Undefined when requests are not recorded. */
@@ -123,7 +123,7 @@ const JSON_TYPES = ['application/json', 'application/json-rpc', 'application/jso
 /** Starts an exchange with the headers that every response has. */
 export function beginExchange(
   options: ServerOptions,
-  parts: { compressor: Compressor; client: ClientFacts; reply: Reply; lane: Lane },
+  parts: { compressor: Compressor; client: ClientFacts; reply: Reply; outputShare: OutputShare },
 ): Exchange {
   const head = options.head.text()
   const headers = head === undefined ? [] : [HEAD_HEADER, head]
@@ -192,7 +192,7 @@ function answerFrom(
   exchange: Exchange,
   { caller, body, minBlock }: { caller: Caller; body: string | Buffer; minBlock: string },
 ): void {
-  const { options, lane, client } = exchange
+  const { options, outputShare, client } = exchange
   const { admission, head, refusals } = options
   const wanted = parseMinBlock(minBlock)
   if (typeof wanted !== 'number') {
@@ -200,10 +200,10 @@ function answerFrom(
     return void sendError(exchange, 400, wanted)
   }
   const refuse = (refusal: Refusal) => sendRefusal(exchange, refusal, parseBody(body.toString()))
-  const held = admission.hold({ caller, lane, remoteAddress: client.remoteAddress }, body.length)
-  if (typeof held !== 'function') return void refuse(held)
+  const release = admission.takeSlot({ caller, outputShare, remoteAddress: client.remoteAddress }, body.length)
+  if (typeof release !== 'function') return void refuse(release)
   head.whenReached(wanted, (isReached) => {
-    held()
+    release()
     attempt(exchange, () => {
       stampHead(exchange)
       return isReached ? answer(exchange, caller, body) : refuse(behindRefusal(head.number(), wanted))
@@ -247,17 +247,17 @@ export function dispatcherOf(
   { access, dispatcher, subscriptions }: ServerOptions,
   parts: {
     caller: Caller
-    lane: Lane
+    outputShare: OutputShare
     body: ParsedBody
     remoteAddress: string | undefined
     subscriber?: Subscriber
     observe?: ObserveCall
   },
 ): Dispatcher {
-  const { caller, lane, body, subscriber, observe } = parts
+  const { caller, outputShare, body, subscriber, observe } = parts
   const openSession = () => ({ filters: subscriptions.filtersOf(ownerOf(parts)), subscriber })
   const refusal = access.guardCalls(caller, body.kind === 'batch')
-  return dispatchFor(dispatcher, { client: clientOf(caller, lane), openSession, refusal, observe })
+  return dispatchFor(dispatcher, { client: clientOf(caller, outputShare), openSession, refusal, observe })
 }
 
 /** Owner of filters and subscriptions. */
@@ -265,11 +265,11 @@ export function ownerOf({ caller, remoteAddress }: { caller: Caller; remoteAddre
   return { keyId: caller.keyId, countedAs: caller.keyId ?? clientOfAddress(remoteAddress) }
 }
 
-/** Runs a step of an exchange. An exception is logged, ends the exchange and releases its room. */
-export function attempt(exchange: Exchange, step: () => void | Promise<void>, room?: Room): void {
+/** Runs a step of an exchange. An exception is logged, ends the exchange and releases its reservation. */
+export function attempt(exchange: Exchange, step: () => void | Promise<void>, reservation?: Reservation): void {
   const { options, reply } = exchange
   const fail = (error: unknown) => {
-    room?.release()
+    reservation?.release()
     options.log.error({ error: describeError(error) }, 'a response failed')
     if (reply.isSent()) reply.destroy()
     else sendError(exchange, 500, { code: INTERNAL_ERROR, message: 'internal error' })
@@ -300,18 +300,18 @@ export function inSharedTime(
   { work, refuse }: { work: () => void | Promise<void>; refuse: () => void },
 ): void | Promise<void> {
   if (length <= SMALL_BODY_LENGTH) return work()
-  const holding = admission.bodies.open()
-  if (!holding.resize(length)) return refuse()
-  const slice = dispatcher.slices?.join()
+  const byteShare = admission.bodies.open()
+  if (!byteShare.resize(length)) return refuse()
+  const timeShare = dispatcher.timeBudget?.join()
   const workInTurn = () => {
-    holding.release()
+    byteShare.release()
     try {
       return work()
     } finally {
-      slice?.leave()
+      timeShare?.leave()
     }
   }
-  const turn = slice?.wait()
+  const turn = timeShare?.wait()
   return turn === undefined ? workInTurn() : turn.then(workInTurn)
 }
 
@@ -322,22 +322,29 @@ function answerText(exchange: Exchange, caller: Caller, bytes: string | Buffer):
   const observe = exchange.record?.receive(caller, body, Buffer.byteLength(bytes))
   const refusal = access.refuse(caller, callCount(body))
   if (refusal !== undefined) return sendRefusal(exchange, refusal, body)
-  const { lane, client, reply } = exchange
-  const calls = dispatcherOf(exchange.options, { caller, lane, body, remoteAddress: client.remoteAddress, observe })
+  const { outputShare, client, reply } = exchange
+  const calls = dispatcherOf(exchange.options, {
+    caller,
+    outputShare,
+    body,
+    remoteAddress: client.remoteAddress,
+    observe,
+  })
   if (!admission.isNeeded(body)) {
     const parts = answerBody(body, calls, undefined, sendInParts(exchange))
     return parts instanceof Promise
       ? parts.then((later) => sendAnswer(exchange, body, later))
       : sendAnswer(exchange, body, parts)
   }
-  admission.enter({
+  admission.admit({
     caller,
-    lane,
+    outputShare,
     remoteAddress: client.remoteAddress,
     text,
     body,
     isGone: () => reply.isGone(),
-    begin: (room) => attempt(exchange, () => answerIn(exchange, { dispatcher: calls, body, room }), room),
+    begin: (reservation) =>
+      attempt(exchange, () => answerIn(exchange, { dispatcher: calls, body, reservation }), reservation),
     refuse: (busy) => sendRefusal(exchange, busy, body),
   })
 }
@@ -345,29 +352,29 @@ function answerText(exchange: Exchange, caller: Caller, bytes: string | Buffer):
 /** Answers a body after its response was admitted. A batch is aborted when its client disconnects. */
 function answerIn(
   exchange: Exchange,
-  { dispatcher, body, room }: { dispatcher: Dispatcher; body: ParsedBody; room: Room },
+  { dispatcher, body, reservation }: { dispatcher: Dispatcher; body: ParsedBody; reservation: Reservation },
 ): void | Promise<void> {
   const { reply } = exchange
-  const conditions = body.kind === 'batch' ? { abandonment: abandonmentOf(reply), room } : undefined
+  const conditions = body.kind === 'batch' ? { cancelSignal: cancelSignalOf(reply), reservation } : undefined
   const send = (parts: Response) => {
-    if (conditions === undefined || !reply.hasLeft()) return sendAnswer(exchange, body, parts, room)
-    room.release()
+    if (conditions === undefined || !reply.hasLeft()) return sendAnswer(exchange, body, parts, reservation)
+    reservation.release()
     reply.destroy()
   }
-  const parts = answerBody(body, dispatcher, conditions, sendInParts(exchange, room))
+  const parts = answerBody(body, dispatcher, conditions, sendInParts(exchange, reservation))
   return parts instanceof Promise ? parts.then(send) : send(parts)
 }
 
 /** Sends the response to a call while its result is produced, uncompressed. Keeps a few megabytes in memory, whatever
  *  the response's length. */
-function sendInParts({ reply, headers, lane, options }: Exchange, reserved?: Room): SendInParts {
+function sendInParts({ reply, headers, outputShare, options }: Exchange, reserved?: Reservation): SendInParts {
   return async (beginning, rest) => {
-    const room = reserved ?? options.admission.output.hold(lane, PARTS_BYTES)
-    if (room?.settle(PARTS_BYTES) !== true || reply.isGone()) {
+    const reservation = reserved ?? options.admission.output.reserveNow(outputShare, PARTS_BYTES)
+    if (reservation?.settle(PARTS_BYTES) !== true || reply.isGone()) {
       rest.cancel()
       reply.destroy()
     } else await reply.sendParts(200, headers, partsOf(beginning, rest))
-    room?.release()
+    reservation?.release()
   }
 }
 
@@ -388,7 +395,7 @@ async function* partsOf(beginning: readonly Uint8Array[], rest: ResultStream): A
 
 /** Created here and not per call: V8 gives each object literal with a getter its own hidden class, which outlives
  *  it. */
-function abandonmentOf(reply: Reply): Abandonment {
+function cancelSignalOf(reply: Reply): CancelSignal {
   return {
     get aborted() {
       return reply.hasLeft()
@@ -398,22 +405,28 @@ function abandonmentOf(reply: Reply): Abandonment {
 
 /** Sends the response to a call or a batch, compressed if worthwhile. Sends an error when there is no memory to hold
  *  the response until the client has read it. */
-function sendAnswer(exchange: Exchange, body: ParsedBody, parts: Response, reserved?: Room): void | Promise<void> {
-  const { compressor, client, reply, headers, lane, options } = exchange
+function sendAnswer(
+  exchange: Exchange,
+  body: ParsedBody,
+  parts: Response,
+  reserved?: Reservation,
+): void | Promise<void> {
+  const { compressor, client, reply, headers, outputShare, options } = exchange
   if (parts === SENT || reply.isGone()) return reserved?.release()
   if (parts === undefined) return reply.send(204, headers, [], () => reserved?.release())
   const size = sizeOf(parts)
-  const room = reserved ?? (size > SMALL_ANSWER_BYTES ? options.admission.output.hold(lane, size) : undefined)
-  if (size > SMALL_ANSWER_BYTES && room?.settle(size) !== true) {
+  const reservation =
+    reserved ?? (size > SMALL_ANSWER_BYTES ? options.admission.output.reserveNow(outputShare, size) : undefined)
+  if (size > SMALL_ANSWER_BYTES && reservation?.settle(size) !== true) {
     reserved?.release()
     return sendRefusal(exchange, BUSY, body)
   }
-  const onTaken = room && (() => room.release())
+  const onTaken = reservation && (() => reservation.release())
   if (compressor.varies(size)) headers.push('Vary', 'Accept-Encoding')
   const coding = compressor.codingFor(client, size)
   if (coding === undefined) return reply.send(200, headers, parts, onTaken)
   return compressor.compress(parts, coding, reply).then((compressed) => {
-    if (compressed === undefined || reply.isGone()) return room?.release()
+    if (compressed === undefined || reply.isGone()) return reservation?.release()
     headers.push('Content-Encoding', coding)
     reply.send(200, headers, [compressed], onTaken)
   })

@@ -7,7 +7,7 @@ import { basename } from 'node:path'
 /** Niceness of reader threads: below the main thread, which then gets a core as soon as it has work. */
 export const READER_NICENESS = 10
 
-/** Niceness of the quick lane's thread: below the main thread, above threads with long requests. */
+/** Niceness of the quick queue's thread: below the main thread, above threads with long requests. */
 export const QUICK_NICENESS = 4
 
 /** Niceness of threads whose work the writing thread needs soon: below the writing thread, above readers. */

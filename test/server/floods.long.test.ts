@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { type TestContext, test } from 'node:test'
 import { WebSocket } from 'ws'
-import { DEFAULT_SERVER_LIMITS, type ServerLimits } from '../../src/server/limits/limits.js'
+import { DEFAULT_SERVER_LIMITS, type ServerLimits } from '../../src/server/admission/limits.js'
 import { openRaw, type RawConnection } from '../support/rawHttp.js'
 import { type Answer, post, request, startTestServer, testBothReaders } from '../support/serving.js'
 

@@ -42,14 +42,18 @@ test('a batch runs no more calls at once than its key may', async () => {
     running--
     return { result: Buffer.from('1') }
   }
-  const room = { wait: () => undefined, hold: () => true }
+  const reservation = { wait: () => undefined, add: () => true }
   for (const [maxConcurrent, expected] of [
     [3, 3],
     [100, 16],
     [undefined, 16],
   ] as const) {
     most = 0
-    await answerBody(body, { dispatch }, { abandonment: { aborted: false }, room: { ...room, maxConcurrent } })
+    await answerBody(
+      body,
+      { dispatch },
+      { cancelSignal: { aborted: false }, reservation: { ...reservation, maxConcurrent } },
+    )
     assert.equal(most, expected)
   }
 })

@@ -7,16 +7,16 @@ import { createFailureLog } from '../../src/lib/failureLog.js'
 import { silentLogger } from '../../src/lib/logger.js'
 import { createMetrics } from '../../src/lib/metrics.js'
 import type { Dispatcher } from '../../src/rpc/core/dispatch.js'
-import { createTimeSlices } from '../../src/rpc/core/timeSlices.js'
+import { createTimeBudget } from '../../src/rpc/core/timeBudget.js'
 import { DEFAULT_SUBSCRIPTION_LIMITS } from '../../src/rpc/subscriptions/limits.js'
 import { createSubscriptions } from '../../src/rpc/subscriptions/subscriptions.js'
 import { createAccess } from '../../src/server/access/access.js'
 import { KeyWatch } from '../../src/server/access/keyWatch.js'
+import { createAdmission } from '../../src/server/admission/admission.js'
+import { DEFAULT_SERVER_LIMITS } from '../../src/server/admission/limits.js'
+import { createRefusalCounter } from '../../src/server/admission/refusals.js'
 import { createHeadTracker } from '../../src/server/head/headTracker.js'
 import { createHttpServer } from '../../src/server/http/httpServer.js'
-import { createAdmission } from '../../src/server/limits/admission.js'
-import { DEFAULT_SERVER_LIMITS } from '../../src/server/limits/limits.js'
-import { createRefusalCounter } from '../../src/server/limits/refusals.js'
 import { attachWebSocket } from '../../src/server/websocket/websocketServer.js'
 import { createCommitWatch } from '../../src/store/commitWatch.js'
 import { createApiKeyReader } from '../../src/store/keys/apiKeys.js'
@@ -33,8 +33,15 @@ async function serve(t: TestContext, dispatcher: Dispatcher) {
   const log = silentLogger
   const metrics = createMetrics()
   const failures = createFailureLog(log, 'keys')
-  const slices = dispatcher.slices!
-  const subscriptions = createSubscriptions({ db, slices, limits: DEFAULT_SUBSCRIPTION_LIMITS, failures, metrics, log })
+  const timeBudget = dispatcher.timeBudget!
+  const subscriptions = createSubscriptions({
+    db,
+    timeBudget,
+    limits: DEFAULT_SUBSCRIPTION_LIMITS,
+    failures,
+    metrics,
+    log,
+  })
   t.after(() => subscriptions.close())
   const options = {
     dispatcher,
@@ -83,14 +90,14 @@ test('a long message is parsed in the time that batches share, a short one is no
     open = resolve
   })
   let joined = 0
-  const slice = { wait: () => opened, leave() {} }
-  const slices = {
+  const timeShare = { wait: () => opened, leave() {} }
+  const timeBudget = {
     join() {
       joined++
-      return slice
+      return timeShare
     },
   }
-  const { socket } = await serve(t, { slices, dispatch: () => ({ result: Buffer.from('1') }) })
+  const { socket } = await serve(t, { timeBudget, dispatch: () => ({ result: Buffer.from('1') }) })
   const ids: number[] = []
   socket.on('message', (data) => ids.push(JSON.parse(String(data)).id))
   socket.send(callText(1, 20_000))
@@ -102,11 +109,11 @@ test('a long message is parsed in the time that batches share, a short one is no
   assert.deepEqual(ids, [2, 1])
 })
 
-test('a batch over HTTP and one over WebSocket share one slice of a turn', async (t) => {
+test('a batch over HTTP and one over WebSocket share one share of a turn', async (t) => {
   let nowMs = 0
   let done = 0
   const { url, socket } = await serve(t, {
-    slices: createTimeSlices(() => nowMs),
+    timeBudget: createTimeBudget(() => nowMs),
     dispatch() {
       nowMs += 0.25
       done++

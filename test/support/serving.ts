@@ -2,7 +2,7 @@ import { type TestContext, test } from 'node:test'
 import { type Serving, type ServingOptions, startServing } from '../../src/cli/serving.js'
 import { DEFAULT_LIMITS } from '../../src/rpc/core/limits.js'
 import { DEFAULT_SUBSCRIPTION_LIMITS } from '../../src/rpc/subscriptions/limits.js'
-import { DEFAULT_SERVER_LIMITS } from '../../src/server/limits/limits.js'
+import { DEFAULT_SERVER_LIMITS } from '../../src/server/admission/limits.js'
 import { openForWriting } from '../../src/store/openForWriting.js'
 import { temporaryDirectory } from './temporary.js'
 

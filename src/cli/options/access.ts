@@ -1,7 +1,7 @@
 import { UsageError } from '../../lib/errors.js'
 import { DEFAULT_SUBSCRIPTION_LIMITS } from '../../rpc/subscriptions/limits.js'
 import { parseMethodPatterns } from '../../server/access/methodPatterns.js'
-import { DEFAULT_SERVER_LIMITS } from '../../server/limits/limits.js'
+import { DEFAULT_SERVER_LIMITS } from '../../server/admission/limits.js'
 import type { Option } from './option.js'
 import { flag, maybeNumber, maybeText, number } from './rows.js'
 

@@ -1,5 +1,5 @@
 import { DEFAULT_SUBSCRIPTION_LIMITS } from '../../rpc/subscriptions/limits.js'
-import { DEFAULT_SERVER_LIMITS } from '../../server/limits/limits.js'
+import { DEFAULT_SERVER_LIMITS } from '../../server/admission/limits.js'
 import type { Option } from './option.js'
 import { maybeNumber, number, parseSwitch } from './rows.js'
 

@@ -1,5 +1,5 @@
 import { DEFAULT_LIMITS } from '../../rpc/core/limits.js'
-import { DEFAULT_SERVER_LIMITS } from '../../server/limits/limits.js'
+import { DEFAULT_SERVER_LIMITS } from '../../server/admission/limits.js'
 import type { Option } from './option.js'
 import { number } from './rows.js'
 

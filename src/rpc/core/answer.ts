@@ -12,7 +12,7 @@ import {
 } from './envelope.js'
 import { RESPONSE_TOO_LARGE, type RpcErrorBody, SERVER_BUSY } from './errors.js'
 import { collectResult, type ResultStream, StreamBroken } from './resultStream.js'
-import { createTimeSlices } from './timeSlices.js'
+import { createTimeBudget } from './timeBudget.js'
 
 /** Limit on all responses of a batch; the rest is refused item by item. geth's default. */
 export const MAX_BATCH_RESPONSE_BYTES = 25_000_000
@@ -21,33 +21,33 @@ export const MAX_BATCH_RESPONSE_BYTES = 25_000_000
  *  not fill the queue. */
 const BATCH_WINDOW = 16
 
-/** Smaller batch responses are joined and sent without waiting for a time slice. */
+/** Smaller batch responses are joined and sent without waiting for a time share. */
 const QUICKLY_SENT_BYTES = 65_536
 
 /** Signals that the client no longer waits for the response. */
-export interface Abandonment {
+export interface CancelSignal {
   readonly aborted: boolean
 }
 
 /** Memory reservation for the responses of one body; clients that do not read would otherwise fill the memory. */
-export interface AnswerRoom {
+export interface ResponseBudget {
   /** Maximum calls of a batch that may run at once, if limited. */
   readonly maxConcurrent?: number
   /** Resolves when the next item of a batch may start; undefined if it may start now. */
   wait(): Promise<void> | undefined
   /** Changes the reservation by the number of bytes; false if there is not enough memory. */
-  hold(bytes: number): boolean
+  add(bytes: number): boolean
 }
 
 /** Conditions of running a batch. */
 export interface BatchConditions {
-  readonly abandonment: Abandonment
-  readonly room: AnswerRoom
+  readonly cancelSignal: CancelSignal
+  readonly reservation: ResponseBudget
 }
 
 const UNCONDITIONAL: BatchConditions = {
-  abandonment: { aborted: false },
-  room: { wait: () => undefined, hold: () => true },
+  cancelSignal: { aborted: false },
+  reservation: { wait: () => undefined, add: () => true },
 }
 
 const TOO_LARGE: RpcErrorBody = { code: RESPONSE_TOO_LARGE, message: 'response too large' }
@@ -129,38 +129,38 @@ async function answerInParts(
 async function answerBatch(
   items: readonly (RpcCall | InvalidCall)[],
   dispatcher: Dispatcher,
-  { abandonment, room }: BatchConditions,
+  { cancelSignal, reservation }: BatchConditions,
 ): Promise<Response> {
-  const answers = collectAnswers(items, room)
-  const window = Math.min(BATCH_WINDOW, room.maxConcurrent ?? BATCH_WINDOW)
+  const answers = collectAnswers(items, reservation)
+  const window = Math.min(BATCH_WINDOW, reservation.maxConcurrent ?? BATCH_WINDOW)
   const running: Promise<void>[] = []
-  const slice = (dispatcher.slices ?? createTimeSlices()).join()
-  for (let i = 0; i < answers.endIndex() && !abandonment.aborted; i++) {
+  const timeShare = (dispatcher.timeBudget ?? createTimeBudget()).join()
+  for (let i = 0; i < answers.endIndex() && !cancelSignal.aborted; i++) {
     for (;;) {
-      const turn = slice.wait()
+      const turn = timeShare.wait()
       if (turn !== undefined) await turn
       // Checked last, because other batches may have started items since.
-      const wait = room.wait()
-      if (wait === undefined || abandonment.aborted) break
-      slice.leave()
+      const wait = reservation.wait()
+      if (wait === undefined || cancelSignal.aborted) break
+      timeShare.leave()
       await wait
     }
     const answer = answerItem(items[i], dispatcher)
     if (answer instanceof Promise) running.push(answer.then((later) => answers.put(i, later)))
     else answers.put(i, answer)
     if (running.length >= window) {
-      slice.leave()
+      timeShare.leave()
       await running.shift()
     }
   }
-  slice.leave()
+  timeShare.leave()
   await Promise.all(running)
   // Batches that share time tend to finish together: joining and sending long responses is part of the shared work.
-  if (answers.sizeBytes() > QUICKLY_SENT_BYTES) await slice.wait()
+  if (answers.sizeBytes() > QUICKLY_SENT_BYTES) await timeShare.wait()
   try {
     return joinAnswers(answers.all())
   } finally {
-    slice.leave()
+    timeShare.leave()
   }
 }
 
@@ -175,7 +175,7 @@ interface BatchAnswers {
   all(): Response[]
 }
 
-function collectAnswers(items: readonly (RpcCall | InvalidCall)[], room: AnswerRoom): BatchAnswers {
+function collectAnswers(items: readonly (RpcCall | InvalidCall)[], reservation: ResponseBudget): BatchAnswers {
   const answers: Response[] = []
   let size = 0
   let end = items.length
@@ -184,7 +184,7 @@ function collectAnswers(items: readonly (RpcCall | InvalidCall)[], room: AnswerR
     for (let i = index; i < answers.length; i++) {
       const bytes = sizeOf(answers[i] ?? [])
       size -= bytes
-      room.hold(-bytes)
+      reservation.add(-bytes)
     }
     answers.length = Math.min(index, answers.length)
     end = index
@@ -194,7 +194,7 @@ function collectAnswers(items: readonly (RpcCall | InvalidCall)[], room: AnswerR
     put(index, answer) {
       if (index >= end) return
       const bytes = sizeOf(answer ?? [])
-      if (!room.hold(bytes)) return refuseFrom(index, SERVER_BUSY)
+      if (!reservation.add(bytes)) return refuseFrom(index, SERVER_BUSY)
       answers[index] = answer
       size += bytes
       // The last response exceeds the limit whatever else arrives.

@@ -26,7 +26,7 @@ import {
 import { JsonBytes, type Method } from './method.js'
 import type { CacheableCall, ResponseCache } from './responseCache.js'
 import type { Session } from './session.js'
-import { createTimeSlices, type TimeSlices } from './timeSlices.js'
+import { createTimeBudget, type TimeBudget } from './timeBudget.js'
 import { reasonOfAbsence } from './unavailableMethods.js'
 
 /** All methods by name. */
@@ -79,8 +79,8 @@ export interface Dispatcher {
   /** The outcome of a client's call: synchronous for `point` methods that wait for nothing, a promise for others. Never
    *  throws. */
   dispatch(call: RpcCall, client?: ClientId, openSession?: OpenSession): RpcOutcome | Promise<RpcOutcome>
-  /** Time slices that its batches share; without it, each batch runs as if alone. */
-  readonly slices?: TimeSlices
+  /** Main-thread time that its batches share; without it, each batch runs as if alone. */
+  readonly timeBudget?: TimeBudget
   /** Called for each invalid item with its error. */
   onInvalid?(error: RpcErrorBody): void
 }
@@ -96,11 +96,11 @@ export function dispatchFor(
     observe,
   }: { client: ClientId; openSession: OpenSession; refusal?: Refusal; observe?: ObserveCall },
 ): Dispatcher {
-  const { slices, onInvalid } = dispatcher
+  const { timeBudget, onInvalid } = dispatcher
   const dispatch = (call: RpcCall) => dispatcher.dispatch(call, client, openSession)
-  if (refusal === undefined && observe === undefined) return { slices, onInvalid, dispatch }
+  if (refusal === undefined && observe === undefined) return { timeBudget, onInvalid, dispatch }
   return {
-    slices,
+    timeBudget,
     onInvalid,
     dispatch(call) {
       const begunMs = observe === undefined ? 0 : performance.now()
@@ -150,7 +150,7 @@ export function createDispatcher(options: {
     }
   }
   return {
-    slices: createTimeSlices(),
+    timeBudget: createTimeBudget(),
     dispatch({ method: name, params }, client, openSession) {
       served.count++
       const method = methods.get(name)

@@ -4,7 +4,7 @@ import type { Metrics } from '../../lib/metrics.js'
 import type { Database } from '../../store/database.js'
 import { type ChainMark, EVERYTHING } from '../../store/rows/chainFollower.js'
 import type { ClientFilters } from '../core/session.js'
-import type { TimeSlices } from '../core/timeSlices.js'
+import type { TimeBudget } from '../core/timeBudget.js'
 import { type ChainFeed, createChainFeed } from './chainFeed.js'
 import type { Feed } from './feed.js'
 import { type Client, createFilters } from './filters.js'
@@ -29,16 +29,16 @@ const SWEEP_MS = 1_000
 const MISSED = 'some changes of the chain were missed; subscribe again'
 
 /** Subscriptions and filters over the connection of the main thread. Notifies of changes one after another, within the
- *  time that `slices` share. */
+ *  time of `timeBudget`. */
 export function createSubscriptions(options: {
   db: Database
-  slices: TimeSlices
+  timeBudget: TimeBudget
   limits: SubscriptionLimits
   failures: FailureLog
   metrics: Metrics
   log: Logger
 }): Subscriptions {
-  const { db, slices, limits, failures, metrics, log } = options
+  const { db, timeBudget, limits, failures, metrics, log } = options
   const registry = createSubscriptionRegistry()
   const chain = createChainFeed(db, registry, {
     onMissed: (error) => {
@@ -99,8 +99,8 @@ export function createSubscriptions(options: {
     let stale = findStale()
     if (stale.length === 0) return
     isTelling = true
-    const slice = slices.join()
-    const wait = () => slice.wait()
+    const timeShare = timeBudget.join()
+    const wait = () => timeShare.wait()
     try {
       while (stale.length > 0) {
         let isDone = true
@@ -117,7 +117,7 @@ export function createSubscriptions(options: {
     } catch (error) {
       failures.failed(error)
     } finally {
-      slice.leave()
+      timeShare.leave()
       isTelling = false
     }
   }

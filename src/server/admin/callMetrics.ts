@@ -64,7 +64,7 @@ export function measureCalls(
   }
   registerCallMetrics(figures, metrics)
   return {
-    slices: dispatcher.slices,
+    timeBudget: dispatcher.timeBudget,
     dispatch(call, client, openSession) {
       const begunMs = performance.now()
       const own = figuresOf(call.method)

@@ -4,12 +4,12 @@ import type { Metrics } from '../../lib/metrics.js'
 import { encodeResponse } from '../../rpc/core/envelope.js'
 import { INVALID_REQUEST, type RpcErrorBody } from '../../rpc/core/errors.js'
 import { retryHeaders } from '../access/access.js'
-import { BUSY } from '../limits/admission.js'
-import type { ServerLimits } from '../limits/limits.js'
-import type { Lane, OutputBudget } from '../limits/outputBudget.js'
-import type { ReadBudget } from '../limits/readBudget.js'
-import { createStallDetector, type StallDetector } from '../limits/stallDetector.js'
-import { createIdleQueue, createQueueEntry, type IdleQueue, type QueueEntry, unlink } from './idleQueue.js'
+import { BUSY } from '../admission/admission.js'
+import { createIdleQueue, createQueueEntry, type IdleQueue, type QueueEntry, unlink } from '../admission/idleQueue.js'
+import type { ServerLimits } from '../admission/limits.js'
+import type { OutputBudget, OutputShare } from '../admission/outputBudget.js'
+import type { ReadBudget } from '../admission/readBudget.js'
+import { createStallDetector, type StallDetector } from '../admission/stallDetector.js'
 import { bodyHeaders, formatPlainAnswer } from './responseParts.js'
 
 /** All connections of a server: plain, HTTP and WebSocket. */
@@ -18,11 +18,11 @@ export interface Connections {
    *  a complete request so far, then keep-alive connections, then WebSockets. If no connection is idle, the newest
    *  WebSocket with subscriptions is closed, so that the others keep theirs and new clients are answered. Returns
    *  undefined when all have requests; the new connection is refused. */
-  admit(socket: Socket): Activity | undefined
+  admit(socket: Socket): IdleTracker | undefined
   /** The socket must be open. */
-  activityOf(socket: Socket): Activity
+  idleTrackerOf(socket: Socket): IdleTracker
   /** The socket must be open. */
-  laneOf(socket: Socket): Lane
+  outputShareOf(socket: Socket): OutputShare
   /** Calls `check` regularly with the time of `performance.now()` until the server closes. */
   onSweep(check: (nowMs: number) => void): void
 }
@@ -30,10 +30,10 @@ export interface Connections {
 /** Protocol handler of a connection: the reader of plain requests, Node's HTTP parser, or `ws`. */
 export type ConnectionKind = 'plain' | 'http' | 'websocket'
 
-/** Tracks whether a connection is idle and may be closed to make room. */
-export interface Activity {
+/** Tracks whether a connection is idle and may be closed for a new one. */
+export interface IdleTracker {
   kind: ConnectionKind
-  /** A complete request has arrived: the connection must not be closed to make room. */
+  /** A complete request has arrived: the connection must not be closed for a new one. */
   begin(): void
   /** All received requests are answered. A connection that `listens` has subscriptions. */
   end(listens?: boolean): void
@@ -43,7 +43,7 @@ export interface Activity {
   upgrade(): void
 }
 
-const NO_ACTIVITY: Activity = { kind: 'http', begin() {}, end() {}, receive() {}, upgrade() {} }
+const NOT_TRACKED: IdleTracker = { kind: 'http', begin() {}, end() {}, receive() {}, upgrade() {} }
 
 const SWEEP_MS = 1000
 
@@ -58,8 +58,8 @@ const MAX_REFUSED = 100
 const LINGER_MS = 500
 
 interface Connection {
-  readonly lane: Lane
-  readonly activity: Activity
+  readonly outputShare: OutputShare
+  readonly idleTracker: IdleTracker
   readonly entry: QueueEntry<Socket>
   /** Progress of a client with a response to read. */
   readProgress: StallDetector | undefined
@@ -94,7 +94,7 @@ export function watchConnections(server: Server, { limits, output, reads, metric
     const taken = takenBytes(socket)
     connection.readProgress ??= createStallDetector(rule, nowMs)
     if (connection.readProgress.isStalled(taken, nowMs)) return true
-    if (!output.isContended() || connection.lane.usedBytes() < MUCH_BYTES) {
+    if (!output.isContended() || connection.outputShare.usedBytes() < MUCH_BYTES) {
       connection.contendedProgress = undefined
       return false
     }
@@ -154,20 +154,20 @@ export function watchConnections(server: Server, { limits, output, reads, metric
       }
       counts.accepted++
       const entry = createQueueEntry(socket)
-      const activity = createActivity(entry, queues)
+      const idleTracker = createIdleTracker(entry, queues)
       open.set(socket, {
-        lane: output.openLane(),
-        activity,
+        outputShare: output.open(),
+        idleTracker,
         entry,
         readProgress: undefined,
         contendedProgress: undefined,
       })
       socket.on('close', () => forget(socket))
-      return activity
+      return idleTracker
     },
     // A closed socket can still have responses in progress.
-    laneOf: (socket) => open.get(socket)?.lane ?? output.openLane(),
-    activityOf: (socket) => open.get(socket)?.activity ?? NO_ACTIVITY,
+    outputShareOf: (socket) => open.get(socket)?.outputShare ?? output.open(),
+    idleTrackerOf: (socket) => open.get(socket)?.idleTracker ?? NOT_TRACKED,
     onSweep: (check) => void checks.push(check),
   }
 }
@@ -192,29 +192,29 @@ function createQueues(): Queues {
   }
 }
 
-/** The activity of a new connection. It starts in `silent`. */
-function createActivity(entry: QueueEntry<Socket>, { silent, keptAlive, upgraded, listening }: Queues): Activity {
+/** The tracker of a new connection. It starts in `silent`. */
+function createIdleTracker(entry: QueueEntry<Socket>, { silent, keptAlive, upgraded, listening }: Queues): IdleTracker {
   let queue = silent
   const wait = () => {
     if (!entry.value.destroyed) queue.append(entry)
   }
   wait()
-  const activity: Activity = {
+  const idleTracker: IdleTracker = {
     kind: 'http',
     begin: () => unlink(entry),
     end(listens = false) {
-      if (activity.kind === 'websocket') queue = listens ? listening : upgraded
+      if (idleTracker.kind === 'websocket') queue = listens ? listening : upgraded
       else if (queue === silent) queue = keptAlive
       wait()
     },
     receive: wait,
     upgrade() {
       queue = upgraded
-      activity.kind = 'websocket'
+      idleTracker.kind = 'websocket'
       wait()
     },
   }
-  return activity
+  return idleTracker
 }
 
 function registerConnectionMetrics(
@@ -232,7 +232,7 @@ function registerConnectionMetrics(
     'Open connections by protocol handler: plain, http (the parser of Node.js), websocket.',
     () => {
       const kinds = { plain: 0, http: 0, websocket: 0 }
-      for (const { activity } of open.values()) kinds[activity.kind]++
+      for (const { idleTracker } of open.values()) kinds[idleTracker.kind]++
       return Object.entries(kinds).map(([kind, count]) => [{ kind }, count])
     },
   )

@@ -1,9 +1,9 @@
 import type { IncomingMessage } from 'node:http'
+import type { ByteBudget } from '../admission/byteBudget.js'
+import type { ServerLimits } from '../admission/limits.js'
+import type { ReadBudget } from '../admission/readBudget.js'
+import { createStallDetector } from '../admission/stallDetector.js'
 import { createGrowingBytes, type GrowingBytes } from '../connections/growingBytes.js'
-import type { ByteBudget } from '../limits/byteBudget.js'
-import type { ServerLimits } from '../limits/limits.js'
-import type { ReadBudget } from '../limits/readBudget.js'
-import { createStallDetector } from '../limits/stallDetector.js'
 
 /** Why a body was not read completely: too long, too slow, or no memory. */
 export type BodyFailure = 'large' | 'slow' | 'busy'
@@ -44,16 +44,16 @@ export function createBodyReader({ bodies, reads, limits, onSweep }: BodyReaderO
     read(request, maxBytes, taker) {
       const length = Number(request.headers['content-length'] ?? maxBytes)
       if (length > maxBytes) return taker.fail('large')
-      const holding = bodies.open()
+      const byteShare = bodies.open()
       const progress = createStallDetector(rule, performance.now())
       let first: Buffer | undefined
       let growing: GrowingBytes | undefined
       const size = () => growing?.sizeBytes() ?? first?.length ?? 0
-      const turns = reads.open(request)
+      const readShare = reads.open(request)
       const stop = () => {
         reading.delete(check)
-        turns.close()
-        holding.release()
+        readShare.close()
+        byteShare.release()
         request.off('data', onData).off('end', onEnd).off('close', stop)
       }
       const fail = (reason: BodyFailure) => {
@@ -74,9 +74,9 @@ export function createBodyReader({ bodies, reads, limits, onSweep }: BodyReaderO
           }
           growing.append(chunk)
         }
-        if (!holding.resize(growing?.capacityBytes() ?? chunk.length)) return fail('busy')
+        if (!byteShare.resize(growing?.capacityBytes() ?? chunk.length)) return fail('busy')
         // A small body usually arrives in one chunk; it is not throttled.
-        if (size() < length) turns.count(chunk.length)
+        if (size() < length) readShare.count(chunk.length)
         taker.onPiece()
       }
       const onEnd = () => {

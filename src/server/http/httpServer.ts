@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type RequestListener, type Server, 
 import type { Socket } from 'node:net'
 import { encodeResponse, parseBody, sizeOf } from '../../rpc/core/envelope.js'
 import { INVALID_REQUEST, type RpcErrorBody } from '../../rpc/core/errors.js'
-import { createTimeSlices } from '../../rpc/core/timeSlices.js'
+import { createTimeBudget } from '../../rpc/core/timeBudget.js'
 import {
   type Caller,
   type Credentials,
@@ -15,8 +15,13 @@ import {
 import { corsHeaders, preflightHeaders, type ResponseHeader } from '../access/cors.js'
 import { createHostCheck } from '../access/hosts.js'
 import { openRecord } from '../accounting/requestRecord.js'
+import { BUSY } from '../admission/admission.js'
+import type { ByteBudget, ByteShare } from '../admission/byteBudget.js'
+import { createReadBudget, type ReadBudget } from '../admission/readBudget.js'
+import type { RefusalReason } from '../admission/refusals.js'
+import { createRequestQueue, type RequestQueue } from '../admission/requestQueue.js'
+import { createWriteQueue, type WriteQueue } from '../admission/writeQueue.js'
 import { type Connections, TOO_SLOW, watchConnections } from '../connections/connections.js'
-import { createOutbox, type Outbox } from '../connections/outbox.js'
 import { bodyHeaders, JOIN_BYTES, joinParts } from '../connections/responseParts.js'
 import { writeParts } from '../connections/writeParts.js'
 import {
@@ -31,11 +36,6 @@ import {
   sendRefusal,
   stampHead,
 } from '../exchange.js'
-import { BUSY } from '../limits/admission.js'
-import type { ByteBudget, Holding } from '../limits/byteBudget.js'
-import { createFairTurns, type FairTurns } from '../limits/fairTurns.js'
-import { createReadBudget, type ReadBudget } from '../limits/readBudget.js'
-import type { RefusalReason } from '../limits/refusals.js'
 import { type PlainHandler, takePlainRequests } from '../plain/plainConnections.js'
 import { MAX_SQL_BODY_BYTES } from '../sql/sqlLimits.js'
 import { type BodyReader, createBodyReader } from './bodyReader.js'
@@ -75,7 +75,7 @@ export interface HttpServer {
   /** Read budget of all connections. */
   readonly reads: ReadBudget
   /** Fair scheduling of short requests on all connections. */
-  readonly fairTurns: FairTurns
+  readonly requestQueue: RequestQueue
   /** Closes connections without a request in progress. */
   closeIdle(): void
   /** Closes all connections. */
@@ -104,12 +104,12 @@ export function createHttpServer(options: ServerOptions): HttpServer {
     ...UPGRADES,
   })
   const reads = createReadBudget()
-  const fairTurns = createFairTurns(options.dispatcher.slices ?? createTimeSlices())
+  const requestQueue = createRequestQueue(options.dispatcher.timeBudget ?? createTimeBudget())
   const watched = watchConnections(server, { limits, output: admission.output, reads, metrics })
   const shared: Shared = {
     options,
     compressor: createCompressor(options.compression),
-    outbox: createOutbox(),
+    writeQueue: createWriteQueue(),
     connections: watched,
     bodies: createBodyReader({ bodies: admission.bodies, reads, limits, onSweep: watched.onSweep }),
     reads,
@@ -152,7 +152,7 @@ export function createHttpServer(options: ServerOptions): HttpServer {
   const plain = options.plainHttp
     ? takePlainRequests(server, {
         handler: createPlainHandler(shared, isServedHost),
-        outbox: shared.outbox,
+        writeQueue: shared.writeQueue,
         timeouts: {
           idleMs: IDLE_MS,
           requestMs: REQUEST_MS,
@@ -162,7 +162,7 @@ export function createHttpServer(options: ServerOptions): HttpServer {
         bodies: admission.bodies,
         reads,
         refusals,
-        fairTurns,
+        requestQueue,
         admit: watched.admit,
         onSweep: watched.onSweep,
       })
@@ -172,7 +172,7 @@ export function createHttpServer(options: ServerOptions): HttpServer {
     server,
     connections: watched,
     reads,
-    fairTurns,
+    requestQueue,
     closeIdle() {
       server.closeIdleConnections()
       plain?.closeIdle()
@@ -197,17 +197,17 @@ function admitToNode(server: Server, connections: Connections): void {
 /** Answers the requests of a connection one after another. Node emits all pipelined requests at once and sends their
  *  responses in this order anyway. Reading stops while requests wait; they count against `bodies`. */
 function createTurns(bodies: ByteBudget, connections: Connections) {
-  const waiting = new WeakMap<Socket, { queue: (() => void)[]; holding: Holding }>()
+  const waiting = new WeakMap<Socket, { queue: (() => void)[]; byteShare: ByteShare }>()
   return (socket: Socket, response: ServerResponse, take: () => void) => {
     const begin = () => {
       response.once('close', () => {
-        const { queue, holding } = waiting.get(socket)!
+        const { queue, byteShare } = waiting.get(socket)!
         const next = socket.destroyed ? undefined : queue.shift()
-        holding.resize(queue.length * WAITING_REQUEST_BYTES)
+        byteShare.resize(queue.length * WAITING_REQUEST_BYTES)
         if (next === undefined) {
           waiting.delete(socket)
-          holding.release()
-          connections.activityOf(socket).end()
+          byteShare.release()
+          connections.idleTrackerOf(socket).end()
           return
         }
         next()
@@ -215,18 +215,18 @@ function createTurns(bodies: ByteBudget, connections: Connections) {
         if (queue.length > 0) stopReading(socket)
         else socket.resume()
       })
-      connections.activityOf(socket).begin()
+      connections.idleTrackerOf(socket).begin()
       take()
     }
     const line = waiting.get(socket)
     if (line === undefined) {
-      waiting.set(socket, { queue: [], holding: bodies.open() })
+      waiting.set(socket, { queue: [], byteShare: bodies.open() })
       begin()
       return
     }
     line.queue.push(begin)
     stopReading(socket)
-    if (!line.holding.resize(line.queue.length * WAITING_REQUEST_BYTES)) socket.destroy()
+    if (!line.byteShare.resize(line.queue.length * WAITING_REQUEST_BYTES)) socket.destroy()
   }
 }
 
@@ -288,7 +288,7 @@ function answerPreflight(
 interface Shared {
   readonly options: ServerOptions
   readonly compressor: Compressor
-  readonly outbox: Outbox
+  readonly writeQueue: WriteQueue
   readonly connections: Connections
   readonly bodies: BodyReader
   readonly reads: ReadBudget
@@ -311,7 +311,12 @@ function createPlainHandler(
     clientOf,
     answer({ head: { origin, acceptEncoding, minBlock }, admitted, body, socket }, reply) {
       const client = { origin, acceptEncoding, minBlock, remoteAddress: socket.remoteAddress, key: admitted.name }
-      const exchange = beginExchange(options, { compressor, client, reply, lane: connections.laneOf(socket) })
+      const exchange = beginExchange(options, {
+        compressor,
+        client,
+        reply,
+        outputShare: connections.outputShareOf(socket),
+      })
       answerCalls(exchange, admitted, body)
     },
   }
@@ -332,23 +337,23 @@ function receiveSql(
   { options, connections, bodies }: Shared,
   { request, response, caller }: { request: IncomingMessage; response: ServerResponse; caller: Caller | Refusal },
 ): void {
-  const activity = connections.activityOf(request.socket)
+  const idleTracker = connections.idleTrackerOf(request.socket)
   options.sql!.handle({
     request,
     response,
     caller,
-    lane: connections.laneOf(request.socket),
+    outputShare: connections.outputShareOf(request.socket),
     headers: corsHeaders(options.cors, request.headers.origin).flat(),
     readBody(take, fail) {
-      activity.receive()
+      idleTracker.receive()
       bodies.read(request, MAX_SQL_BODY_BYTES, {
-        onPiece: activity.receive,
+        onPiece: idleTracker.receive,
         take(body) {
-          activity.begin()
+          idleTracker.begin()
           take(body)
         },
         fail(reason) {
-          activity.begin()
+          idleTracker.begin()
           response.shouldKeepAlive = false
           if (reason === 'slow') fail(408, TOO_SLOW.message)
           else if (reason === 'busy') fail(503, BUSY.error.message)
@@ -374,7 +379,12 @@ function receiveCall(
     key: isRefusal(caller) ? maskKey(credentialsOf(request), '/v3') : caller.name,
   }
   const reply = createReply(response, shared)
-  const exchange = beginExchange(options, { compressor, client, reply, lane: connections.laneOf(request.socket) })
+  const exchange = beginExchange(options, {
+    compressor,
+    client,
+    reply,
+    outputShare: connections.outputShareOf(request.socket),
+  })
   attempt(exchange, () => takeCall(exchange, shared, { request, response, caller }))
 }
 
@@ -405,18 +415,18 @@ function takeCall(
   if (refusal === undefined && wrongType !== undefined) {
     return void refuseWith(415, 'bad_type', wrongType)
   }
-  const activity = connections.activityOf(request.socket)
-  activity.receive()
+  const idleTracker = connections.idleTrackerOf(request.socket)
+  idleTracker.receive()
   bodies.read(request, refusal === undefined ? MAX_BODY_BYTES : MAX_REFUSED_BYTES, {
-    onPiece: activity.receive,
+    onPiece: idleTracker.receive,
     take(body) {
-      activity.begin()
+      idleTracker.begin()
       stampHead(exchange) // the body may have taken a minute to arrive
       if (refusal !== undefined) sendRefusal(exchange, refusal, parseBody(body.toString()))
       else answerCalls(exchange, caller as Caller, body)
     },
     fail(reason) {
-      activity.begin()
+      idleTracker.begin()
       if (reason === 'slow') {
         count('too_slow')
         return refuse(exchange, parts, { status: 408, error: TOO_SLOW, closes: true })
@@ -436,7 +446,10 @@ function takeCall(
 }
 
 /** A reply on a response object of Node. */
-function createReply(response: ServerResponse, { outbox, isClosing }: Pick<Shared, 'outbox' | 'isClosing'>): Reply {
+function createReply(
+  response: ServerResponse,
+  { writeQueue, isClosing }: Pick<Shared, 'writeQueue' | 'isClosing'>,
+): Reply {
   return {
     isGone: () => response.destroyed,
     hasLeft: () => response.destroyed,
@@ -448,7 +461,7 @@ function createReply(response: ServerResponse, { outbox, isClosing }: Pick<Share
       headers.push(...bodyHeaders(status, parts))
       response.writeHead(status, headers)
       const chunks = joinParts(parts)
-      if (sizeOf(parts) <= JOIN_BYTES) return outbox(() => void response.end(chunks[0], 'latin1'))
+      if (sizeOf(parts) <= JOIN_BYTES) return writeQueue(() => void response.end(chunks[0], 'latin1'))
       response.cork()
       for (const chunk of chunks) response.write(chunk)
       response.end()

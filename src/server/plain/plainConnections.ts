@@ -3,17 +3,17 @@ import type { Socket } from 'node:net'
 import type { ClientId } from '../../rpc/core/dispatch.js'
 import { sizeOf } from '../../rpc/core/envelope.js'
 import { clientOfAddress } from '../access/addresses.js'
-import { type Activity, formatRawRefusal } from '../connections/connections.js'
+import type { ByteBudget } from '../admission/byteBudget.js'
+import type { ReadBudget } from '../admission/readBudget.js'
+import type { RefusalCounter } from '../admission/refusals.js'
+import type { RequestQueue } from '../admission/requestQueue.js'
+import { createStallDetector, type StallDetector } from '../admission/stallDetector.js'
+import type { WriteQueue } from '../admission/writeQueue.js'
+import { formatRawRefusal, type IdleTracker } from '../connections/connections.js'
 import { createGrowingBytes, type GrowingBytes } from '../connections/growingBytes.js'
-import type { Outbox } from '../connections/outbox.js'
 import { bodyHeaders, formatPlainAnswer, JOIN_BYTES } from '../connections/responseParts.js'
 import { writeParts } from '../connections/writeParts.js'
 import type { Reply } from '../exchange.js'
-import type { ByteBudget } from '../limits/byteBudget.js'
-import type { FairTurns } from '../limits/fairTurns.js'
-import type { ReadBudget } from '../limits/readBudget.js'
-import type { RefusalCounter } from '../limits/refusals.js'
-import { createStallDetector, type StallDetector } from '../limits/stallDetector.js'
 import { type PlainHead, parsePlainHead } from './plainHead.js'
 
 /* Reads plain call requests from sockets and answers them without Node's HTTP parser: Node's path from a socket to a
@@ -52,15 +52,15 @@ export interface PlainTimeouts {
 /** Dependencies of plain connections. */
 export interface PlainOptions<Admitted> {
   readonly handler: PlainHandler<Admitted>
-  readonly outbox: Outbox
+  readonly writeQueue: WriteQueue
   readonly timeouts: PlainTimeouts
   /** Budget that incomplete requests count against. */
   readonly bodies: ByteBudget
   readonly reads: ReadBudget
   readonly refusals: RefusalCounter
-  readonly fairTurns: FairTurns
+  readonly requestQueue: RequestQueue
   /** Undefined when a new connection is refused. */
-  admit(socket: Socket): Activity | undefined
+  admit(socket: Socket): IdleTracker | undefined
   /** Calls `check` regularly with the time of `performance.now()`. */
   onSweep(check: (nowMs: number) => void): void
 }
@@ -104,8 +104,8 @@ export function takePlainRequests<Admitted>(server: Server, options: PlainOption
     isClosing: () => !server.listening,
   }
   server.on('connection', (socket) => {
-    const activity = options.admit(socket)
-    if (activity !== undefined) connections.add(openPlainConnection({ socket, activity }, context))
+    const idleTracker = options.admit(socket)
+    if (idleTracker !== undefined) connections.add(openPlainConnection({ socket, idleTracker }, context))
   })
   options.onSweep((nowMs) => {
     for (const connection of connections) connection.sweep(nowMs)
@@ -122,12 +122,12 @@ export function takePlainRequests<Admitted>(server: Server, options: PlainOption
 
 /** Reads requests from a socket one after another: the next one after the response to the previous one is written. */
 function openPlainConnection<Admitted>(
-  { socket, activity }: { socket: Socket; activity: Activity },
+  { socket, idleTracker }: { socket: Socket; idleTracker: IdleTracker },
   context: ConnectionContext<Admitted>,
 ): PlainConnection {
-  const { handler, outbox, timeouts, fairTurns } = context
+  const { handler, writeQueue, timeouts, requestQueue } = context
   const unread = createUnread(context.bodies)
-  const turns = context.reads.open(socket)
+  const readShare = context.reads.open(socket)
   /** Bytes needed before a request can be complete. */
   let needed = 1
   let isBusy = false
@@ -167,7 +167,7 @@ function openPlainConnection<Admitted>(
     needed = 1
     requestProgress = undefined
     isBusy = true
-    activity.begin()
+    idleTracker.begin()
     isAnswering = true
     const { keepsAlive } = head
     const request = { head, admitted, body: '', socket }
@@ -177,11 +177,11 @@ function openPlainConnection<Admitted>(
       unread.consumeTo(bodyEnd)
       handler.answer(request, createReply(keepsAlive))
     }
-    if (!fairTurns.run(handler.clientOf(admitted, socket), begin) && !unread.hold()) socket.destroy()
+    if (!requestQueue.run(handler.clientOf(admitted, socket), begin) && !unread.hold()) socket.destroy()
   }
   const goOn = () => {
     isBusy = false
-    activity.end()
+    idleTracker.end()
     endAnswer()
     silentSince = performance.now()
     if (socket.destroyed) return
@@ -192,14 +192,14 @@ function openPlainConnection<Admitted>(
   const waitUntil = (size: number) => {
     needed = size
     requestProgress ??= createStallDetector(timeouts, performance.now())
-    turns.count(unread.size())
-    activity.receive()
+    readShare.count(unread.size())
+    idleTracker.receive()
     waitForMore()
   }
   const waitForMore = () => {
     if (!unread.hold()) return refuse(503)
     if (hasEnded) socket.destroySoon()
-    else if (socket.isPaused() && !turns.isWaiting()) socket.resume()
+    else if (socket.isPaused() && !readShare.isWaiting()) socket.resume()
   }
   const endAnswer = () => {
     onAnswerTaken?.()
@@ -237,7 +237,7 @@ function openPlainConnection<Admitted>(
         const closes = closing()
         headers.push(...bodyHeaders(status, body), ...connectionHeaders(closes))
         const chunks = formatPlainAnswer(status, headers, body)
-        if (sizeOf(body) <= JOIN_BYTES) outbox(() => write(chunks, closes))
+        if (sizeOf(body) <= JOIN_BYTES) writeQueue(() => write(chunks, closes))
         else write(chunks, closes)
       },
       async sendParts(status, headers, parts) {
@@ -271,8 +271,8 @@ function openPlainConnection<Admitted>(
     } else if (unread.size() >= needed) take()
     else if (!unread.hold()) refuse(503)
     else {
-      turns.count(chunk.length)
-      activity.receive()
+      readShare.count(chunk.length)
+      idleTracker.receive()
     }
   }
   const onEnd = () => {
@@ -282,7 +282,7 @@ function openPlainConnection<Admitted>(
   const onError = () => {} // 'close' follows
   const onClose = () => {
     context.forget(connection)
-    turns.close()
+    readShare.close()
     unread.consumeTo(unread.size())
     endAnswer()
   }
@@ -291,12 +291,12 @@ function openPlainConnection<Admitted>(
     // its side.
     if (hasEnded) return void socket.destroySoon()
     isBusy = true
-    turns.close()
+    readShare.close()
     socket.pause()
     const handOver = () => {
       if (socket.destroyed) return
       context.forget(connection)
-      activity.kind = 'http'
+      idleTracker.kind = 'http'
       socket.off('data', onData).off('end', onEnd).off('error', onError).off('close', onClose)
       unread.consumeTo(unread.size())
       socket.unshift(bytes)
@@ -304,7 +304,7 @@ function openPlainConnection<Admitted>(
       socket.resume()
     }
     // A handover takes 0.1 ms: 1,000 in one turn would block the event loop for 0.1 s.
-    if (!fairTurns.run(clientOfAddress(socket.remoteAddress), handOver) && !unread.hold()) socket.destroy()
+    if (!requestQueue.run(clientOfAddress(socket.remoteAddress), handOver) && !unread.hold()) socket.destroy()
   }
   const connection: PlainConnection = {
     isIdle: () => !isBusy && unread.size() === 0 && socket.writableLength === 0,
@@ -316,7 +316,7 @@ function openPlainConnection<Admitted>(
     },
     destroy: () => void socket.destroy(),
   }
-  activity.kind = 'plain'
+  idleTracker.kind = 'plain'
   socket.on('data', onData).on('end', onEnd).on('error', onError).on('close', onClose)
   return connection
 }
@@ -328,12 +328,12 @@ interface Unread {
   bytes(): Buffer
   /** Discards all bytes before `index`. */
   consumeTo(index: number): void
-  /** Charges the kept bytes to the budget; false when there is no room. */
+  /** Charges the kept bytes to the budget; false when it is exhausted. */
   hold(): boolean
 }
 
 function createUnread(bodies: ByteBudget): Unread {
-  const holding = bodies.open()
+  const byteShare = bodies.open()
   /** The only chunk; most requests arrive in one. */
   let chunk: Buffer | undefined
   let growing: GrowingBytes | undefined
@@ -355,7 +355,7 @@ function createUnread(bodies: ByteBudget): Unread {
     consumeTo(index) {
       chunk = index < size() ? (growing?.bytes() ?? chunk!).subarray(index) : undefined
       growing = undefined
-      if (isHolding) holding.release()
+      if (isHolding) byteShare.release()
       isHolding = false
     },
     hold() {
@@ -367,7 +367,7 @@ function createUnread(bodies: ByteBudget): Unread {
         chunk.copy(rest)
         chunk = rest
       }
-      return holding.resize(growing?.capacityBytes() ?? size())
+      return byteShare.resize(growing?.capacityBytes() ?? size())
     },
   }
 }

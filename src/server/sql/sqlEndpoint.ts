@@ -6,11 +6,11 @@ import { createQueryRunner, type QueryRunner } from '../../sql/queryRunner.js'
 import { type Access, type Caller, isRefusal, KEY_INVALID, type Refusal, retryHeaders } from '../access/access.js'
 import { clientOfAddress } from '../access/addresses.js'
 import { type CorsPolicy, isAllowedOrigin } from '../access/cors.js'
+import type { Admission } from '../admission/admission.js'
+import type { OutputShare } from '../admission/outputBudget.js'
+import type { RefusalReason } from '../admission/refusals.js'
 import { writeParts } from '../connections/writeParts.js'
 import { sendJsonError } from '../http/jsonError.js'
-import type { Admission } from '../limits/admission.js'
-import type { Lane } from '../limits/outputBudget.js'
-import type { RefusalReason } from '../limits/refusals.js'
 import type { SqlLimits } from './sqlLimits.js'
 
 /** A request for SQL and how to read it. */
@@ -18,8 +18,8 @@ export interface SqlExchange {
   readonly request: IncomingMessage
   readonly response: ServerResponse
   readonly caller: Caller | Refusal
-  /** The lane of its connection. */
-  readonly lane: Lane
+  /** The share of its connection. */
+  readonly outputShare: OutputShare
   /** Headers of every response, alternating names and values. */
   readonly headers: readonly string[]
   /** Reads the body, or responds why it cannot be read. */
@@ -72,7 +72,7 @@ export function createSqlEndpoint(options: {
   datadir: string
   limits: SqlLimits
   access: Access
-  admission: Pick<Admission, 'holdCall'>
+  admission: Pick<Admission, 'takeCallSlot'>
   cors: CorsPolicy
   count(reason: RefusalReason): void
 }): SqlEndpoint {
@@ -94,8 +94,11 @@ export function createSqlEndpoint(options: {
         own >= share ? `${own} queries of this client run already` : `${runners.length} queries run already`
       return sendError(exchange, 503, `${message}; try again`, ['Retry-After', '1'])
     }
-    const held = admission.holdCall({ caller, lane: exchange.lane, remoteAddress }, body.sql.length)
-    if (typeof held !== 'function') return refuse(exchange, held)
+    const release = admission.takeCallSlot(
+      { caller, outputShare: exchange.outputShare, remoteAddress },
+      body.sql.length,
+    )
+    if (typeof release !== 'function') return refuse(exchange, release)
     const runner = free.pop()!
     const end = new AbortController()
     const query = { caller, owner, end: () => end.abort() }
@@ -105,7 +108,7 @@ export function createSqlEndpoint(options: {
       const { sql, format } = body
       await sendRows(exchange, body, runner.run({ sql, format, maxRows }, { timeoutMs, signal: end.signal }))
     } finally {
-      held()
+      release()
       running.delete(query)
       free.push(runner)
     }

@@ -1,21 +1,21 @@
 import type { Socket } from 'node:net'
 import type { WebSocket } from 'ws'
 import { describeError } from '../../lib/errors.js'
-import { type Abandonment, answerBody, type Response, refuseBody } from '../../rpc/core/answer.js'
+import { answerBody, type CancelSignal, type Response, refuseBody } from '../../rpc/core/answer.js'
 import type { ObserveCall } from '../../rpc/core/dispatch.js'
 import { encodeResponse, type ParsedBody, parseBody, sizeOf } from '../../rpc/core/envelope.js'
 import { SERVER_BUSY } from '../../rpc/core/errors.js'
 import type { ConnectedSubscriber, Link } from '../../rpc/subscriptions/subscribers.js'
 import { type Caller, clientOf, type Refusal } from '../access/access.js'
 import { openRecord, type RequestOrigin, type RequestRecord } from '../accounting/requestRecord.js'
-import type { Activity } from '../connections/connections.js'
+import { BUSY } from '../admission/admission.js'
+import type { ByteShare } from '../admission/byteBudget.js'
+import { type OutputShare, type Reservation, SMALL_ANSWER_BYTES } from '../admission/outputBudget.js'
+import type { ReadBudget, ReadShare } from '../admission/readBudget.js'
+import type { RequestQueue } from '../admission/requestQueue.js'
+import { createStallDetector, type StallDetector } from '../admission/stallDetector.js'
+import type { IdleTracker } from '../connections/connections.js'
 import { CLIENT_LEFT, callCount, dispatcherOf, inSharedTime, ownerOf, type ServerOptions } from '../exchange.js'
-import { BUSY } from '../limits/admission.js'
-import type { Holding } from '../limits/byteBudget.js'
-import type { FairTurns } from '../limits/fairTurns.js'
-import { type Lane, type Room, SMALL_ANSWER_BYTES } from '../limits/outputBudget.js'
-import type { ReadBudget, ReadTurns } from '../limits/readBudget.js'
-import { createStallDetector, type StallDetector } from '../limits/stallDetector.js'
 import { createFrameMeter, type FrameMeter } from './frameMeter.js'
 
 /** Concurrent messages of one socket; above that, it is not read from. */
@@ -45,15 +45,15 @@ export interface Peer {
   running: number
   /** False from a ping until the peer sends data: its pong at the latest. */
   isAlive: boolean
-  readonly lane: Lane
-  readonly activity: Activity
+  readonly outputShare: OutputShare
+  readonly idleTracker: IdleTracker
   readonly remoteAddress: string | undefined
-  readonly abandonment: Abandonment
+  readonly cancelSignal: CancelSignal
   /** Budget share of received and waiting messages. */
-  readonly holding: Holding
+  readonly byteShare: ByteShare
   readonly meter: FrameMeter
-  /** Read turns of incomplete messages. */
-  readonly turns: ReadTurns
+  /** Read share of incomplete messages. */
+  readonly readShare: ReadShare
   /** Messages that wait for their turn. */
   readonly waiting: Buffer[]
   /** Whether the first of them waits for its turn. */
@@ -72,7 +72,13 @@ export function methodsOf({ limits }: Caller): string | undefined {
 /** Receives the messages of all sockets and sends the responses. */
 export interface Messages {
   /** Adds a peer on a connection that was just opened. */
-  addPeer(parts: { socket: WebSocket; stream: Socket; lane: Lane; activity: Activity; caller: Caller }): Peer
+  addPeer(parts: {
+    socket: WebSocket
+    stream: Socket
+    outputShare: OutputShare
+    idleTracker: IdleTracker
+    caller: Caller
+  }): Peer
   /** Ends sockets with a stalled message. */
   sweep(nowMs: number): void
   /** Accepts no more messages; closes each socket once its running messages are answered. */
@@ -83,7 +89,7 @@ export interface Messages {
  *  sent more than can be answered at once. */
 export function createMessages(
   options: ServerOptions,
-  { peers, reads, fairTurns }: { peers: Set<Peer>; reads: ReadBudget; fairTurns: FairTurns },
+  { peers, reads, requestQueue }: { peers: Set<Peer>; reads: ReadBudget; requestQueue: RequestQueue },
 ): Messages {
   const { access, admission, subscriptions, limits, log, refusals, metrics } = options
   const bodyRule = { stallMs: limits.bodyStallMs, leastBytes: limits.bodyLeastBytes }
@@ -93,7 +99,7 @@ export function createMessages(
   metrics.counter('cairn_websocket_messages_total', 'Messages received on WebSockets.', () => received)
   metrics.gauge(
     'cairn_websocket_messages_waiting',
-    'Messages that wait for their turn, or for room for their answers.',
+    'Messages that wait for their turn, or for reservation for their answers.',
     () => {
       let waiting = 0
       for (const peer of peers) waiting += peer.waiting.length
@@ -115,13 +121,13 @@ export function createMessages(
     const { socket } = peer
     if (peer.waiting.length > 0 && mayBegin(peer) && !peer.isInLine) {
       peer.isInLine = true
-      fairTurns.run(clientOf(peer.caller, peer.socket), () => beginNext(peer))
+      requestQueue.run(clientOf(peer.caller, peer.socket), () => beginNext(peer))
     }
-    const isFull = peer.waiting.length > 0 || !mayBegin(peer) || peer.turns.isWaiting()
+    const isFull = peer.waiting.length > 0 || !mayBegin(peer) || peer.readShare.isWaiting()
     if (isFull && !socket.isPaused) socket.pause()
     else if (!isFull && socket.isPaused) socket.resume()
-    if (isBusy(peer)) peer.activity.begin()
-    else peer.activity.end(peer.subscriber.isActive())
+    if (isBusy(peer)) peer.idleTracker.begin()
+    else peer.idleTracker.end(peer.subscriber.isActive())
   }
   const receive = (peer: Peer, message: Buffer) => {
     received++
@@ -152,7 +158,7 @@ export function createMessages(
   const answerMessage = (peer: Peer, message: Buffer, record: RequestRecord | undefined) => {
     const text = message.toString()
     if (isStopping || peer.socket.readyState !== peer.socket.OPEN) return end(peer)
-    const { caller, lane, remoteAddress } = peer
+    const { caller, outputShare, remoteAddress } = peer
     const body = parseBody(text)
     const observe = record?.receive(caller, body, message.length)
     const refusal = access.refuse(caller, callCount(body))
@@ -166,14 +172,14 @@ export function createMessages(
     }
     const recording = { record, observe }
     if (!admission.isNeeded(body)) return answerWith(peer, body, recording)
-    admission.enter({
+    admission.admit({
       caller,
-      lane,
+      outputShare,
       remoteAddress,
       text,
       body,
-      isGone: () => peer.abandonment.aborted,
-      begin: (room) => answerWith(peer, body, recording, room),
+      isGone: () => peer.cancelSignal.aborted,
+      begin: (reservation) => answerWith(peer, body, recording, reservation),
       refuse(busy) {
         refusals.count(busy.reason)
         refuseIn(record, busy)
@@ -186,22 +192,22 @@ export function createMessages(
     peer: Peer,
     body: ParsedBody,
     { record, observe }: { record: RequestRecord | undefined; observe: ObserveCall | undefined },
-    room?: Room,
+    reservation?: Reservation,
   ) => {
-    const { caller, lane, remoteAddress, subscriber, abandonment } = peer
-    const conditions = room && { abandonment, room }
-    const calls = dispatcherOf(options, { caller, lane, body, remoteAddress, subscriber, observe })
+    const { caller, outputShare, remoteAddress, subscriber, cancelSignal } = peer
+    const conditions = reservation && { cancelSignal, reservation }
+    const calls = dispatcherOf(options, { caller, outputShare, body, remoteAddress, subscriber, observe })
     const finish = (parts: Response) => {
       peer.running--
-      record?.end(abandonment.aborted ? CLIENT_LEFT : 200, sizeOf(parts ?? []))
-      sendAnswer(peer, { body, parts, room })
+      record?.end(cancelSignal.aborted ? CLIENT_LEFT : 200, sizeOf(parts ?? []))
+      sendAnswer(peer, { body, parts, reservation })
       subscriber.begin()
       end(peer, 0)
     }
     const parts = answerBody(body, calls, conditions)
     if (!(parts instanceof Promise)) return finish(parts)
     parts.then(finish).catch((error: unknown) => {
-      room?.release()
+      reservation?.release()
       fail(peer, error)
     })
   }
@@ -209,11 +215,14 @@ export function createMessages(
     log.error({ error: describeError(error) }, 'a response failed')
     peer.socket.terminate()
   }
-  const sendAnswer = (peer: Peer, { body, parts, room }: { body: ParsedBody; parts: Response; room?: Room }) => {
-    if (parts === undefined || peer.socket.readyState !== peer.socket.OPEN) return room?.release()
+  const sendAnswer = (
+    peer: Peer,
+    { body, parts, reservation }: { body: ParsedBody; parts: Response; reservation?: Reservation },
+  ) => {
+    if (parts === undefined || peer.socket.readyState !== peer.socket.OPEN) return reservation?.release()
     const size = sizeOf(parts)
-    const held = room?.settle(size) ? room : admission.output.hold(peer.lane, size)
-    if (room !== held) room?.release()
+    const held = reservation?.settle(size) ? reservation : admission.output.reserveNow(peer.outputShare, size)
+    if (reservation !== held) reservation?.release()
     // Small responses that a socket does not read take little memory: no more messages are started for it.
     if (held === undefined && size > SMALL_ANSWER_BYTES) {
       refusals.count('memory')
@@ -223,22 +232,22 @@ export function createMessages(
   }
   /** Sends notifications in one write. A client that does not read them is disconnected. */
   const notify = (peer: Peer, messages: readonly Buffer[]) => {
-    const { socket, stream, lane } = peer
+    const { socket, stream, outputShare } = peer
     if (socket.readyState !== socket.OPEN) return
     const size = sizeOf(messages)
     const queued = socket.bufferedAmount
     const fits = queued === 0 || queued + size <= limits.notificationBytes
-    const room = fits ? (admission.output.hold(lane, size) ?? makeRoom(peer, size)) : undefined
-    if (room === undefined) return cutOffUnread(peer)
+    const reservation = fits ? (admission.output.reserveNow(outputShare, size) ?? makeRoom(peer, size)) : undefined
+    if (reservation === undefined) return cutOffUnread(peer)
     const { keyId } = peer.caller
     if (keyId !== undefined) options.accounting?.usage?.add(keyId, 'eth_subscribe', { ...NOTHING, bytesOut: size })
     stream.cork()
     for (const [i, message] of messages.entries()) {
-      socket.send(message, { binary: false }, i === messages.length - 1 ? () => room.release() : undefined)
+      socket.send(message, { binary: false }, i === messages.length - 1 ? () => reservation.release() : undefined)
     }
     stream.uncork()
   }
-  /** Frees room for notifications by disconnecting the client with the most unread bytes among those with
+  /** Frees memory for notifications by disconnecting the client with the most unread bytes among those with
    *  subscriptions. */
   const makeRoom = (peer: Peer, size: number) => {
     let most: Peer | undefined
@@ -248,7 +257,7 @@ export function createMessages(
     if (most === undefined || most === peer) return undefined
     cutOffUnread(most)
     most.socket.terminate()
-    return admission.output.hold(peer.lane, size)
+    return admission.output.reserveNow(peer.outputShare, size)
   }
   const cutOffUnread = (peer: Peer) => {
     refusals.count('unread')
@@ -274,7 +283,7 @@ export function createMessages(
 
   /** Counts the bytes that the peer has sent; disconnects it when there is no memory for them. */
   const count = (peer: Peer) => {
-    if (peer.holding.resize(peer.meter.unfinishedBytes() + peer.waitingBytes)) return
+    if (peer.byteShare.resize(peer.meter.unfinishedBytes() + peer.waitingBytes)) return
     refusals.count('memory')
     peer.socket.close(CLOSE_TRY_AGAIN, 'server busy')
     peer.socket.terminate()
@@ -285,8 +294,8 @@ export function createMessages(
     peer.meter.feed(chunk)
     if (peer.meter.finished() > before || peer.meter.unfinishedBytes() === 0) peer.coming = undefined
     if (peer.meter.unfinishedBytes() > 0) {
-      peer.turns.count(chunk.length)
-      if (!isBusy(peer)) peer.activity.receive()
+      peer.readShare.count(chunk.length)
+      if (!isBusy(peer)) peer.idleTracker.receive()
     }
     count(peer)
   }
@@ -294,16 +303,16 @@ export function createMessages(
     peers.delete(peer)
     peer.waiting.length = 0
     peer.subscriber.close()
-    peer.holding.release()
-    peer.turns.close()
+    peer.byteShare.release()
+    peer.readShare.close()
   }
   return {
-    addPeer({ socket, stream, lane, activity, caller }) {
-      activity.upgrade()
+    addPeer({ socket, stream, outputShare, idleTracker, caller }) {
+      idleTracker.upgrade()
       const link: Link = {
         send: (messages) => notify(peer, messages),
         cutOff: (reason) => cutOff(peer, reason),
-        hasRoom: () => socket.bufferedAmount < BACKLOG_BYTES && lane.hasRoom(),
+        hasRoom: () => socket.bufferedAmount < BACKLOG_BYTES && outputShare.hasRoom(),
       }
       const peer: Peer = {
         socket,
@@ -311,13 +320,13 @@ export function createMessages(
         caller,
         running: 0,
         isAlive: true,
-        lane,
-        activity,
+        outputShare,
+        idleTracker,
         remoteAddress: stream.remoteAddress,
-        abandonment: abandonmentOf(socket),
-        holding: admission.bodies.open(),
+        cancelSignal: cancelSignalOf(socket),
+        byteShare: admission.bodies.open(),
         meter: createFrameMeter(),
-        turns: reads.open({ pause: () => goOn(peer), resume: () => goOn(peer) }),
+        readShare: reads.open({ pause: () => goOn(peer), resume: () => goOn(peer) }),
         waiting: [],
         isInLine: false,
         waitingBytes: 0,
@@ -363,10 +372,10 @@ function isBusy(peer: Peer): boolean {
 
 /** True for a peer whose next message may start. */
 function mayBegin(peer: Peer): boolean {
-  return peer.running < MAX_RUNNING && peer.lane.hasRoom()
+  return peer.running < MAX_RUNNING && peer.outputShare.hasRoom()
 }
 
-function abandonmentOf(socket: WebSocket): Abandonment {
+function cancelSignalOf(socket: WebSocket): CancelSignal {
   return {
     get aborted() {
       return socket.readyState !== socket.OPEN

@@ -9,10 +9,10 @@ import { isAllowedOrigin } from '../access/cors.js'
 import { createHostCheck } from '../access/hosts.js'
 import type { KeyWatch } from '../access/keyWatch.js'
 import { openRecord } from '../accounting/requestRecord.js'
+import type { RefusalReason } from '../admission/refusals.js'
 import type { ServerOptions } from '../exchange.js'
 import { credentialsOf, HOST_REFUSED, type HttpServer, MAX_BODY_BYTES } from '../http/httpServer.js'
 import { normalizeTarget } from '../http/requestTarget.js'
-import type { RefusalReason } from '../limits/refusals.js'
 import { isOwnOrigin } from '../page/page.js'
 import { CLOSE_POLICY, createMessages, methodsOf, type Peer } from './websocketPeer.js'
 
@@ -33,7 +33,7 @@ export interface WebSocketSide {
 /** Answers upgrades of `/ws/v3/<API_KEY>` on the server. Each message is a body as in a POST; responses come in the
  *  order of their completion. */
 export function attachWebSocket(
-  { server, connections, reads, fairTurns }: HttpServer,
+  { server, connections, reads, requestQueue }: HttpServer,
   options: ServerOptions & { keyWatch: KeyWatch },
 ): WebSocketSide {
   const { access, keyWatch, log } = options
@@ -47,7 +47,7 @@ export function attachWebSocket(
     perMessageDeflate: false,
   })
   const peers = new Set<Peer>()
-  const messages = createMessages(options, { peers, reads, fairTurns })
+  const messages = createMessages(options, { peers, reads, requestQueue })
   connections.onSweep(messages.sweep)
   const isServedHost = createHostCheck(options.hosts)
   let closing = false
@@ -83,8 +83,8 @@ export function attachWebSocket(
     sockets.handleUpgrade(request, stream, head, (socket) => {
       // The stream that the server passes on is the socket of the connection.
       const connection = stream as Socket
-      const [lane, activity] = [connections.laneOf(connection), connections.activityOf(connection)]
-      messages.addPeer({ socket, stream: connection, lane, activity, caller })
+      const [outputShare, idleTracker] = [connections.outputShareOf(connection), connections.idleTrackerOf(connection)]
+      messages.addPeer({ socket, stream: connection, outputShare, idleTracker, caller })
       socket.on('error', (error) => log.debug({ error: messageOf(error) }, 'a socket failed'))
     })
   }

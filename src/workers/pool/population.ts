@@ -69,7 +69,7 @@ export function createPopulation<J extends ScheduledJob>(options: PopulationOpti
   let looking: NodeJS.Timeout | undefined
   let idling: NodeJS.Timeout | undefined
 
-  /** Starts the thread of the quick lane and the missing ones, then the spare. */
+  /** Starts the thread of the quick queue and the missing ones, then the spare. */
   const fill = () => {
     if (isClosed) return
     if (isResting && threads.size === 0) start(undefined, !wasWarm)

@@ -41,7 +41,7 @@ export interface ReaderRequest {
   readonly runMs: number
   /** The original time limit, for messages. */
   readonly limitMs: number
-  /** In the quick lane: the request is aborted after this time and runs elsewhere. */
+  /** In the quick queue: the request is aborted after this time and runs elsewhere. */
   readonly tryMs?: number
 }
 

@@ -19,7 +19,7 @@ export interface Job {
   /** Time limit once a thread starts it, and the original limit for messages. */
   readonly runMs: number
   readonly limitMs: number
-  /** In the quick lane: the request is aborted after this time. */
+  /** In the quick queue: the request is aborted after this time. */
   readonly tryMs?: number
 }
 

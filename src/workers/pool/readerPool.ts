@@ -17,14 +17,14 @@ import { QUICK_NICENESS, READER_NICENESS } from '../priority.js'
 import { registerPoolMetrics } from './poolMetrics.js'
 import { createPopulation } from './population.js'
 import type { ReaderData } from './protocol.js'
-import { createQuickLanePolicy, QUICK_CALL_MS } from './quickLane.js'
+import { createQuickPolicy, QUICK_CALL_MS } from './quickQueue.js'
 import { type JobFlow, startReaderThread } from './readerHandle.js'
 import { createScheduler, MAX_JOBS, type RemoteCost, type ScheduledJob, type ScheduledThread } from './scheduler.js'
 
 /** Queue length per class. More would only wait to be rejected; 1,000 are a full batch. */
 const MAX_QUEUED = 1024
 
-/** Max requests that wait for the quick lane; beyond, new ones wait for other threads. */
+/** Max requests that wait for the quick queue; beyond, new ones wait for other threads. */
 const MAX_QUICK_WAITING = 64
 
 /** The pool answers a request that has not reported its timeout this long after its deadline. */
@@ -79,7 +79,7 @@ interface PoolJob extends ScheduledJob {
   readonly key: string | undefined
   /** True on the second try. */
   isRetry?: boolean
-  /** True if it was considered for the quick lane while it waited. */
+  /** True if it was considered for the quick queue while it waited. */
   wasConsidered?: boolean
   timer?: NodeJS.Timeout
   /** The parts of a long result, once the first has arrived. */
@@ -106,9 +106,9 @@ export function createReaderPool(options: ReaderPoolOptions): ReaderPool {
     quick: options.limits.logsTimeoutMs,
   }
   const wanted: Record<RemoteCost, number> = { scan: options.scanThreads, evm: options.evmThreads, quick: 1 }
-  const quickLane = createQuickLanePolicy()
+  const quickPolicy = createQuickPolicy()
   // By client: the keys of its calls are in the client's control, without limit.
-  const quickCalls = createQuickLanePolicy<ClientId>(0)
+  const quickCalls = createQuickPolicy<ClientId>(0)
   const { queueTimeoutMs } = options.limits
   const threads = new Set<Thread>()
   const scheduler = createScheduler<PoolJob>({
@@ -165,16 +165,16 @@ export function createReaderPool(options: ReaderPoolOptions): ReaderPool {
     scheduler.enqueue(job)
     if (scheduler.waiting(job.cost) > MAX_QUEUED) finish(scheduler.takeFromGreediest(job.cost)!, { error: SERVER_BUSY })
   }
-  /** Tries a request again in the quick lane, if it should be, else enqueues it after the others of its class. */
+  /** Tries a request again in the quick queue, if it should be, else enqueues it after the others of its class. */
   const tryAgain = (job: PoolJob) => {
-    job.tryMs = job.isRetry || job.ownCost === 'evm' ? undefined : quickLane.grantAgain(job.key!)
+    job.tryMs = job.isRetry || job.ownCost === 'evm' ? undefined : quickPolicy.grantAgain(job.key!)
     job.isRetry = true
     if (job.tryMs === undefined) job.cost = job.ownCost
     schedule(job)
   }
-  /** Returns the milliseconds to try a request in the quick lane, if it should be and the lane is not full. */
+  /** Returns the milliseconds to try a request in the quick queue, if it should be and that queue is not full. */
   const quickTime = (cost: RemoteCost, key: string | undefined) => {
-    return cost === 'scan' && key !== undefined && hasQuickRoom() ? quickLane.grant(key) : undefined
+    return cost === 'scan' && key !== undefined && hasQuickRoom() ? quickPolicy.grant(key) : undefined
   }
   const hasQuickRoom = () => {
     if (scheduler.waiting('quick') >= MAX_QUICK_WAITING) return false
@@ -183,7 +183,7 @@ export function createReaderPool(options: ReaderPoolOptions): ReaderPool {
   }
   const noteTry = (job: PoolJob, finished: boolean) => {
     if (job.ownCost === 'evm') quickCalls.note(job.client, finished)
-    else if (job.key !== undefined) quickLane.note(job.key, finished)
+    else if (job.key !== undefined) quickPolicy.note(job.key, finished)
   }
 
   const start = (cost: RemoteCost | undefined, isAwaited: boolean) => {
@@ -236,7 +236,7 @@ export function createReaderPool(options: ReaderPoolOptions): ReaderPool {
       return
     }
     lost++
-    // Another thread for the quick lane takes half a second to start.
+    // Another thread for the quick queue takes half a second to start.
     for (const job of waiting) if (job.cost === 'quick') Object.assign(job, { cost: job.ownCost, tryMs: undefined })
     scheduler.putBack(waiting)
     population.replace(thread)

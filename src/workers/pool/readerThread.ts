@@ -21,7 +21,7 @@ import {
   type ReaderRequest,
   sharedClockMs,
 } from './protocol.js'
-import { NotQuick, quickDeadline } from './quickLane.js'
+import { NotQuick, quickDeadline } from './quickQueue.js'
 
 /* Entry point of a reader thread, which has its own read-only connection and runs one request at a time. */
 

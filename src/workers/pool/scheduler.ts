@@ -13,7 +13,7 @@ const COSTS = ['evm', 'scan', 'quick'] as const
  *  so a thread has some queued; an idle thread steals requests queued behind a long one. */
 export const MAX_JOBS: Record<RemoteCost, number> = { evm: 16, scan: 1, quick: 4 }
 
-/** A thread of the quick lane that exceeds the time of its request by this much is stuck: precompiles do not check
+/** A thread of the quick queue that exceeds the time of its request by this much is stuck: precompiles do not check
  *  it. */
 const STUCK_MS = 100
 
@@ -77,7 +77,7 @@ export function createScheduler<J extends ScheduledJob>(options: {
   wanted: Record<RemoteCost, number>
   /** Called for a request that cannot be assigned. */
   onRefused(job: J, error: unknown): void
-  /** Milliseconds to try a call in the quick lane, if it should be. */
+  /** Milliseconds to try a call in the quick queue, if it should be. */
   grantQuickCall(job: J): number | undefined
 }): Scheduler<J> {
   const { threads, wanted, onRefused, grantQuickCall } = options
@@ -219,7 +219,7 @@ export function createScheduler<J extends ScheduledJob>(options: {
       (client) => now - queue.first(client)!.queuedMs >= BALANCE_MS && countAvailable(cost, client) === 0,
     )
   }
-  /** Tries the first call of each starving client in the quick lane, one at a time. */
+  /** Tries the first call of each starving client in the quick queue, one at a time. */
   const tryCalls = () => {
     for (const client of starvingClients('evm')) {
       const job = queues.evm.first(client)!
@@ -230,14 +230,14 @@ export function createScheduler<J extends ScheduledJob>(options: {
       enqueue(Object.assign(job, { cost: 'quick', tryMs }))
     }
   }
-  /** True while no thread of the quick lane can take a request within its time. */
+  /** True while no thread of the quick queue can take a request within its time. */
   const isQuickStuck = () =>
     threadsOf('quick').every(({ reader }) => {
       const [job] = reader.jobs()
       const begunMs = job && reader.begunMs(job)
       return !reader.ready || (begunMs !== undefined && performance.now() - begunMs > (job.tryMs ?? 0) + STUCK_MS)
     })
-  /** Moves what waits for a stuck quick lane to the class of its method. */
+  /** Moves what waits for a stuck quick queue to the class of its method. */
   const leaveQuick = () => {
     if (queues.quick.size() === 0 || !isQuickStuck()) return
     for (let job = queues.quick.take(); job !== undefined; job = queues.quick.take()) {

@@ -79,13 +79,13 @@ test('no further item of a batch is begun once no client waits for it', async ()
   const begun: string[] = []
   const calls = Array.from({ length: 300 }, (_, id) => ({ jsonrpc: '2.0', id, method: 'later:1' }))
   let asked = 0
-  const abandonment = {
+  const cancelSignal = {
     get aborted() {
       return ++asked > 20
     },
   }
-  const room = { wait: () => undefined, hold: () => true }
-  await answerBody(parseBody(JSON.stringify(calls)), dispatcher(begun), { abandonment, room })
+  const reservation = { wait: () => undefined, add: () => true }
+  await answerBody(parseBody(JSON.stringify(calls)), dispatcher(begun), { cancelSignal, reservation })
   assert.equal(begun.length, 20)
 })
 

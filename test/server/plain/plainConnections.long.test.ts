@@ -2,11 +2,11 @@ import assert from 'node:assert/strict'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { type TestContext, test } from 'node:test'
-import { createTimeSlices } from '../../../src/rpc/core/timeSlices.js'
-import { createOutbox } from '../../../src/server/connections/outbox.js'
-import { createByteBudget } from '../../../src/server/limits/byteBudget.js'
-import { createFairTurns } from '../../../src/server/limits/fairTurns.js'
-import { createReadBudget } from '../../../src/server/limits/readBudget.js'
+import { createTimeBudget } from '../../../src/rpc/core/timeBudget.js'
+import { createByteBudget } from '../../../src/server/admission/byteBudget.js'
+import { createReadBudget } from '../../../src/server/admission/readBudget.js'
+import { createRequestQueue } from '../../../src/server/admission/requestQueue.js'
+import { createWriteQueue } from '../../../src/server/admission/writeQueue.js'
 import { takePlainRequests } from '../../../src/server/plain/plainConnections.js'
 import { type SeededRandom, seededRandom } from '../../support/random.js'
 import { openRaw, type RawAnswer } from '../../support/rawHttp.js'
@@ -240,12 +240,12 @@ async function startEcho(t: TestContext, timeouts: { idleMs: number; requestMs: 
       clientOf: () => 1,
       answer: ({ body }, reply) => reply.send(200, [], [Buffer.from(body)]),
     },
-    outbox: createOutbox(),
+    writeQueue: createWriteQueue(),
     timeouts: { ...timeouts, stallMs: 10_000, leastBytes: 1 },
     bodies: createByteBudget(1e6),
     reads: createReadBudget(),
     refusals: { count() {} },
-    fairTurns: createFairTurns(createTimeSlices()),
+    requestQueue: createRequestQueue(createTimeBudget()),
     admit: () => ({ kind: 'http', begin() {}, end() {}, receive() {}, upgrade() {} }),
     onSweep(check) {
       const timer = setInterval(() => check(performance.now()), 50)

@@ -232,7 +232,7 @@ test('a call that sends parts is not tried beside endless ones, and is whole', a
   await Promise.all(endless)
 })
 
-test('a stuck call holds the quick lane, and no other call waits for it', async (t) => {
+test('a stuck call holds the quick queue, and no other call waits for it', async (t) => {
   const pool = await startPool(t, { callTimeoutMs: 4_000, queueTimeoutMs: 60_000 }, 'cairn', 1)
   const stuck = Array.from({ length: 6 }, (_, i) => run(pool, 'test_stuckCall', [], { client: i }))
   const scans = Array.from({ length: 5 }, () => run(pool, 'test_work', ['0x0', 'short'], { client: 9 }))
@@ -332,7 +332,7 @@ test('a scan that is not short is run again where others are, and those like it 
   assert.equal(await threadOf('0x0', 'short'), quick)
 })
 
-test('the quick lane does not end a request before its own limit', async (t) => {
+test('the quick queue does not end a request before its own limit', async (t) => {
   const pool = await startPool(t, { logsTimeoutMs: 300 })
   assert.deepEqual(read(await run(pool, 'test_work', ['0x1000', 'long'])), {
     code: -32005,

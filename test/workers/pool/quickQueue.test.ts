@@ -1,16 +1,16 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { createQuickLanePolicy, KNOWN_QUICK_MS, QUICK_MS, SECOND_TRY_MS } from '../../../src/workers/pool/quickLane.js'
+import { createQuickPolicy, KNOWN_QUICK_MS, QUICK_MS, SECOND_TRY_MS } from '../../../src/workers/pool/quickQueue.js'
 
 /** How many requests of the key are refused until one may be tried. */
-function countRefused(policy: ReturnType<typeof createQuickLanePolicy>, key: string): number {
+function countRefused(policy: ReturnType<typeof createQuickPolicy>, key: string): number {
   let refused = 0
   while (policy.grant(key) === undefined) refused++
   return refused
 }
 
 test('a key has more time, and a second try, while most of it finish', () => {
-  const policy = createQuickLanePolicy()
+  const policy = createQuickPolicy()
   assert.equal(policy.grant('a'), QUICK_MS)
   policy.note('a', true)
   assert.equal(policy.grant('a'), KNOWN_QUICK_MS)
@@ -25,7 +25,7 @@ test('a key has more time, and a second try, while most of it finish', () => {
 })
 
 test('a key pauses twice as long after each abort but the first, 1,024 requests at most, until one finishes', () => {
-  const policy = createQuickLanePolicy()
+  const policy = createQuickPolicy()
   const pauses = Array.from({ length: 11 }, () => {
     policy.note('a', false)
     return countRefused(policy, 'a')
@@ -37,7 +37,7 @@ test('a key pauses twice as long after each abort but the first, 1,024 requests 
 })
 
 test('without leniency, a key pauses after its first abort', () => {
-  const policy = createQuickLanePolicy<object>(0)
+  const policy = createQuickPolicy<object>(0)
   const [client, other] = [{}, {}]
   policy.note(client, false)
   let refused = 0
@@ -47,7 +47,7 @@ test('without leniency, a key pauses after its first abort', () => {
 })
 
 test('keys that no client asks for again are evicted', () => {
-  const policy = createQuickLanePolicy()
+  const policy = createQuickPolicy()
   policy.note('a', false)
   policy.note('a', false)
   for (let i = 0; i < 20_000; i++) policy.note(String(i), false)

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { Readable } from 'node:stream'
 import { test } from 'node:test'
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { createReadBudget } from '../../../src/server/limits/readBudget.js'
+import { createReadBudget } from '../../../src/server/admission/readBudget.js'
 
 const CHUNK = 65_536
 

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { answerBody } from '../../../src/rpc/core/answer.js'
 import type { Dispatcher } from '../../../src/rpc/core/dispatch.js'
 import { parseBody } from '../../../src/rpc/core/envelope.js'
-import { createTimeSlices } from '../../../src/rpc/core/timeSlices.js'
+import { createTimeBudget } from '../../../src/rpc/core/timeBudget.js'
 
 /** Returns a batch of `length` calls. */
 const batchOf = (length: number) =>
@@ -14,7 +14,7 @@ function clockwork(): Dispatcher & { done(): number } {
   let nowMs = 0
   let done = 0
   return {
-    slices: createTimeSlices(() => nowMs),
+    timeBudget: createTimeBudget(() => nowMs),
     done: () => done,
     dispatch() {
       nowMs += 0.25
@@ -40,7 +40,7 @@ test('all batches together take 1 ms of a turn of the event loop', async () => {
   assert.equal(most, 4)
 })
 
-test('a short batch waits for a slice of each long one, not for their ends', async () => {
+test('a short batch waits for a share of each long one, not for their ends', async () => {
   const dispatcher = clockwork()
   const long = Array.from({ length: 10 }, () => answerBody(batchOf(500), dispatcher))
   await answerBody(batchOf(4), dispatcher)
@@ -51,12 +51,12 @@ test('a short batch waits for a slice of each long one, not for their ends', asy
 })
 
 test('batches that wait for calls elsewhere let others continue', async () => {
-  const slices = createTimeSlices()
+  const timeBudget = createTimeBudget()
   const later: Dispatcher = {
-    slices,
+    timeBudget,
     dispatch: () => new Promise((resolve) => setImmediate(() => resolve({ result: Buffer.from('1') }))),
   }
-  const now: Dispatcher = { slices, dispatch: () => ({ result: Buffer.from('1') }) }
+  const now: Dispatcher = { timeBudget, dispatch: () => ({ result: Buffer.from('1') }) }
   const answers = Array.from({ length: 20 }, (_, i) => answerBody(batchOf(40), i % 2 === 0 ? later : now))
   for (const answer of await Promise.all(answers)) {
     assert.equal(JSON.parse(Buffer.concat(answer ?? []).toString()).length, 40)
@@ -65,17 +65,17 @@ test('batches that wait for calls elsewhere let others continue', async () => {
 
 test('one at a time works, however long each takes', async () => {
   let nowMs = 0
-  const slices = createTimeSlices(() => nowMs)
+  const timeBudget = createTimeBudget(() => nowMs)
   let done = 0
   const work = Array.from({ length: 30 }, async () => {
-    const slice = slices.join()
+    const timeShare = timeBudget.join()
     for (let i = 0; i < 4; i++) {
-      await slice.wait()
+      await timeShare.wait()
       nowMs += 4
       done++
       // Those that wait for nothing else say so more than once.
-      slice.leave()
-      slice.leave()
+      timeShare.leave()
+      timeShare.leave()
     }
   })
   await new Promise(setImmediate)

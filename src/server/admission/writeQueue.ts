@@ -1,10 +1,10 @@
 /** Schedules the write of a response. */
-export type Outbox = (write: () => void) => void
+export type WriteQueue = (write: () => void) => void
 
-/** An outbox that writes responses after all received requests are dispatched, one right after another. A write to a
+/** An writeQueue that writes responses after all received requests are dispatched, one right after another. A write to a
  *  sleeping client wakes it, which takes as long as a small call; the following writes find clients awake. The only
  *  response of an event-loop turn is written at once. */
-export function createOutbox(): Outbox {
+export function createWriteQueue(): WriteQueue {
   let waiting: (() => void)[] = []
   let inTurn = 0
   let inTurnBefore = 0

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { createInlinePolicy, LARGE_BUDGET_MS, SMALL_BUDGET_MS } from '../../../src/rpc/inline/inlinePolicy.js'
+import { createInlinePolicy, LARGE_BUDGET_MS, SMALL_BUDGET_MS } from '../../../src/server/admission/inlinePolicy.js'
 
 /** A policy with a clock and threads of the test's own. */
 function createTestPolicy(threads = 2) {

@@ -4,7 +4,7 @@ import type { Readable } from 'node:stream'
  *  each connection per event-loop turn, and 300 concurrent uploads delay all other clients by a second. */
 export interface ReadBudget {
   /** Registers a source to read from. */
-  open(source: ReadSource): ReadTurns
+  open(source: ReadSource): ReadShare
   /** Reads and discards the rest of a stream. */
   discard(stream: Readable): void
 }
@@ -17,7 +17,7 @@ export interface ReadSource {
 }
 
 /** Accounts for the bytes read from one source. */
-export interface ReadTurns {
+export interface ReadShare {
   /** Counts received bytes. Pauses the source when the turn's budget is used up or others wait; resumes it in one of
    *  the next turns. */
   count(bytes: number): void
@@ -42,7 +42,7 @@ const PIECE_BYTES = 512
 /** A budget of `turnBytes` per event-loop turn. Paused sources are resumed in the order in which they were paused. */
 export function createReadBudget(turnBytes = TURN_BYTES): ReadBudget {
   /** Paused sources, oldest first, with their `resume` and their expected bytes. */
-  const waiting = new Map<ReadTurns, { resume: () => void; expectedBytes: number }>()
+  const waiting = new Map<ReadShare, { resume: () => void; expectedBytes: number }>()
   let spent = 0
   let isTurnPlanned = false
 
@@ -55,37 +55,37 @@ export function createReadBudget(turnBytes = TURN_BYTES): ReadBudget {
     isTurnPlanned = false
     spent = 0
     let left = turnBytes
-    for (const [turns, { resume, expectedBytes }] of waiting) {
+    for (const [readShare, { resume, expectedBytes }] of waiting) {
       if (left < expectedBytes && left < turnBytes) break
       left -= expectedBytes
-      waiting.delete(turns)
+      waiting.delete(readShare)
       resume()
     }
     if (waiting.size > 0) planTurn()
   }
-  const open = (source: ReadSource): ReadTurns => {
-    const turns: ReadTurns = {
+  const open = (source: ReadSource): ReadShare => {
+    const readShare: ReadShare = {
       count(bytes) {
         spent += bytes + PIECE_BYTES
         planTurn()
         // While others wait, each source gets one chunk per turn; otherwise the sources read first would take the whole
         // budget.
-        if ((spent < turnBytes && waiting.size === 0) || waiting.has(turns)) return
+        if ((spent < turnBytes && waiting.size === 0) || waiting.has(readShare)) return
         const expectedBytes = Math.min(MOST_READ_BYTES, Math.max(LEAST_READ_BYTES, 2 * bytes))
-        waiting.set(turns, { resume: () => source.resume(), expectedBytes })
+        waiting.set(readShare, { resume: () => source.resume(), expectedBytes })
         source.pause()
       },
-      isWaiting: () => waiting.has(turns),
-      close: () => void waiting.delete(turns),
+      isWaiting: () => waiting.has(readShare),
+      close: () => void waiting.delete(readShare),
     }
-    return turns
+    return readShare
   }
   return {
     open,
     discard(stream) {
-      const turns = open(stream)
-      stream.on('data', (chunk: Buffer) => turns.count(chunk.length))
-      stream.once('close', turns.close)
+      const readShare = open(stream)
+      stream.on('data', (chunk: Buffer) => readShare.count(chunk.length))
+      stream.once('close', readShare.close)
       stream.resume()
     },
   }

@@ -2,10 +2,10 @@ import assert from 'node:assert/strict'
 import { createServer, get, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { test } from 'node:test'
-import { createOutbox } from '../../../src/server/connections/outbox.js'
+import { createWriteQueue } from '../../../src/server/admission/writeQueue.js'
 
 test('ends the responses of a turn, texts and bytes; one whose client is gone affects no other', async (t) => {
-  const outbox = createOutbox()
+  const writeQueue = createWriteQueue()
   const held: [string, ServerResponse][] = []
   let closed: () => void
   const clientGone = new Promise<void>((resolve) => {
@@ -21,7 +21,7 @@ test('ends the responses of a turn, texts and bytes; one whose client is gone af
     await clientGone
     for (const [url, response] of held) {
       response.writeHead(200)
-      outbox(() => void response.end(url === '/bytes' ? Buffer.from([0xff, 0x30]) : `\xe9 of ${url}`, 'latin1'))
+      writeQueue(() => void response.end(url === '/bytes' ? Buffer.from([0xff, 0x30]) : `\xe9 of ${url}`, 'latin1'))
       // The first one of the turn was the only one, as far as was known.
       assert.equal(response.writableEnded, response === held[0][1])
     }
@@ -42,10 +42,10 @@ test('ends the responses of a turn, texts and bytes; one whose client is gone af
 })
 
 test('after a turn with several, all wait for its end; after one with a single one, the first does not', async () => {
-  const outbox = createOutbox()
+  const writeQueue = createWriteQueue()
   const written: string[] = []
   const put = (...names: string[]) => {
-    for (const name of names) outbox(() => void written.push(name))
+    for (const name of names) writeQueue(() => void written.push(name))
     return written.join('')
   }
   const turn = () => new Promise(setImmediate)

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { createStallDetector } from '../../../src/server/limits/stallDetector.js'
+import { createStallDetector } from '../../../src/server/admission/stallDetector.js'
 
 const RULE = { stallMs: 1000, leastBytes: 100 }
 

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { createTimeSlices } from '../../../src/rpc/core/timeSlices.js'
-import { createFairTurns } from '../../../src/server/limits/fairTurns.js'
+import { createTimeBudget } from '../../../src/rpc/core/timeBudget.js'
+import { createRequestQueue } from '../../../src/server/admission/requestQueue.js'
 
 /** Turns whose work takes a quarter of a millisecond by a clock of its own. */
 function clockwork() {
   let nowMs = 0
   const done: string[] = []
-  const turns = createFairTurns(createTimeSlices(() => nowMs))
+  const turns = createRequestQueue(createTimeBudget(() => nowMs))
   const run = (client: string, name: string) =>
     turns.run(client, () => {
       nowMs += 0.25

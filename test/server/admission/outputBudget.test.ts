@@ -1,15 +1,20 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { createOutputBudget, type Lane, type OutputBudget, type Room } from '../../../src/server/limits/outputBudget.js'
+import {
+  createOutputBudget,
+  type OutputBudget,
+  type OutputShare,
+  type Reservation,
+} from '../../../src/server/admission/outputBudget.js'
 
 const MB = 1_000_000
 
 /** Reserves room; what came of it is in the list. */
-function reserve(budget: OutputBudget, lane: Lane, bytes: number, owner: unknown = lane) {
-  const rooms: Room[] = []
-  const state = { rooms, isGivenUp: false, isGone: false }
-  budget.reserve(lane, owner, bytes, {
-    begin: (room) => void rooms.push(room),
+function reserve(budget: OutputBudget, outputShare: OutputShare, bytes: number, owner: unknown = outputShare) {
+  const reservations: Reservation[] = []
+  const state = { reservations, isGivenUp: false, isGone: false }
+  budget.reserve(outputShare, owner, bytes, {
+    begin: (reservation) => void reservations.push(reservation),
     giveUp: () => {
       state.isGivenUp = true
     },
@@ -22,29 +27,29 @@ const turn = () => new Promise(setImmediate)
 
 test('a request waits until there is room for its answer, small ones have the last quarter', async () => {
   const budget = createOutputBudget({ totalBytes: 100 * MB, connectionBytes: 32 * MB })
-  const lanes = [1, 2, 3].map(() => budget.openLane())
-  const [first, second] = [reserve(budget, lanes[0], 40 * MB), reserve(budget, lanes[1], 40 * MB)]
-  assert.deepEqual([first.rooms.length, second.rooms.length, budget.isContended()], [1, 0, true])
-  const small = reserve(budget, lanes[2], 60_000)
-  assert.equal(small.rooms.length, 1)
-  first.rooms[0].release()
+  const outputShares = [1, 2, 3].map(() => budget.open())
+  const [first, second] = [reserve(budget, outputShares[0], 40 * MB), reserve(budget, outputShares[1], 40 * MB)]
+  assert.deepEqual([first.reservations.length, second.reservations.length, budget.isContended()], [1, 0, true])
+  const small = reserve(budget, outputShares[2], 60_000)
+  assert.equal(small.reservations.length, 1)
+  first.reservations[0].release()
   await turn()
-  assert.deepEqual([second.rooms.length, budget.isContended()], [1, false])
-  for (const { rooms } of [second, small]) rooms[0].release()
-  second.rooms[0].release()
+  assert.deepEqual([second.reservations.length, budget.isContended()], [1, false])
+  for (const { reservations } of [second, small]) reservations[0].release()
+  second.reservations[0].release()
   assert.equal(budget.usedBytes(), 0)
 })
 
 test('owners have turns, however many requests of one of them wait', async () => {
   const budget = createOutputBudget({ totalBytes: 100 * MB, connectionBytes: 100 * MB })
-  const lane = budget.openLane()
+  const outputShare = budget.open()
   const begun: string[] = []
-  const rooms: Room[] = []
+  const reservations: Reservation[] = []
   const ask = (owner: string, name: string) =>
-    budget.reserve(lane, owner, 75 * MB, {
-      begin(room) {
+    budget.reserve(outputShare, owner, 75 * MB, {
+      begin(reservation) {
         begun.push(name)
-        rooms.push(room)
+        reservations.push(reservation)
       },
       giveUp: () => assert.fail('no request waits that long'),
       isGone: () => false,
@@ -52,8 +57,8 @@ test('owners have turns, however many requests of one of them wait', async () =>
   for (const name of ['a1', 'a2', 'a3', 'a4']) ask('a', name)
   ask('b', 'b1')
   ask('b', 'b2')
-  while (rooms.length > 0) {
-    rooms.shift()!.release()
+  while (reservations.length > 0) {
+    reservations.shift()!.release()
     await turn()
   }
   assert.deepEqual(begun, ['a1', 'a2', 'b1', 'a3', 'b2', 'a4'])
@@ -61,9 +66,9 @@ test('owners have turns, however many requests of one of them wait', async () =>
 
 test('a request waits ten seconds at most, and not for a client that has left', () => {
   const budget = createOutputBudget({ totalBytes: 100 * MB, connectionBytes: 32 * MB })
-  const lane = budget.openLane()
-  reserve(budget, lane, 70 * MB)
-  const [late, gone] = [reserve(budget, lane, 10 * MB), reserve(budget, lane, 10 * MB)]
+  const outputShare = budget.open()
+  reserve(budget, outputShare, 70 * MB)
+  const [late, gone] = [reserve(budget, outputShare, 10 * MB), reserve(budget, outputShare, 10 * MB)]
   gone.isGone = true
   budget.sweep(performance.now())
   assert.deepEqual([late.isGivenUp, gone.isGivenUp], [false, true])
@@ -74,30 +79,30 @@ test('a request waits ten seconds at most, and not for a client that has left', 
 
 test('an answer that is longer than was thought is held only where there is room', () => {
   const budget = createOutputBudget({ totalBytes: 100 * MB, connectionBytes: 10 * MB })
-  const [a, b] = [budget.openLane(), budget.openLane()]
-  const first = budget.hold(a, 60 * MB)
+  const [a, b] = [budget.open(), budget.open()]
+  const first = budget.reserveNow(a, 60 * MB)
   assert.ok(first, 'one answer of a connection may be longer than its share')
-  assert.equal(budget.hold(a, 1 * MB), undefined)
+  assert.equal(budget.reserveNow(a, 1 * MB), undefined)
   assert.ok(!a.hasRoom() && b.hasRoom())
-  const { rooms } = reserve(budget, b, 60_000)
-  assert.equal(rooms[0].settle(41 * MB), false)
-  assert.equal(rooms[0].settle(39 * MB), true)
-  rooms[0].release()
+  const { reservations } = reserve(budget, b, 60_000)
+  assert.equal(reservations[0].settle(41 * MB), false)
+  assert.equal(reservations[0].settle(39 * MB), true)
+  reservations[0].release()
   first.release()
   assert.equal(budget.usedBytes(), 0)
 })
 
 test('when batches fill the memory together, the oldest continues and the others wait for it', async () => {
   const budget = createOutputBudget({ totalBytes: 100 * MB, connectionBytes: 100 * MB })
-  const [old, young] = [0, 1].map(() => reserve(budget, budget.openLane(), 60_000).rooms[0])
-  for (let i = 0; i < 40; i++) assert.ok(old.hold(1 * MB) && young.hold(1 * MB))
+  const [old, young] = [0, 1].map(() => reserve(budget, budget.open(), 60_000).reservations[0])
+  for (let i = 0; i < 40; i++) assert.ok(old.add(1 * MB) && young.add(1 * MB))
   assert.equal(old.wait(), undefined)
   let isWoken = false
   void young.wait()?.then(() => {
     isWoken = true
   })
-  assert.ok(old.hold(19 * MB))
-  assert.ok(!young.hold(2 * MB), 'there is no more')
+  assert.ok(old.add(19 * MB))
+  assert.ok(!young.add(2 * MB), 'there is no more')
   await turn()
   assert.equal(isWoken, false)
   old.settle(59 * MB)

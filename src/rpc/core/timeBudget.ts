@@ -4,7 +4,7 @@
 const TURN_MS = 1
 
 /** One batch's, or one long body's, share of the time. */
-export interface TimeSlice {
+export interface TimeShare {
   /** Call before each item: undefined if it may start now, otherwise resolves when it may. */
   wait(): Promise<void> | undefined
   /** The batch is done, or waits for something else. */
@@ -12,16 +12,16 @@ export interface TimeSlice {
 }
 
 /** Shares main-thread time between batches, round-robin. */
-export interface TimeSlices {
+export interface TimeBudget {
   /** Adds a batch. */
-  join(): TimeSlice
+  join(): TimeShare
 }
 
-/** Time slices; `now` returns milliseconds. */
-export function createTimeSlices(now: () => number = () => performance.now()): TimeSlices {
+/** A time budget; `now` returns milliseconds. */
+export function createTimeBudget(now: () => number = () => performance.now()): TimeBudget {
   const waiting: (() => void)[] = []
   /** The running one. With two, each would start an item without checking the time. */
-  let current: TimeSlice | undefined
+  let current: TimeShare | undefined
   let turnEndMs = 0
   let inTurn = false
 
@@ -43,13 +43,13 @@ export function createTimeSlices(now: () => number = () => performance.now()): T
   return {
     join() {
       const begin = () => {
-        current = slice
+        current = timeShare
       }
-      const slice: TimeSlice = {
+      const timeShare: TimeShare = {
         wait() {
           beginTurn()
           const hasTime = now() < turnEndMs
-          if (current === slice) {
+          if (current === timeShare) {
             if (hasTime) return undefined
             current = undefined
           } else if (hasTime && current === undefined && waiting.length === 0) {
@@ -65,12 +65,12 @@ export function createTimeSlices(now: () => number = () => performance.now()): T
           })
         },
         leave() {
-          if (current !== slice) return
+          if (current !== timeShare) return
           current = undefined
           wakeNext()
         },
       }
-      return slice
+      return timeShare
     },
   }
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { createIdleQueue, createQueueEntry, unlink } from '../../../src/server/connections/idleQueue.js'
+import { createIdleQueue, createQueueEntry, unlink } from '../../../src/server/admission/idleQueue.js'
 import { seededRandom } from '../../support/random.js'
 
 test('the oldest is what was appended first and the newest what was appended last, whatever is appended again, moved to another queue or taken out', () => {

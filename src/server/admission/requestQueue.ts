@@ -1,9 +1,9 @@
 import type { ClientId } from '../../rpc/core/dispatch.js'
-import type { TimeSlices } from '../../rpc/core/timeSlices.js'
+import type { TimeBudget } from '../../rpc/core/timeBudget.js'
 
 /** Shares the main thread between clients with many short requests. Without it, 6,000 requests that one client sends at
  *  once on as many connections delay all other clients by 0.3 s. */
-export interface FairTurns {
+export interface RequestQueue {
   /** Runs `work` at once, or in one of the next event-loop turns when the client has used its share of this one. The
    *  work of one client keeps its order; clients take turns. `work` must not throw. @returns true when it ran */
   run(client: ClientId | string, work: () => void): boolean
@@ -13,8 +13,8 @@ export interface FairTurns {
  *  requests. */
 const MAX_IMMEDIATE = 32
 
-/** Fair turns that run deferred requests within the time of `slices`, as one more batch. */
-export function createFairTurns(slices: TimeSlices): FairTurns {
+/** A queue that runs deferred requests within `timeBudget`, as one more batch. */
+export function createRequestQueue(timeBudget: TimeBudget): RequestQueue {
   /** Requests started in this turn, and per client those after the first `MAX_IMMEDIATE`. */
   let total = 0
   const begun = new Map<ClientId | string, number>()
@@ -44,12 +44,12 @@ export function createFairTurns(slices: TimeSlices): FairTurns {
   }
   const runWaiting = async () => {
     isRunning = true
-    const slice = slices.join()
+    const timeShare = timeBudget.join()
     while (queues.size > 0) {
-      await slice.wait()
+      await timeShare.wait()
       runNext()
     }
-    slice.leave()
+    timeShare.leave()
     isRunning = false
   }
   return {

@@ -1,12 +1,12 @@
 /** A byte budget shared by many holders. */
 export interface ByteBudget {
   /** A new holder with 0 bytes. */
-  open(): Holding
+  open(): ByteShare
   usedBytes(): number
 }
 
 /** The share of one holder. */
-export interface Holding {
+export interface ByteShare {
   /** Sets the holder's size in bytes, replacing the previous size. Returns false, without a change, when the budget is
    *  exhausted. */
   resize(bytes: number): boolean
@@ -19,17 +19,17 @@ export function createByteBudget(limitBytes: number): ByteBudget {
   let used = 0
   return {
     open() {
-      let heldBytes = 0
+      let bytesUsed = 0
       return {
         resize(bytes) {
-          if (bytes > heldBytes && used + bytes - heldBytes > limitBytes) return false
-          used += bytes - heldBytes
-          heldBytes = bytes
+          if (bytes > bytesUsed && used + bytes - bytesUsed > limitBytes) return false
+          used += bytes - bytesUsed
+          bytesUsed = bytes
           return true
         },
         release() {
-          used -= heldBytes
-          heldBytes = 0
+          used -= bytesUsed
+          bytesUsed = 0
         },
       }
     },

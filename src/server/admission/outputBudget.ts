@@ -1,7 +1,7 @@
-import type { AnswerRoom } from '../../rpc/core/answer.js'
+import type { ResponseBudget } from '../../rpc/core/answer.js'
 
 /** Memory reserved for one response, from the start of the work until the client has read the response. */
-export interface Room extends AnswerRoom {
+export interface Reservation extends ResponseBudget {
   /** Sets the final size of the response; false when there is no memory for it. */
   settle(bytes: number): boolean
   /** The response was read or abandoned. Idempotent. */
@@ -9,7 +9,7 @@ export interface Room extends AnswerRoom {
 }
 
 /** The responses of one connection. */
-export interface Lane {
+export interface OutputShare {
   /** True when its next request may start. */
   hasRoom(): boolean
   usedBytes(): number
@@ -18,9 +18,9 @@ export interface Lane {
 }
 
 /** A request that waits for memory. */
-export interface Waiter {
-  /** Called when the room is reserved. */
-  begin(room: Room): void
+export interface ReservationRequest {
+  /** Called when the memory is reserved. */
+  begin(reservation: Reservation): void
   /** Called when it waited too long or its client disconnected. */
   giveUp(): void
   isGone(): boolean
@@ -28,14 +28,14 @@ export interface Waiter {
 
 /** Memory for responses, shared by all connections. */
 export interface OutputBudget {
-  /** A lane for a new connection. */
-  openLane(): Lane
-  /** Reserves room for a response of about `bytes`, now or later: round-robin among owners, each of which may have many
-   *  waiting requests. */
-  reserve(lane: Lane, owner: unknown, bytes: number, waiter: Waiter): void
-  /** Room for a finished response; undefined when there is no memory for it. */
-  hold(lane: Lane, bytes: number): Room | undefined
-  /** True while requests wait for room. */
+  /** The share of a new connection. */
+  open(): OutputShare
+  /** Reserves memory for a response of about `bytes`, now or later: round-robin among owners, who may have many waiting
+   *  requests each. */
+  reserve(outputShare: OutputShare, owner: unknown, bytes: number, waiter: ReservationRequest): void
+  /** Reserves memory for a finished response; undefined when it does not fit. */
+  reserveNow(outputShare: OutputShare, bytes: number): Reservation | undefined
+  /** True while requests wait for memory. */
   isContended(): boolean
   /** Gives up on requests that have waited too long. */
   sweep(nowMs: number): void
@@ -47,7 +47,7 @@ export interface OutputBudget {
  *  wait. */
 export const SMALL_ANSWER_BYTES = 65_536
 
-/** Longest wait for room. After that the client is asked to retry. */
+/** Longest wait for memory. After that the client is asked to retry. */
 const MAX_WAIT_MS = 10_000
 
 /** A level at which bytes are counted. Above `softBytes` no request starts, and batches in progress pause until clients
@@ -59,16 +59,16 @@ interface Level {
   ready: number
   readonly softBytes: number
   readonly hardBytes: number
-  /** Rooms of batches in progress, oldest first. */
-  readonly working: Set<Room>
+  /** Reservations of batches in progress, oldest first. */
+  readonly working: Set<Reservation>
 }
 
-type ConnectionLevel = Level & Lane
+type ConnectionLevel = Level & OutputShare
 
 interface Waiting {
-  readonly lane: ConnectionLevel
+  readonly outputShare: ConnectionLevel
   readonly bytes: number
-  readonly waiter: Waiter
+  readonly waiter: ReservationRequest
   readonly sinceMs: number
 }
 
@@ -94,8 +94,8 @@ export function createOutputBudget(options: { totalBytes: number; connectionByte
     })
   }
 
-  const open = (lane: ConnectionLevel, reserved: number): Room => {
-    const levels = [lane, total]
+  const open = (outputShare: ConnectionLevel, reserved: number): Reservation => {
+    const levels = [outputShare, total]
     let reservedBytes = 0
     let responseBytes = 0
     let ready = 0
@@ -110,17 +110,17 @@ export function createOutputBudget(options: { totalBytes: number; connectionByte
     /** Only batches, from their first response on, ask whether to continue. */
     let isBatch = false
     const endWork = () => {
-      if (isBatch) for (const level of levels) level.working.delete(room)
+      if (isBatch) for (const level of levels) level.working.delete(reservation)
       admitLater()
     }
-    const room: Room = {
+    const reservation: Reservation = {
       wait() {
-        const mayContinue = levels.every((level) => level.used <= level.softBytes || mustContinue(level, room))
+        const mayContinue = levels.every((level) => level.used <= level.softBytes || mustContinue(level, reservation))
         return mayContinue ? undefined : new Promise<void>((resolve) => void waitingBatches.push(resolve))
       },
-      hold(bytes) {
+      add(bytes) {
         const more = responseBytes + bytes - reservedBytes
-        if (!isBatch) for (const level of levels) level.working.add(room)
+        if (!isBatch) for (const level of levels) level.working.add(reservation)
         isBatch = true
         if (more > 0 && levels.some((level) => level.used + more > level.hardBytes)) return false
         responseBytes += bytes
@@ -131,7 +131,8 @@ export function createOutputBudget(options: { totalBytes: number; connectionByte
         const more = bytes - reservedBytes
         if (more > 0 && total.used + more > total.hardBytes) return false
         // A connection may always have one response of any length.
-        if (more > 0 && lane.used > reservedBytes && lane.used + more > lane.hardBytes) return false
+        if (more > 0 && outputShare.used > reservedBytes && outputShare.used + more > outputShare.hardBytes)
+          return false
         resize(bytes, bytes)
         endWork()
         return true
@@ -142,47 +143,48 @@ export function createOutputBudget(options: { totalBytes: number; connectionByte
       },
     }
     resize(reserved)
-    return room
+    return reservation
   }
 
-  /** Starts waiting requests that now have room, and lets paused batches check again. */
+  /** Starts waiting requests that now fit, and lets paused batches check again. */
   const admitWaiting = () => {
     for (const wake of waitingBatches.splice(0)) wake()
     for (const [owner, queue] of queues) {
-      const { bytes, lane, waiter } = queue[0]
+      const { bytes, outputShare, waiter } = queue[0]
       if (!fits(bytes)) return
       queue.shift()
       queues.delete(owner)
       if (queue.length > 0) queues.set(owner, queue) // moves to the back
       if (waiter.isGone()) waiter.giveUp()
-      else waiter.begin(open(lane, bytes))
+      else waiter.begin(open(outputShare, bytes))
     }
   }
 
   return {
-    openLane() {
-      const lane: ConnectionLevel = {
+    open() {
+      const outputShare: ConnectionLevel = {
         used: 0,
         ready: 0,
         softBytes: connectionBytes,
         hardBytes: 2 * connectionBytes,
         working: new Set(),
-        hasRoom: () => lane.used <= lane.softBytes && (lane.used === 0 || total.used <= total.softBytes),
-        usedBytes: () => lane.used,
+        hasRoom: () =>
+          outputShare.used <= outputShare.softBytes && (outputShare.used === 0 || total.used <= total.softBytes),
+        usedBytes: () => outputShare.used,
       }
-      return lane
+      return outputShare
     },
-    reserve(lane, owner, bytes, waiter) {
-      if (fits(bytes)) return waiter.begin(open(lane as ConnectionLevel, bytes))
-      const waiting = { lane: lane as ConnectionLevel, bytes, waiter, sinceMs: performance.now() }
+    reserve(outputShare, owner, bytes, waiter) {
+      if (fits(bytes)) return waiter.begin(open(outputShare as ConnectionLevel, bytes))
+      const waiting = { outputShare: outputShare as ConnectionLevel, bytes, waiter, sinceMs: performance.now() }
       const queue = queues.get(owner)
       if (queue === undefined) queues.set(owner, [waiting])
       else queue.push(waiting)
     },
-    hold(lane, bytes) {
-      const room = open(lane as ConnectionLevel, 0)
-      if (room.settle(bytes)) return room
-      room.release()
+    reserveNow(outputShare, bytes) {
+      const reservation = open(outputShare as ConnectionLevel, 0)
+      if (reservation.settle(bytes)) return reservation
+      reservation.release()
       return undefined
     },
     isContended,
@@ -201,6 +203,6 @@ export function createOutputBudget(options: { totalBytes: number; connectionByte
 }
 
 /** True for the oldest batch while no finished response waits for a client. */
-function mustContinue({ ready, working }: Level, room: Room): boolean {
-  return ready === 0 && working.values().next().value === room
+function mustContinue({ ready, working }: Level, reservation: Reservation): boolean {
+  return ready === 0 && working.values().next().value === reservation
 }

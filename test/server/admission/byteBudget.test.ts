@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { createByteBudget } from '../../../src/server/limits/byteBudget.js'
+import { createByteBudget } from '../../../src/server/admission/byteBudget.js'
 
 test('holders together have no more than the budget, and may always have less', () => {
   const budget = createByteBudget(100)

@@ -7,23 +7,29 @@ import { type Caller, clientOf, type Refusal } from '../access/access.js'
 import { clientOfAddress } from '../access/addresses.js'
 import { type ByteBudget, createByteBudget } from './byteBudget.js'
 import type { ServerLimits } from './limits.js'
-import { createOutputBudget, type Lane, type OutputBudget, type Room, SMALL_ANSWER_BYTES } from './outputBudget.js'
+import {
+  createOutputBudget,
+  type OutputBudget,
+  type OutputShare,
+  type Reservation,
+  SMALL_ANSWER_BYTES,
+} from './outputBudget.js'
 
 /** The owner of a request. */
-export interface Visitor {
+export interface RequestOwner {
   readonly caller: Caller
-  readonly lane: Lane
+  readonly outputShare: OutputShare
   readonly remoteAddress: string | undefined
 }
 
 /** A request that waits for admission. */
-export interface Applicant extends Visitor {
+export interface PendingRequest extends RequestOwner {
   readonly text: string
   readonly body: ParsedBody
   /** True when the client no longer waits for the response. */
   isGone(): boolean
-  /** Work may start. Call `settle` and `release` on `room`. */
-  begin(room: Room): void
+  /** Work may start. Call `settle` and `release` on `reservation`. */
+  begin(reservation: Reservation): void
   refuse(refusal: Refusal): void
 }
 
@@ -37,12 +43,12 @@ export interface Admission {
   isNeeded(body: ParsedBody): boolean
   /** Starts the work now or later, or refuses it: 429 when the key or address has too many requests in flight, 503 when
    *  there is no memory. */
-  enter(applicant: Applicant): void
-  /** Counts a request that waits before it enters, with `bytes` of its body. @returns a function that ends the wait, or
-   *  the refusal, as for `enter` */
-  hold(visitor: Visitor, bytes: number): (() => void) | Refusal
+  admit(pending: PendingRequest): void
+  /** Takes a slot in flight and `bytes` of the budget of bodies. @returns a function that releases both, or the
+   *  refusal, as for `admit` */
+  takeSlot(owner: RequestOwner, bytes: number): (() => void) | Refusal
   /** The same for a request that is one call of its key, such as an SQL query. */
-  holdCall(visitor: Visitor, bytes: number): (() => void) | Refusal
+  takeCallSlot(owner: RequestOwner, bytes: number): (() => void) | Refusal
 }
 
 /** Refusal when there is no memory for a request. */
@@ -74,60 +80,60 @@ export function createAdmission(
   /** Calls in flight by key id, of keys with a limit. */
   const keyCalls = new Map<number, number>()
 
-  const hold: Admission['hold'] = ({ caller, lane, remoteAddress }, bytes) => {
+  const takeSlot: Admission['takeSlot'] = ({ caller, outputShare, remoteAddress }, bytes) => {
     let owner: number | string | undefined = caller.keyId
     if (owner === undefined) {
-      lane.client ??= clientOfAddress(remoteAddress)
-      owner = lane.client
+      outputShare.client ??= clientOfAddress(remoteAddress)
+      owner = outputShare.client
     }
     if ((inFlight.get(owner) ?? 0) >= limits.maxInFlight) return TOO_MANY_IN_FLIGHT
-    const holding = bodies.open()
-    if (!holding.resize(bytes)) return BUSY
+    const byteShare = bodies.open()
+    if (!byteShare.resize(bytes)) return BUSY
     add(inFlight, owner, 1)
     return () => {
-      holding.release()
+      byteShare.release()
       add(inFlight, owner, -1)
     }
   }
 
-  const holdCall: Admission['holdCall'] = (visitor, bytes) => {
-    const { keyId, limits: own } = visitor.caller
-    if (keyId === undefined || own?.maxConcurrent === undefined) return hold(visitor, bytes)
+  const takeCallSlot: Admission['takeCallSlot'] = (owner, bytes) => {
+    const { keyId, limits: own } = owner.caller
+    if (keyId === undefined || own?.maxConcurrent === undefined) return takeSlot(owner, bytes)
     if ((keyCalls.get(keyId) ?? 0) >= own.maxConcurrent) return TOO_MANY_IN_FLIGHT
-    const held = hold(visitor, bytes)
-    if (typeof held !== 'function') return held
+    const release = takeSlot(owner, bytes)
+    if (typeof release !== 'function') return release
     add(keyCalls, keyId, 1)
     return () => {
-      held()
+      release()
       add(keyCalls, keyId, -1)
     }
   }
 
   registerBudgetMetrics(metrics, limits, { bodies, output })
   return {
-    hold,
-    holdCall,
+    takeSlot,
+    takeCallSlot,
     bodies,
     output,
     isNeeded: (body) => body.kind === 'batch' || (isCall(body.item) && isLong(costOf(body.item.method))),
-    enter(applicant) {
-      const { caller, lane, body } = applicant
+    admit(pending) {
+      const { caller, outputShare, body } = pending
       const calls = callsToAdmit(caller, body, keyCalls)
-      if (calls === 0) return applicant.refuse(TOO_MANY_IN_FLIGHT)
-      const held = hold(applicant, parsedBytes(applicant.text, body))
-      if (typeof held !== 'function') return applicant.refuse(held)
+      if (calls === 0) return pending.refuse(TOO_MANY_IN_FLIGHT)
+      const release = takeSlot(pending, parsedBytes(pending.text, body))
+      if (typeof release !== 'function') return pending.refuse(release)
       if (calls !== undefined) add(keyCalls, caller.keyId!, calls)
       const end = () => {
-        held()
+        release()
         if (calls !== undefined) add(keyCalls, caller.keyId!, -calls)
       }
-      output.reserve(lane, clientOf(caller, lane), answerBytes(body, costOf), {
-        begin: (room) => applicant.begin(withEnd(room, { end, maxConcurrent: calls })),
+      output.reserve(outputShare, clientOf(caller, outputShare), answerBytes(body, costOf), {
+        begin: (reservation) => pending.begin(withEnd(reservation, { end, maxConcurrent: calls })),
         giveUp() {
           end()
-          applicant.refuse(BUSY)
+          pending.refuse(BUSY)
         },
-        isGone: () => applicant.isGone(),
+        isGone: () => pending.isGone(),
       })
     },
   }
@@ -166,19 +172,22 @@ function add<K>(counts: Map<K, number>, key: K, difference: number): void {
   else counts.set(key, count)
 }
 
-/** A room with a limit for the calls of a batch; its first release also calls `end`. */
-function withEnd(room: Room, { end, maxConcurrent }: { end: () => void; maxConcurrent: number | undefined }): Room {
+/** A reservation with a limit for the calls of a batch; its first release also calls `end`. */
+function withEnd(
+  reservation: Reservation,
+  { end, maxConcurrent }: { end: () => void; maxConcurrent: number | undefined },
+): Reservation {
   let isReleased = false
   return {
     maxConcurrent,
-    wait: room.wait,
-    hold: room.hold,
-    settle: room.settle,
+    wait: reservation.wait,
+    add: reservation.add,
+    settle: reservation.settle,
     release() {
       if (isReleased) return
       isReleased = true
       end()
-      room.release()
+      reservation.release()
     },
   }
 }
