@@ -74,17 +74,22 @@ export function createIdLookup(db: Database, table: keyof typeof TABLES): (value
   }
 }
 
-/** Returns a function that looks up the value of an id; it throws an Error for an unknown one. Its statement is prepared
- *  once, and `most` values, which never change, are cached. Do not modify them. */
-export function createValueLookup(db: Database, table: keyof typeof TABLES, most: number): (id: number) => Uint8Array {
+/** Returns a function that looks up the value of an id, as `decode` returns it; it throws an Error for an unknown id. Its
+ *  statement is prepared once, and `most` results, which never change, are cached. Do not modify them. */
+export function createValueLookup(
+  db: Database,
+  table: keyof typeof TABLES,
+  { most, decode = (value) => value }: { most: number; decode?(value: Buffer): Uint8Array },
+): (id: number) => Uint8Array {
   const { column } = TABLES[table]
-  const select = db.prepare<[number], Uint8Array>(`SELECT ${column} FROM ${table} WHERE id = ?`).pluck()
+  const select = db.prepare<[number], Buffer>(`SELECT ${column} FROM ${table} WHERE id = ?`).pluck()
   const cache = new Map<number, Uint8Array>()
   return (id) => {
     let value = cache.get(id)
     if (value === undefined) {
-      value = select.get(id)
-      if (value === undefined) throw new Error(`a log names ${column} ${id}, which the table ${table} lacks`)
+      const stored = select.get(id)
+      if (stored === undefined) throw new Error(`a log names ${column} ${id}, which the table ${table} lacks`)
+      value = decode(stored)
       if (cache.size === most) cache.clear()
       cache.set(id, value)
     }

@@ -43,8 +43,7 @@ export interface LogJson {
 export type LogJsonEncoder = (records: Uint8Array) => LogJson | undefined
 
 // About 2 MB. A few contracts and events emit most logs, and a miss costs 2 µs.
-const MAX_CACHED = 10_000
-const DIGITS = Buffer.from('0123456789abcdef')
+const HEX_DIGITS = { most: 10_000, decode: (value: Buffer) => Buffer.from(value.toString('hex'), 'latin1') }
 
 interface EncoderFunctions {
   encode(length: number): number
@@ -59,19 +58,15 @@ export function createLogJsonEncoder(db: Database): LogJsonEncoder {
   const { encode, memory } = instantiate<EncoderFunctions>(assembleLogJson())
   const bytes = new Uint8Array(memory.buffer)
   const words = new Uint32Array(memory.buffer)
-  const addressOf = createValueLookup(db, 'addresses', MAX_CACHED)
-  const topicOf = createValueLookup(db, 'topics', MAX_CACHED)
-  const fill = (at: number, id: number, value: Uint8Array): void => {
+  const addressDigits = createValueLookup(db, 'addresses', HEX_DIGITS)
+  const topicDigits = createValueLookup(db, 'topics', HEX_DIGITS)
+  const fill = (at: number, id: number, digits: Uint8Array): void => {
     words[at / 4] = id + 1
-    let end = at + SLOT_DIGITS
-    for (const byte of value) {
-      bytes[end++] = DIGITS[byte >> 4]
-      bytes[end++] = DIGITS[byte & 15]
-    }
+    bytes.set(digits, at + SLOT_DIGITS)
   }
   const fillAddress = (id: number) =>
-    fill(addresses + (id % ADDRESS_SLOTS.count) * ADDRESS_SLOTS.bytes, id, addressOf(id))
-  const fillTopic = (id: number) => fill(topics + (id % TOPIC_SLOTS.count) * TOPIC_SLOTS.bytes, id, topicOf(id))
+    fill(addresses + (id % ADDRESS_SLOTS.count) * ADDRESS_SLOTS.bytes, id, addressDigits(id))
+  const fillTopic = (id: number) => fill(topics + (id % TOPIC_SLOTS.count) * TOPIC_SLOTS.bytes, id, topicDigits(id))
   const run = (length: number): number => {
     for (;;) {
       const result = encode(length)

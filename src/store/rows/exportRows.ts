@@ -116,8 +116,8 @@ export function createExportRows(db: Database): ExportRows {
      WHERE length(value) > 0`,
   )
   const selectTopicId = db.prepare<[Uint8Array], number>('SELECT id FROM topics WHERE topic = ?').pluck()
-  const address = createValueLookup(db, 'addresses', MAX_KEPT)
-  const topic = createValueLookup(db, 'topics', MAX_KEPT)
+  const address = createValueLookup(db, 'addresses', { most: MAX_KEPT })
+  const topic = createValueLookup(db, 'topics', { most: MAX_KEPT })
   const statements = memoize((where: string) => ({
     numbers: db.prepare<[object], LogRow>(`SELECT ${LOG_NUMBERS} ${where} ORDER BY id`).raw(),
     bytes: db
