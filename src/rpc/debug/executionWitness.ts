@@ -4,7 +4,7 @@ import { RpcError, SERVER_ERROR } from '../core/errors.js'
 import { defineMethod } from '../core/method.js'
 import { data } from '../core/params.js'
 import { orNull } from '../eth/schemas.js'
-import { rawBlockParam } from './rawBlockParam.js'
+import { rawBlockParam } from './getRaw.js'
 
 const NO_PARENT = { code: SERVER_ERROR, message: 'block 0 is not executed, it has no witness' } as const
 const items = { type: 'array', items: data.schema }

@@ -3,7 +3,7 @@ import { defineMethod } from '../core/method.js'
 import { quantity64, required } from '../core/params.js'
 import { getTransactionBySenderAndNonce as otsMethod } from '../ots/getTransactionBySenderAndNonce.js'
 import { accountParam } from './commonParams.js'
-import { getTransactionByHash } from './getTransactionByHash.js'
+import { getTransactionByHash } from './getTransaction.js'
 import { orNull, TRANSACTION_SCHEMA } from './schemas.js'
 
 export const getTransactionBySenderAndNonce = defineMethod({

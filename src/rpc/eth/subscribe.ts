@@ -5,7 +5,7 @@ import { INVALID_PARAMS, METHOD_NOT_FOUND, RpcError } from '../core/errors.js'
 import { defineMethod } from '../core/method.js'
 import { boolean, optional, required, text, type ValueType } from '../core/params.js'
 import type { Topic } from '../core/session.js'
-import { NOTIFICATIONS_UNSUPPORTED } from '../subscriptions/errors.js'
+import { NOTIFICATIONS_UNSUPPORTED, SUBSCRIPTION_NOT_FOUND } from '../subscriptions/errors.js'
 import { logCriteria } from '../subscriptions/logCriteria.js'
 import { receiptCriteria, receiptFilter, TOO_MANY_HASHES } from '../subscriptions/receiptCriteria.js'
 import { TOO_MANY_SUBSCRIPTIONS } from '../subscriptions/subscribers.js'
@@ -77,3 +77,18 @@ function topicOf(context: RpcContext, name: string, options: unknown): Topic {
       throw new RpcError(METHOD_NOT_FOUND, `no "${abbreviate(name)}" subscription in eth namespace`)
   }
 }
+
+export const unsubscribe = defineMethod({
+  name: 'eth_unsubscribe',
+  summary: 'Ends a subscription of this connection.',
+  cost: 'point',
+  chainless: true,
+  usesSession: true,
+  params: [required('subscription', text, 'id of the subscription')],
+  result: { name: 'ended', schema: { type: 'boolean' } },
+  errors: [SUBSCRIPTION_NOT_FOUND],
+  handler: ({ session }, id) => {
+    if (session!.subscriber?.unsubscribe(id)) return true
+    throw new RpcError(SUBSCRIPTION_NOT_FOUND.code, SUBSCRIPTION_NOT_FOUND.message)
+  },
+})

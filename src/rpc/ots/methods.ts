@@ -1,16 +1,14 @@
 import type { Method } from '../core/method.js'
 import { requiringChain } from '../core/requireChain.js'
 import { getApiLevel } from './getApiLevel.js'
-import { getBlockDetails } from './getBlockDetails.js'
-import { getBlockDetailsByHash } from './getBlockDetailsByHash.js'
+import { getBlockDetails, getBlockDetailsByHash } from './getBlockDetails.js'
 import { getBlockTransactions } from './getBlockTransactions.js'
 import { getContractCreator } from './getContractCreator.js'
 import { getInternalOperations } from './getInternalOperations.js'
 import { getTransactionBySenderAndNonce } from './getTransactionBySenderAndNonce.js'
 import { getTransactionError } from './getTransactionError.js'
 import { hasCode } from './hasCode.js'
-import { searchTransactionsAfter } from './searchTransactionsAfter.js'
-import { searchTransactionsBefore } from './searchTransactionsBefore.js'
+import { searchTransactionsAfter, searchTransactionsBefore } from './searchTransactions.js'
 import { traceTransaction } from './traceTransaction.js'
 
 /** The `ots` namespace of Otterscan, in the order of the reference page. */

@@ -4,11 +4,9 @@ import { traceBlock } from './block.js'
 import { traceCall } from './call.js'
 import { callMany } from './callMany.js'
 import { traceFilter } from './filter.js'
-import { get } from './get.js'
 import { rawTransaction } from './rawTransaction.js'
-import { replayBlockTransactions } from './replayBlockTransactions.js'
-import { replayTransaction } from './replayTransaction.js'
-import { traceTransaction } from './transaction.js'
+import { replayBlockTransactions, replayTransaction } from './replay.js'
+import { get, traceTransaction } from './transaction.js'
 
 /** The `trace` namespace of OpenEthereum, in the order of the reference page. */
 export const TRACE_METHODS: readonly Method[] = [

@@ -1,5 +1,6 @@
-import { HASH_UNAVAILABLE, requireNoGap } from '../core/blockId.js'
+import { BLOCK_UNAVAILABLE, findBlock, HASH_UNAVAILABLE, requireNoGap } from '../core/blockId.js'
 import { defineMethod } from '../core/method.js'
+import { blockIdOrDecimal, required } from '../core/params.js'
 import { transactionHashParam } from './commonParams.js'
 import { formatReceipt } from './format/receipt.js'
 import { orNull, RECEIPT_SCHEMA } from './schemas.js'
@@ -19,5 +20,21 @@ export const getTransactionReceipt = defineMethod({
     if (transaction && stored) return formatReceipt(stored, transaction, block, location.index)
     requireNoGap(chain)
     return null
+  },
+})
+
+export const getBlockReceipts = defineMethod({
+  name: 'eth_getBlockReceipts',
+  summary: 'Receipts of a block in transaction order, or null.',
+  description: '`pending` answers as `latest`.',
+  cost: 'point',
+  params: [required('block', blockIdOrDecimal, 'block number in hex or decimal, tag, hash, or EIP-1898 object')],
+  result: { name: 'receipts', schema: orNull({ type: 'array', items: RECEIPT_SCHEMA }) },
+  errors: [BLOCK_UNAVAILABLE, HASH_UNAVAILABLE],
+  handler: ({ chain }, id) => {
+    const block = findBlock(chain, id)
+    if (!block) return null
+    const transactions = chain.transactions(block)
+    return chain.receipts(block).map((stored, i) => formatReceipt(stored, transactions[i], block, i))
   },
 })

@@ -1,6 +1,6 @@
-import { BLOCK_UNAVAILABLE, findBlock } from '../core/blockId.js'
+import { BLOCK_UNAVAILABLE, findBlock, HASH_UNAVAILABLE } from '../core/blockId.js'
 import { defineMethod } from '../core/method.js'
-import { blockNumberParam, fullTransactionsParam } from './commonParams.js'
+import { blockHashParam, blockNumberParam, fullTransactionsParam } from './commonParams.js'
 import { formatBlock, formatPendingBlock } from './format/block.js'
 import { readPendingBlock } from './pendingBlock.js'
 import { BLOCK_SCHEMA, orNull } from './schemas.js'
@@ -22,5 +22,18 @@ export const getBlockByNumber = defineMethod({
     if (!block) return null
     if (id !== 'pending') return formatBlock(chain, block, fullTransactions)
     return formatPendingBlock(readPendingBlock(context, block), fullTransactions, compatibility)
+  },
+})
+
+export const getBlockByHash = defineMethod({
+  name: 'eth_getBlockByHash',
+  summary: 'The block with that hash, or null.',
+  cost: 'point',
+  params: [blockHashParam, fullTransactionsParam],
+  result: { name: 'block', schema: orNull(BLOCK_SCHEMA) },
+  errors: [BLOCK_UNAVAILABLE, HASH_UNAVAILABLE],
+  handler: ({ chain }, hash, fullTransactions) => {
+    const block = findBlock(chain, { hash, requireCanonical: false })
+    return block ? formatBlock(chain, block, fullTransactions) : null
   },
 })
