@@ -28,7 +28,7 @@ export interface KnownEvent extends EventDecoder {
 }
 
 /** A decoded log. */
-export interface DecodedLog {
+interface DecodedLog {
   readonly event: KnownEvent
   /** Values in the order of `event.columns`. */
   readonly values: readonly DecodedValue[]
@@ -227,7 +227,7 @@ export interface DecodedLogJson {
 }
 
 /** A decoded call as JSON. */
-export interface DecodedCallJson {
+interface DecodedCallJson {
   readonly name: string
   readonly signature: string
   readonly args: readonly { name: string; type: string; value: DecodedValue }[]

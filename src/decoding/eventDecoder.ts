@@ -11,7 +11,7 @@ export interface LogParts {
 
 /** Kind of an argument in a table: `uint` and `int` decimal text, `address` with checksum, `bytes` hex DATA, `string`
  *  text, and `json` for arrays and tuples. */
-export type ColumnKind = 'uint' | 'int' | 'address' | 'bool' | 'bytes' | 'string' | 'json'
+type ColumnKind = 'uint' | 'int' | 'address' | 'bool' | 'bytes' | 'string' | 'json'
 
 /** The column of an event's argument. */
 export interface EventColumn {

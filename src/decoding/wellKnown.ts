@@ -235,7 +235,7 @@ const INTERFACES: { readonly [name: string]: string } = {
 }
 
 /** A built-in interface. */
-export interface WellKnownInterface {
+interface WellKnownInterface {
   readonly name: string
   readonly items: readonly AbiItem[]
 }

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 
 /** A bounded map from byte strings of one length to integers from 0 to 2^32 - 1. */
-export interface ByteIds {
+interface ByteIds {
   /** The integer of the bytes; undefined if absent. @throws RangeError for another length */
   get(bytes: Uint8Array): number | undefined
   /** Adds absent bytes. A full map is cleared first. @throws RangeError for another length */

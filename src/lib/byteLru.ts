@@ -1,5 +1,5 @@
 /** Limits of a `ByteLru`. */
-export interface ByteLruOptions<V, K = string> {
+interface ByteLruOptions<V, K = string> {
   /** Total of `sizeOf` over all entries. */
   readonly maxBytes: number
   /** Bytes of an entry with its key and overhead. Called once, when the entry is set. */

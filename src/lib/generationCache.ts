@@ -1,5 +1,5 @@
 /** Limits of a `GenerationCache`. */
-export interface GenerationCacheOptions<K, V> {
+interface GenerationCacheOptions<K, V> {
   /** Approximate total of `sizeOf` over all entries. */
   readonly maxBytes: number
   /** Bytes of an entry with its key and overhead. */

@@ -2,7 +2,7 @@
 export type Labels = Readonly<Record<string, string>>
 
 /** One number, or one number for each set of labels. Undefined while there is nothing to report. */
-export type Reading = number | Iterable<readonly [Labels, number]> | undefined
+type Reading = number | Iterable<readonly [Labels, number]> | undefined
 
 /** A family of counters (which only rise, and begin with the process) or gauges. */
 export interface NumberFamily {

@@ -1,6 +1,6 @@
 /** Yields to the event loop if the last yield was `everyMs` ago: signals and timers need it, promises alone starve
  *  them. Call it between slices of long work; returns undefined if none is due. */
-export type Pause = () => Promise<void> | undefined
+type Pause = () => Promise<void> | undefined
 
 /** Creates a pause that is first due `everyMs` from now. */
 export function createPause(everyMs = 50): Pause {

@@ -7,7 +7,7 @@ export interface DisplayTarget {
 }
 
 /** A changing status line: redrawn in place on a terminal, elsewhere repeated with the time every few seconds. */
-export interface ProgressDisplay {
+interface ProgressDisplay {
   /** Shows the line if it is due: every 0.1 s on a terminal, else every 5 s. */
   show(render: Render): void
   /** Writes a permanent line, except on a terminal, where the changing line stays visible by itself. */
@@ -17,7 +17,7 @@ export interface ProgressDisplay {
 }
 
 /** Renders a line of at most that many columns. */
-export type Render = (columns: number) => string
+type Render = (columns: number) => string
 
 const TERMINAL_MS = 100
 const PLAIN_MS = 5000

@@ -1,5 +1,5 @@
 /** Content of a progress line. Figures are in order of importance. */
-export interface LineParts {
+interface LineParts {
   /** Done of the whole, 0 to 1; undefined when the whole is not known. */
   readonly fraction?: number
   /** Subject, for example a file name. */

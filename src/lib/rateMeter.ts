@@ -1,5 +1,5 @@
 /** Rates of growing counters over the last half minute. */
-export interface RateMeter {
+interface RateMeter {
   /** Adds the current counts, always in the same order. The first call is the start. */
   add(counts: readonly number[]): void
   /** Rate per second of each count; 0 before any time has passed. */

@@ -18,7 +18,7 @@ export interface QueryRunner {
 }
 
 /** What ends a query. */
-export interface RunOptions {
+interface RunOptions {
   readonly signal?: AbortSignal
   /** Time limit of the whole query, including reading its rows, from when its process is ready. */
   readonly timeoutMs?: number

@@ -13,7 +13,7 @@ export interface AddedAbi {
 }
 
 /** Reads added ABIs. */
-export interface AddedAbiReader {
+interface AddedAbiReader {
   /** Oldest first. */
   list(): AddedAbi[]
   /** Changes when an ABI is added or removed. */

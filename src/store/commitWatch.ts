@@ -21,7 +21,7 @@ export interface CommitWatch {
 }
 
 /** Options of a snapshot. */
-export interface SnapshotOptions {
+interface SnapshotOptions {
   /** The snapshot is of this moment, not of the start of the event-loop turn. Ignored in nested work. */
   readonly isNewest?: boolean
   /** The work certainly reads: the snapshot starts with its transaction. Ignored in nested work. */

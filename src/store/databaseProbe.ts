@@ -4,7 +4,7 @@ import type { Database } from './database.js'
 import { openAnySchema } from './open.js'
 
 /** Checks whether the served database can still be read. Returns undefined or the problem. */
-export type DatabaseProbe = () => string | undefined
+type DatabaseProbe = () => string | undefined
 
 // Probe results are cached this long: clients may poll at any rate, and a probe opens the file and takes half a
 // millisecond.

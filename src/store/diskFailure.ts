@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path'
 import { DATABASE_FILE } from './open.js'
 
 /** Why the disk of a database could not be written. */
-export interface DiskFailure {
+interface DiskFailure {
   readonly check: 'disk space' | 'write access' | 'disk'
   /** Names the path, and for a full disk the free bytes of its file system. */
   readonly reason: string

@@ -1,7 +1,7 @@
 import type { Database } from './database.js'
 
 /** Inserts rows, several with each statement. */
-export interface RowBatch {
+interface RowBatch {
   /** Index of the next row in its statement, below `ROWS_AT_ONCE`. Its values must stay as they are until it is
    *  written. */
   readonly row: number

@@ -16,7 +16,7 @@ export function describeEntry({ type, name }: SchemaEntry): string {
 }
 
 /** How a schema compares with that of the migrations. */
-export interface SchemaComparison {
+interface SchemaComparison {
   /** Each entry that the migrations make, with the entry of the same type and name in the database; undefined when
    *  missing. */
   readonly entries: readonly { readonly expected: SchemaEntry; readonly found: SchemaEntry | undefined }[]

@@ -18,7 +18,7 @@ const SEALED = {
   abis: 'SELECT id, name, address, json, added_at FROM abis ORDER BY id',
   l2_pending: 'SELECT slot, number, parent_hash, json, raw FROM l2_pending ORDER BY slot',
 } as const
-export type SealName = keyof typeof SEALED
+type SealName = keyof typeof SEALED
 export const SEAL_NAMES = Object.keys(SEALED) as SealName[]
 
 /** The meta key of a seal. */

@@ -87,7 +87,7 @@ function holds(db: Database, { number, hash }: PublishedPlace): boolean {
 }
 
 /** Result of restoring a copy. */
-export interface CompletedCopy {
+interface CompletedCopy {
   /** The newest block, its hash as hex DATA; undefined without blocks. */
   readonly head: { readonly number: number; readonly hash: string } | undefined
   /** What was left out, as `trigger NAME`, `setting NAME` or `1 API key`. */

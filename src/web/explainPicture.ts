@@ -17,7 +17,7 @@ export interface Piece {
 }
 
 /** A step from all logs of the range to the answer. */
-export interface FunnelStep {
+interface FunnelStep {
   readonly name: string
   readonly count: number
   /** Share of the widest bar, from 0 to 1, logarithmic: counts range over many magnitudes. */

@@ -1,7 +1,7 @@
 /* Recognises text typed into the search. Pure functions, without the browser. */
 
 /** What a text may refer to. */
-export type Wanted =
+type Wanted =
   | { kind: 'block'; block: string }
   | { kind: 'address'; address: string }
   /** A hash of a transaction or a block, on layer 1 or 2. */

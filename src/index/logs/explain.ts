@@ -9,7 +9,7 @@ import { createLogTrace, type LogFacts, type LogTrace } from './trace.js'
 import { countValues, type ValueCounts } from './valueCounts.js'
 
 /** Limits of a query to explain. */
-export type LogExplainOptions = Omit<LogQueryOptions, 'trace'>
+type LogExplainOptions = Omit<LogQueryOptions, 'trace'>
 
 /** What a query did, why, and how to improve it. */
 export interface LogExplanation {

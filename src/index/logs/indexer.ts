@@ -4,7 +4,7 @@ import { createSegmentIndexer, type SegmentIndexer } from '../segments/indexer.j
 import { LOG_SEARCH_INDEX } from './logSearchIndex.js'
 
 /** Writes the log index. */
-export type LogIndexer = SegmentIndexer<IndexedLog>
+type LogIndexer = SegmentIndexer<IndexedLog>
 
 /** Creates the log indexer of a database opened for writing. */
 export function createLogIndexer(db: Database, options: { chunkBits?: number } = {}): LogIndexer {

@@ -33,7 +33,7 @@ export function formatLog(log: Log, position: LogPosition) {
 }
 
 /** The JSON of some logs, joined by commas: the same bytes as `JSON.stringify` of `formatLog`. */
-export interface LogJson {
+interface LogJson {
   count: number
   bytes: Buffer
 }

@@ -21,7 +21,7 @@ export function arrayBytesOf({ parts }: LogTexts): number {
 }
 
 /** Limits of one read statement. */
-export interface TextBatch {
+interface TextBatch {
   logs: number
   /** Total data of the logs in bytes; a larger log is read alone. */
   dataBytes: number
@@ -35,7 +35,7 @@ const BATCH: TextBatch = { logs: 500, dataBytes: 4_000_000 }
 export type Candidates = readonly number[] | IdRange
 
 /** Writes logs as the log objects of the API specification, in order. Checks the deadline before each statement. */
-export interface LogWriter {
+interface LogWriter {
   /** Logs of the rows. @throws DeadlineExceeded; Error when the block, transaction, address or topic of a log is
    *  missing */
   write(rows: readonly LogRow[], options: { deadline: Deadline }): LogTexts

@@ -4,7 +4,7 @@ import { canCheck } from './logText.js'
 import { readsAllRows } from './planner.js'
 
 /** Result of a first look-up in the index. */
-export interface FirstLook {
+interface FirstLook {
   /** All candidates, when there are at most as many as requested; the query then has no other results. */
   all?: number[]
   /** The index; candidates found already are not searched again. */

@@ -88,7 +88,7 @@ interface RowBatch {
 }
 
 /** Consecutive matching rows. */
-export interface RowPage {
+interface RowPage {
   rows: LogRow[]
   /** Start of the next page; undefined at the end of the range. */
   next?: number

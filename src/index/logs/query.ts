@@ -33,7 +33,7 @@ export interface LogSource {
   warm(): boolean
 }
 
-export interface LogPageOptions {
+interface LogPageOptions {
   /** The page's first log, from the previous page; undefined: the start of the filter's range. */
   from?: LogPlace
   /** Maximum number of logs per page. */
@@ -45,7 +45,7 @@ export interface LogPageOptions {
 }
 
 /** Consecutive logs that match a filter. */
-export interface LogPage {
+interface LogPage {
   logs: LogTexts
   /** The next page's first log, that of block `scannedTo + 1`; undefined at the end. */
   next?: LogPlace

@@ -10,7 +10,7 @@ import type { TailFacts } from './trace.js'
 /** The logs behind the last sealed segment, in memory as columns. A topic is stored as a 32-bit hash, so a match is
  *  only a candidate. 21 bytes per log, with room for up to twice as many. While the index keeps up there are fewer than
  *  131,072: a filling chunk and one being sealed. */
-export interface LogTail {
+interface LogTail {
   /** Moves the start of the tail to `start`, the end of the last segment, and reads rows up to `end`. `facts` counts
    *  the rows read. After a reorg the rows of the new branch are read. Must run inside the query's snapshot.
    *  @throws DeadlineExceeded; rows read until then are kept */

@@ -21,10 +21,10 @@ export type LogStep = (typeof LOG_STEPS)[number]
 
 /** How the query is executed: `none` when the filter names only values that were never logged, or no stored block;
  *  `arithmetic` refuses without reading a log; `rows` reads all logs of the range; `index` reads the candidates. */
-export type LogPlan = 'none' | 'arithmetic' | 'rows' | 'index'
+type LogPlan = 'none' | 'arithmetic' | 'rows' | 'index'
 
 /** How the query ended. `page`: with logs, possibly not the last ones. */
-export type LogOutcome = 'answered' | 'page' | 'tooMany' | 'timeout' | 'unavailable' | 'failed'
+type LogOutcome = 'answered' | 'page' | 'tooMany' | 'timeout' | 'unavailable' | 'failed'
 
 /** The column of a clause; `presence`: the log has as many topics as the filter has positions. */
 export type ClauseName = ClauseColumn | 'presence'

@@ -23,7 +23,7 @@ export class ObjectStoreFailed extends CairnError {
 }
 
 /** The failed action and its cause. */
-export interface FailedAction {
+interface FailedAction {
   /** `put`, `get`, `head`, `list` or `delete`. */
   readonly action: string
   /** Place and key. */

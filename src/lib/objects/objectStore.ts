@@ -51,7 +51,7 @@ export interface PutOptions extends RequestControl {
 }
 
 /** The part of an object to read: bytes [from, from + length). Default: all. */
-export interface GetOptions extends RequestControl {
+interface GetOptions extends RequestControl {
   readonly range?: { readonly from: number; readonly length: number }
 }
 
@@ -69,6 +69,6 @@ export interface ListedObject {
 }
 
 /** An object being read. `bytes` is the length of the stream. */
-export interface ObjectContent extends ObjectFacts {
+interface ObjectContent extends ObjectFacts {
   readonly stream: Readable
 }

@@ -2,7 +2,7 @@ import { ObjectTooLarge } from './errors.js'
 import type { ObjectStore, RequestControl } from './objectStore.js'
 
 /** A small object in memory. */
-export interface SmallObject {
+interface SmallObject {
   readonly content: Buffer
   readonly version: string
 }

@@ -14,7 +14,7 @@ export interface S3Settings {
 }
 
 /** Credentials that sign requests. Never shown. */
-export interface S3Credentials {
+interface S3Credentials {
   readonly accessKeyId: string
   readonly secretAccessKey: string
   readonly sessionToken?: string

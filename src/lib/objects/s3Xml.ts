@@ -1,7 +1,7 @@
 import type { ListedObject } from './objectStore.js'
 
 /** A page of ListObjectsV2. */
-export interface Listing {
+interface Listing {
   readonly objects: readonly ListedObject[]
   /** Token of the next page; undefined after the last. */
   readonly next: string | undefined

@@ -41,7 +41,7 @@ export interface SegmentJson {
 }
 
 /** The trace of a log query as JSON. */
-export interface FactsJson {
+interface FactsJson {
   outcome: LogFacts['outcome']
   plan: LogFacts['plan']
   results: number

@@ -44,7 +44,7 @@ export const DUMP_RESULT = {
 } as const
 
 /** Selects what a dump includes. */
-export interface DumpTerms {
+interface DumpTerms {
   readonly start: Uint8Array // 32
   readonly limit: number
   readonly withCode: boolean

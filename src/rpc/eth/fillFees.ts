@@ -35,7 +35,7 @@ export const FEES_BEFORE_LONDON: ErrorDoc = {
 }
 
 /** Fees of a transaction, in wei. */
-export interface Fees {
+interface Fees {
   gasPrice?: bigint
   maxFeePerGas?: bigint
   maxPriorityFeePerGas?: bigint

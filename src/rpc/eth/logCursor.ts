@@ -10,7 +10,7 @@ import type { LogFilterObject } from './logFilter.js'
  *  the next log's index in its block, the query's last block and the newest scanned block, which is that of the next
  *  log; the last 4 bytes of the hashes of that block and of those before it; a MAC of 16 bytes. It does not depend on
  *  the database: servers with one secret accept each other's cursors. */
-export interface LogCursor {
+interface LogCursor {
   nextIndex: number
   /** The query's last block; fixed by the first page. */
   toBlock: number

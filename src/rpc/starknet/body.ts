@@ -29,7 +29,7 @@ export interface L2Body {
 }
 
 /** A block, or the pending one without hash. */
-export interface RecordedBlock {
+interface RecordedBlock {
   readonly number?: number
   readonly hash?: Felt
 }

@@ -20,7 +20,7 @@ export interface Client {
 }
 
 /** Filters whose changes clients poll. */
-export interface Filters {
+interface Filters {
   of(client: Client): ClientFilters
   /** Removes filters that were not polled for too long. */
   sweep(): void

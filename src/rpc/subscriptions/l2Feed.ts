@@ -5,7 +5,7 @@ import { formatStarknetHeader } from '../starknet/format.js'
 import type { Feed } from './feed.js'
 
 /** A notification of the Starknet specification: its method, and its result as JSON. */
-export interface L2Notice {
+interface L2Notice {
   readonly method: 'starknet_subscriptionNewHeads' | 'starknet_subscriptionReorg'
   readonly json: Buffer
 }

@@ -32,13 +32,13 @@ export interface ConnectedSubscriber extends Subscriber {
 }
 
 /** A connection with notifications to send. */
-export interface Outgoing {
+interface Outgoing {
   flush(): void
   cutOff(reason: string): void
 }
 
 /** All connections with subscriptions. */
-export interface Subscribers {
+interface Subscribers {
   connect(client: Client, link: Link): ConnectedSubscriber
   /** Connections with notifications queued since the last call. */
   takeOutgoing(): Outgoing[]
@@ -55,7 +55,7 @@ interface Subscription {
 }
 
 /** The feeds, each started before a listener is added. */
-export interface Feeds {
+interface Feeds {
   readonly registry: SubscriptionRegistry
   /** Starts listening to the Ethereum chain. @returns a mark of the current chain */
   mark(): ChainMark

@@ -63,12 +63,12 @@ export interface Listener {
 }
 
 /** A listener to receipts. */
-export interface ReceiptListener extends Listener {
+interface ReceiptListener extends Listener {
   readonly topic: { readonly kind: 'transactionReceipts'; readonly criteria: ReceiptCriteria }
 }
 
 /** A listener to logs. */
-export interface LogListener extends Listener {
+interface LogListener extends Listener {
   readonly topic: { readonly kind: 'logs'; readonly criteria: LogCriteria }
 }
 

@@ -22,7 +22,7 @@ export function chunksOf(level: number): number {
 }
 
 /** Queries ignore `building` segments. The rows of `dropped` segments will be deleted. */
-export type SegmentState = 'building' | 'live' | 'dropped'
+type SegmentState = 'building' | 'live' | 'dropped'
 
 /** A range of chunks with an index over their items. */
 export interface Segment {

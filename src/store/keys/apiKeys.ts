@@ -37,13 +37,13 @@ export interface ApiKey extends KeyLimits {
 }
 
 /** A new key; only its hash is stored. */
-export interface CreatedKey {
+interface CreatedKey {
   readonly id: number
   readonly key: string
 }
 
 /** Reads and changes API keys. */
-export interface ApiKeyTable {
+interface ApiKeyTable {
   /** Creates a key of 32 random hex digits, which is returned once and not stored. When `show` throws, nothing is
    *  stored: a key that was not shown must not exist. */
   create(name: string, limits?: KeyLimitsChange, show?: (created: CreatedKey) => void): CreatedKey

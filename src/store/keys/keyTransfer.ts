@@ -11,7 +11,7 @@ export interface TransferredKey extends KeyLimits {
 }
 
 /** Result of an import, in keys. `changed`: another name, other limits, or revoked. */
-export interface KeyImport {
+interface KeyImport {
   readonly added: number
   readonly changed: number
   readonly unchanged: number

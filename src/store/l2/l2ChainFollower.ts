@@ -15,7 +15,7 @@ export type L2Change =
   | { readonly kind: 'removed'; readonly first: L2Place; readonly last: L2Place }
 
 /** A change, and the newest block after it; undefined when none is left. */
-export interface L2Step {
+interface L2Step {
   readonly change: L2Change
   readonly place: L2Place | undefined
 }
@@ -23,7 +23,7 @@ export interface L2Step {
 /** Detects in the database how other connections changed the layer-2 chain. Reorgs leave the removed blocks in the
  *  database, so no change is missed, whatever the time since the last read. Blocks that were added and removed between
  *  two reads are left out, and so are blocks that fill a gap below. */
-export interface L2ChainFollower {
+interface L2ChainFollower {
   /** A number that changes with each commit of another connection. */
   version(): number
   /** The newest canonical block. */

@@ -4,14 +4,14 @@ import { INDEXED_KEYS, type L2EventPattern, matchEvents, type StoredL2Event, ter
 import { L2BlockUnavailable, L2PartUnavailable } from './unavailable.js'
 
 /** The matching events of a canonical block. */
-export interface L2BlockEvents {
+interface L2BlockEvents {
   readonly number: number
   readonly hash: Felt
   readonly events: StoredL2Event[]
 }
 
 /** Callbacks of a search. */
-export interface L2EventVisitor {
+interface L2EventVisitor {
   /** Called in order for each block that may have matching events, with those that match. False ends the search. */
   visit(block: L2BlockEvents): boolean
   /** True when the search should end; called every few microseconds. */

@@ -3,7 +3,7 @@ import type { Database } from '../database.js'
 import { ANY_EVENT, encodeEvents, matchEvents, termsOf } from './eventCodec.js'
 
 /** Writes the events of canonical blocks and their index. Everything runs in the caller's transaction. */
-export interface L2EventWriter {
+interface L2EventWriter {
   /** Stores the events of a newly canonical block, replacing those of that number. False if its recording lacks
    *  them. */
   put(block: L2Block): boolean

@@ -3,7 +3,7 @@ import { EMPTY_BYTES, equalBytes } from '../../lib/bytes.js'
 import type { Database } from '../database.js'
 
 /** Source that reports a block as accepted on layer 1: a file, an upstream of layer 2, or our own layer-1 logs. */
-export type L2FinalitySource = 'file' | 'upstream' | 'logs'
+type L2FinalitySource = 'file' | 'upstream' | 'logs'
 
 /** A state update that a layer-1 block logged. */
 export interface StoredStateUpdate {
@@ -24,7 +24,7 @@ export interface L2Mismatch {
 /** Tracks which layer-2 blocks layer 1 accepted. The newest of them is the highest one that a file or an upstream calls
  *  accepted (a claim), or the highest canonical one that a stored state update names, whichever is higher. Everything
  *  runs in the caller's transaction, or in one of its own. */
-export interface L2Finality {
+interface L2Finality {
   /** Stores a state update, unless it is stored. Call `settle` afterwards. */
   addUpdate(update: StoredStateUpdate): void
   /** Removes the state updates of the layer-1 blocks above `l1Block`. */

@@ -43,7 +43,7 @@ export class L2ReorgBelowAccepted extends CairnError {
 }
 
 /** A block to be stored. `raw` is the deflated recording. */
-export interface L2NewBlock {
+interface L2NewBlock {
   readonly block: L2Block
   readonly verdict: L2Verdict
   readonly raw?: Uint8Array
@@ -82,7 +82,7 @@ export interface L2Writer {
 }
 
 /** Source of the blocks, and the callback for a block that layer 1 accepted with another hash (`L2Finality`). */
-export interface L2WriterOptions {
+interface L2WriterOptions {
   /** Default: `file`. */
   readonly source?: 'file' | 'upstream'
   readonly onMismatch?: (mismatch: L2Mismatch) => void

@@ -1,7 +1,7 @@
 import { CairnError, messageOf } from '../../lib/errors.js'
 
 /** A part of a layer-2 block that its recording may lack. */
-export type L2Part = 'recording' | 'complete recording' | 'transactions' | 'receipts' | 'events' | 'state update'
+type L2Part = 'recording' | 'complete recording' | 'transactions' | 'receipts' | 'events' | 'state update'
 
 /** The database has a layer-2 block without the requested part. */
 export class L2PartUnavailable extends CairnError {

@@ -11,7 +11,7 @@ import { createChangedKeysReader, createChangedSlotsReader, decodeAccountKeys } 
 import { accountsInBlock, newestRow } from '../state/historySql.js'
 
 /** A stored block with all its parts. */
-export interface StoredBlockParts {
+interface StoredBlockParts {
   block: Block
   receipts: ConsensusReceipt[]
   totalDifficulty: bigint
@@ -25,7 +25,7 @@ export interface StoredBlockParts {
 }
 
 /** Reads stored blocks back in the form in which they were inserted. */
-export interface StoredBlocks {
+interface StoredBlocks {
   /** Reads one block by several statements: call it within a transaction. Undefined when the block is not stored. */
   read(number: number): StoredBlockParts | undefined
 }

@@ -99,7 +99,7 @@ function ascendingOnce(values: number[]): number[] {
 }
 
 /** Writes the appearances of blocks. Writes join the caller's transaction. */
-export interface AppearanceWriter {
+interface AppearanceWriter {
   /** Stores the appearances of the block after the last one that has any: per transaction its addresses (20 bytes),
    *  which may repeat. Returns their ids, ascending and distinct. */
   put(blockNumber: number, transactions: readonly (readonly Uint8Array[])[]): number[][]
@@ -139,14 +139,14 @@ export function createAppearanceWriter(db: Database): AppearanceWriter {
 }
 
 /** The block of a transaction. */
-export interface TransactionBlock {
+interface TransactionBlock {
   number: number
   firstTx: number
   txCount: number
 }
 
 /** Reads the appearances of an open database. */
-export interface AppearanceReader {
+interface AppearanceReader {
   /** Number of the last block that has them; undefined if none has. */
   lastBlock(): number | undefined
   /** Number of the newest stored block; undefined if the chain is empty. */

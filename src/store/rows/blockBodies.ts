@@ -8,7 +8,7 @@ import { decodeTransactionRow, prepareTransactionHashes, type TransactionRow } f
 import type { ChainReader, StoredReceipt, TransactionFee } from './types.js'
 
 /** Reads the parts of blocks. An index passed in must exist in the block. */
-export type BlockBodies = Pick<
+type BlockBodies = Pick<
   ChainReader,
   'transactionHashes' | 'transactions' | 'transaction' | 'receipts' | 'receipt' | 'transactionFees'
 >

@@ -14,7 +14,7 @@ export const selectBlockOfLog = (logId: string): string =>
 
 /** Looks up the block that contains a log. For an id beyond the last log: the last block with logs. Undefined when no
  *  block up to there has logs. */
-export interface BlockOfLog {
+interface BlockOfLog {
   numberOf(logId: number): number | undefined
   /** 32 bytes. */
   hashOf(logId: number): Buffer | undefined

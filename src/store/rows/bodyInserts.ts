@@ -13,7 +13,7 @@ export interface FirstIds {
 }
 
 /** Inserts the parts of blocks: transactions, receipts and logs. */
-export interface BodyInserts {
+interface BodyInserts {
   insert(block: Block, receipts: readonly Receipt[], first: FirstIds): void
   /** Discards cached state. Call it after a rollback. */
   forget(): void

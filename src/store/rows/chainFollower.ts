@@ -24,7 +24,7 @@ export class ChangesMissed extends CairnError {
 /** Detects in the database how other connections, of any process, changed the chain. Applied in order, the changes lead
  *  from the chain at the start to the current one. A reorg returns its removed blocks first, the lowest first (geth's
  *  order), then the added ones. Blocks that were added and removed between two reads are left out. */
-export interface ChainFollower {
+interface ChainFollower {
   /** Starts at the newest block, or resumes from it: changes not reported before are skipped. */
   start(): void
   /** True when another connection has committed since the last time that `next` found no further change. */

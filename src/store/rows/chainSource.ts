@@ -19,7 +19,7 @@ export type ChainSource = (NetworkSource | GenesisSource) & {
 }
 
 /** A built-in chain by its name. */
-export interface NetworkSource {
+interface NetworkSource {
   network: Network
 }
 
@@ -63,7 +63,7 @@ export function isVerifiedSource(db: Database): boolean | undefined {
 }
 
 /** Whether the state roots of all blocks were compared, as health and `cairn status` show it. */
-export interface Verification {
+interface Verification {
   /** Null before the first import. */
   readonly verified: boolean | null
   /** The first block from which on they were not compared; null when all were, or none of a recording. */

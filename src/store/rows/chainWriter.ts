@@ -39,7 +39,7 @@ export interface ChainWriter extends Pick<StateInserts, 'isMoveDue' | 'moveRecen
 }
 
 /** Hooks for the end of transactions, and how rows are written. */
-export interface WriterOptions {
+interface WriterOptions {
   /** Collects rows of the state from several blocks, and writes them in the order of their keys. Default: false. */
   collectsState?: boolean
   /** Called before each commit; may write as part of the transaction. */

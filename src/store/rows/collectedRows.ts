@@ -38,7 +38,7 @@ export const NO_SLOT: Readonly<SlotRow> = {
 }
 
 /** Rows of one table. */
-export interface CollectedRows<Row> {
+interface CollectedRows<Row> {
   readonly length: number
   add(row: Readonly<Row>): void
   /** Passes all rows to `write`, those of neighbouring keys one after another, and clears them. The row object is

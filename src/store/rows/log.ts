@@ -15,7 +15,7 @@ const WORD = 32
 const COLUMNS = ['id', 'tx_index', 'address_id', 'topic0_id', 'topic1', 'topic2', 'topic3', 'data', 'data_length']
 
 /** Inserts of log rows. */
-export interface LogInserts {
+interface LogInserts {
   /** Adds a log. Its row is written at the latest by `flush`. */
   insert(id: number, txIndex: number, log: Log): void
   flush(): void
@@ -57,7 +57,7 @@ function createTrimmer(): (bytes: Uint8Array) => Uint8Array {
 }
 
 /** The topics of a row, the first one from its dictionary; null where absent. */
-export interface TopicColumns {
+interface TopicColumns {
   topic0: Uint8Array | null
   topic1: Uint8Array | null
   topic2: Uint8Array | null
@@ -100,7 +100,7 @@ export function createLogReader(db: Database): (from: number, to: number) => Log
 }
 
 /** Stored logs as input of the index. */
-export interface IndexedLogs {
+interface IndexedLogs {
   /** Number of stored logs; ids are [0, count). */
   count(): number
   /** Logs with ids in [from, to), in order. */

@@ -6,7 +6,7 @@ export const LOG_PART = { logs: 250, dataBytes: 131_072 }
 
 /** Returns how many of the logs with ids [firstLog, firstLog + logCount) are one part: up to the bounds of `LOG_PART`,
  *  at least one. */
-export type PartOfLogs = (block: { firstLog: number; logCount: number }) => number
+type PartOfLogs = (block: { firstLog: number; logCount: number }) => number
 
 /** Divides logs into parts, with a statement prepared once for the connection. */
 export function createPartOfLogs(db: Database): PartOfLogs {

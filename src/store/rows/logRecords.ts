@@ -5,7 +5,7 @@ import { selectBlockOfLog } from './blockOfLog.js'
 import { type ClauseColumn, type IdRange, PRESENCE, type RowFilter } from './rowFilter.js'
 
 /** Reads the records of logs, which index/logs/logJson encodes as JSON, each by one statement. */
-export interface LogRecordReader {
+interface LogRecordReader {
   /** Records of the logs with these ids, in their order, whatever the length of their data. */
   byIds(ids: readonly number[]): Uint8Array
   /** Records of those of the ids that the filter wants, in their order. None of a log with long data. */

@@ -9,7 +9,7 @@ export interface TransactionLocation {
 }
 
 /** Transaction hashes, 32 bytes each, by transaction id. */
-export interface TransactionHashes {
+interface TransactionHashes {
   /** Number of stored transactions; ids are [0, count). */
   count(): number
   /** Hashes of ids [from, to), in order, as one array. */

@@ -46,7 +46,7 @@ export interface TransactionFee {
 }
 
 /** The stored blocks: all of [first, head], both inclusive. State is available for [stateFirst, head] or not at all. */
-export interface Coverage {
+interface Coverage {
   first: number
   head: number
   /** Undefined when blocks were imported without execution. */

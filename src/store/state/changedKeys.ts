@@ -22,7 +22,7 @@ export interface SlotKey {
 }
 
 /** Called for each changed slot. `slot` has no leading zeros and is a view of the encoding. */
-export type SlotVisitor = (addressId: number, incarnation: number, slot: Uint8Array) => void
+type SlotVisitor = (addressId: number, incarnation: number, slot: Uint8Array) => void
 
 /** The blocks (above, upTo]. */
 export interface ChangedRange {
@@ -31,7 +31,7 @@ export interface ChangedRange {
 }
 
 /** The encoded keys of a block. */
-export interface EncodedKeys {
+interface EncodedKeys {
   readonly accounts: Uint8Array
   readonly slots: Uint8Array
 }
@@ -45,7 +45,7 @@ export function encodeAccountKeys(addressIds: readonly number[]): Uint8Array {
 }
 
 /** Encodes the slots of a block one after another. */
-export interface SlotKeys {
+interface SlotKeys {
   /** Starts the slots of a storage, which `count` slots must follow. */
   begin(addressId: number, incarnation: number, count: number): void
   /** Adds a slot: a range of `bytes` without leading zeros. */
@@ -213,7 +213,7 @@ export function createChangedKeysReader(db: Database): ChangedKeysReader {
 }
 
 /** Reads the changed slots of a block with their values. */
-export interface ChangedSlotsReader {
+interface ChangedSlotsReader {
   /** Calls `visit` for each slot; `value` has no leading zeros, and is undefined when the history lacks the row. */
   visit(blockNumber: number, visit: (key: SlotKey, value: Uint8Array | undefined) => void): void
 }

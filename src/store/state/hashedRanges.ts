@@ -6,7 +6,7 @@ import { createStateReader, type StateReader, type StoredAccount } from './state
 import { createTouchedAbove } from './touchedAbove.js'
 
 /** A range of a state by the hashes of its keys, the order of its tries. */
-export interface HashRange {
+interface HashRange {
   /** The lowest hash, 32 bytes. */
   readonly start: Uint8Array
   /** Most entries, at least 1. */
@@ -16,7 +16,7 @@ export interface HashRange {
 }
 
 /** The entries with the lowest hashes from the start on, ascending. */
-export interface HashedPage<T> {
+interface HashedPage<T> {
   readonly entries: readonly ({ readonly hash: Uint8Array } & T)[]
   /** The hash of the next entry; undefined at the end. */
   readonly next?: Uint8Array
@@ -29,7 +29,7 @@ export interface AccountEntry {
 }
 
 /** A slot, 32 bytes, and its value without leading zeros. */
-export interface SlotEntry {
+interface SlotEntry {
   readonly slot: Uint8Array
   readonly value: Uint8Array
 }

@@ -4,7 +4,7 @@ import { type HistoryKind, KEY_COLUMNS } from './historySql.js'
 
 /** Tracks the rows of `account_recent` and `storage_recent` over a writing connection, and moves them to the tables of
  *  the history. All of it runs within the caller's transactions. */
-export interface RecentRows {
+interface RecentRows {
   /** Maximum number of blocks with rows there. */
   readonly blocks: number
   /** Call it before writing rows of a block there. */

@@ -20,13 +20,13 @@ export interface SlotChange extends Storage {
 }
 
 /** The block after which a slot is read, and whether to look up the next change. */
-export interface SlotTime {
+interface SlotTime {
   blockNumber: number
   next: boolean
 }
 
 /** Blocks above `above` up to `upTo`, inclusive, and at most `limit` slots. */
-export interface SlotChanges {
+interface SlotChanges {
   above: number
   upTo: number
   limit: number

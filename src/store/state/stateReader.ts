@@ -17,7 +17,7 @@ export interface StoredAccount {
 
 /** An account's last row. When the account does not exist, `account` is undefined and `incarnation` is that of the next
  *  one. */
-export interface AccountRecord {
+interface AccountRecord {
   addressId: number
   incarnation: number
   account?: StoredAccount

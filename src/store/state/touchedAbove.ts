@@ -4,7 +4,7 @@ import { type ChangedRange, createChangedKeysReader, decodeAccountKeys, visitSlo
 import { LATEST, type StateReader } from './stateReader.js'
 
 /** An account that blocks changed, or whose slots they changed. */
-export interface ChangedAccount {
+interface ChangedAccount {
   address: Uint8Array // 20
   addressId: number
   /** Incarnation after the last of the blocks; undefined when the account does not exist then. */

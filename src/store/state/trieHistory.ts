@@ -17,7 +17,7 @@ const absent = (page: number) => -1 - page
 
 /** Past contents of the pages of the state trie. A version with block number B is the content in the tries of blocks
  *  below B, down to the version before it. Tries of the blocks [from, head] can be read. */
-export interface TrieHistory {
+interface TrieHistory {
   /** The earliest block whose trie can be read; `head` itself when there is no history up to it. */
   from(head: number): number
   /** The trie after a block in [from, head], read-only. */

@@ -4,7 +4,7 @@ import { endpoint, keyHeaders, keyProblem } from './session.js'
 export type SqlRow = { readonly [column: string]: unknown }
 
 /** How a query ended. `isOff`: the server does not serve SQL. */
-export interface SqlEnd {
+interface SqlEnd {
   readonly rows: readonly SqlRow[]
   readonly error: string | undefined
   readonly isOff: boolean

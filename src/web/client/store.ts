@@ -1,7 +1,7 @@
 import { useEffect, useState } from 'preact/hooks'
 
 /** A value that views observe. */
-export interface Store<T> {
+interface Store<T> {
   get(): T
   set(value: T): void
   /** Calls `listener` after each change. @returns a function that unsubscribes */

@@ -32,7 +32,7 @@ export interface Status {
 }
 
 /** One of the newest blocks. */
-export interface StatusBlock {
+interface StatusBlock {
   number: Hex
   hash: Hex
   timestamp: Hex
@@ -64,7 +64,7 @@ export interface Transaction {
   authorizationList?: unknown[]
 }
 
-export interface Withdrawal {
+interface Withdrawal {
   index: Hex
   validatorIndex: Hex
   address: Hex
@@ -122,7 +122,7 @@ export interface Decoded {
   args: { name: string; type: string; indexed?: boolean; value: unknown }[]
 }
 
-export interface DecodedError extends Decoded {
+interface DecodedError extends Decoded {
   /** The reason in one line. */
   reason: string
 }

@@ -96,7 +96,7 @@ export function Tabs({
 }
 
 /** A column: its heading, and whether it contains numbers, which are right-aligned. */
-export type Column = string | { name: string; isNumber: true }
+type Column = string | { name: string; isNumber: true }
 
 /** A table that scrolls on its own if too wide. The first cell of a row is its heading. */
 export function Table(props: {

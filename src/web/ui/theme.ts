@@ -1,7 +1,7 @@
 import { createStore } from '../client/store.js'
 
 export const THEMES = ['auto', 'light', 'dark'] as const
-export type Theme = (typeof THEMES)[number]
+type Theme = (typeof THEMES)[number]
 
 const STORED_THEME = 'cairn-theme'
 

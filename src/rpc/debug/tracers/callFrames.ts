@@ -9,7 +9,7 @@ export function isCreation({ opcode }: Pick<TracedCall, 'opcode'>): boolean {
 }
 
 /** Members that are undefined are absent. */
-export interface CallFrameJson {
+interface CallFrameJson {
   readonly from: string
   readonly gas: string
   readonly gasUsed: string

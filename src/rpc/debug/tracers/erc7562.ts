@@ -19,7 +19,7 @@ export interface Erc7562Options {
 }
 
 /** The calls of an execution with what ERC-7562 restricts: storage, opcodes, code of other accounts, and preimages. */
-export interface Erc7562Recorder {
+interface Erc7562Recorder {
   /** Run them in order; they throw CallMemoryExceeded. */
   readonly hooks: readonly Hooks[]
   /** The calls as geth writes them. `ofTransaction` converts the first call to that of the whole transaction. */

@@ -15,7 +15,7 @@ const MAX_INT64 = 2n ** 63n - 1n
 const PREIMAGE_BYTES = 200
 
 /** Records the inputs of KECCAK256 instructions, including those that run out of gas, as geth's tracers do. */
-export interface PreimageRecorder {
+interface PreimageRecorder {
   /** The hooks throw CallMemoryExceeded. */
   readonly hooks: Hooks
   /** The distinct preimages in order of their first use. */

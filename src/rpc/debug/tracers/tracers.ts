@@ -31,7 +31,7 @@ export type NativeTracer =
   | { readonly name: 'muxTracer'; readonly tracers: readonly NativeTracer[] }
 
 /** The location of a traced transaction; absent for calls. */
-export interface TracePlace {
+interface TracePlace {
   readonly block: StoredBlock
   readonly index: number
   readonly hash: Uint8Array // 32
