@@ -1,7 +1,7 @@
 import { UsageError } from '../lib/errors.js'
 import { createLogger, type Logger } from '../lib/logger.js'
 import type { ReplicaSettings } from '../replication/apply/replicaChain.js'
-import type { ReplicaSourceSettings } from '../replication/threads/replicaProtocol.js'
+import type { ReplicaSourceSettings } from '../replication/threads/replicaInput.js'
 import type { FollowSettings } from '../sync/follow/runFollower.js'
 import type { IngestWorker } from '../sync/thread/ingestWorker.js'
 import type { Config } from './config.js'

@@ -1,10 +1,24 @@
 import { join } from 'node:path'
-import { Worker } from 'node:worker_threads'
 import { CairnError } from '../lib/errors.js'
 import type { Checkpoints } from '../store/checkpoints.js'
 import { DATABASE_FILE } from '../store/open.js'
 import { openWriteAheadLog, type WriteAheadLog } from '../store/writeAheadLog.js'
-import type { CheckpointerData, CheckpointerReply, CheckpointerRequest } from './checkpointerProtocol.js'
+import { Thread } from './spawn.js'
+
+/** Start data of the thread. */
+export interface CheckpointerData {
+  readonly path: string
+}
+
+/** Messages to the thread. */
+export type CheckpointerRequest = 'checkpoint' | 'restart' | 'close'
+
+/** Reply of the thread to the first two. */
+export type CheckpointerReply = {
+  readonly failure?: { readonly message: string; readonly code?: string }
+  /** For `restart`: true when the next write begins at the start of the log. */
+  readonly isRestarted?: boolean
+}
 
 /** The WAL could not be copied into the database file, or the checkpointer thread ended. */
 export class CheckpointFailed extends CairnError {
@@ -35,8 +49,7 @@ const MAX_ATTEMPTS = 240
 /** Creates the checkpoints of the database in `datadir`. The first commit starts the thread. */
 export function createCheckpointer(datadir: string, { maxLogPages = MAX_LOG_PAGES } = {}): Checkpointer {
   const path = join(datadir, DATABASE_FILE)
-  let worker: Worker | undefined
-  let exited: Promise<void> | undefined
+  let thread: Thread<CheckpointerRequest, CheckpointerReply> | undefined
   let closed = false
   let log: WriteAheadLog | undefined
   let underWay: { promise: Promise<boolean>; settle(result: CheckpointFailed | boolean): void } | undefined
@@ -50,39 +63,31 @@ export function createCheckpointer(datadir: string, { maxLogPages = MAX_LOG_PAGE
     if (typeof result !== 'boolean') failure ??= result
     waiting?.settle(result)
   }
-  const start = (): Worker => {
+  const start = () => {
     const data: CheckpointerData = { path }
-    const thread = new Worker(new URL('./checkpointerThread.js', import.meta.url), { workerData: data })
-    thread.on('message', (reply: CheckpointerReply) => {
-      if (!reply.failure) return settle(reply.isRestarted === true)
-      const { message, code } = reply.failure
-      settle(new CheckpointFailed(`checkpoint of ${path}: ${message}`, { code }))
+    return new Thread<CheckpointerRequest, CheckpointerReply>(new URL('./checkpointerThread.js', import.meta.url), {
+      data,
+      onMessage: (reply) => {
+        if (!reply.failure) return settle(reply.isRestarted === true)
+        const { message, code } = reply.failure
+        settle(new CheckpointFailed(`checkpoint of ${path}: ${message}`, { code }))
+      },
+      onEnd: (cause) => {
+        thread = undefined
+        settle(closed ? false : new CheckpointFailed('the thread that makes checkpoints ended', { cause }))
+      },
     })
-    const end = (cause?: unknown) => {
-      if (worker !== thread) return // `exit` after `error`
-      worker = undefined
-      if (!closed) settle(new CheckpointFailed('the thread that makes checkpoints ended', { cause }))
-      else settle(false)
-    }
-    thread.on('error', end)
-    exited = new Promise((resolve) => {
-      thread.on('exit', () => {
-        end()
-        resolve()
-      })
-    })
-    return thread
   }
   const begin = (request: 'checkpoint' | 'restart'): Promise<boolean> => {
     if (underWay) return underWay.promise
-    worker ??= start()
+    thread ??= start()
     let settleIt: (result: CheckpointFailed | boolean) => void = () => {}
     const promise = new Promise<boolean>((resolve, reject) => {
       settleIt = (result) => (typeof result === 'boolean' ? resolve(result) : reject(result))
     })
     promise.catch(() => {}) // reported by the next commit, whether or not this one waits
     underWay = { promise, settle: settleIt }
-    worker.postMessage(request satisfies CheckpointerRequest)
+    thread.post(request)
     return promise
   }
   /** The current checkpoint started before the last commit: only the next one copies everything. */
@@ -119,9 +124,7 @@ export function createCheckpointer(datadir: string, { maxLogPages = MAX_LOG_PAGE
     close: async () => {
       closed = true
       log?.close()
-      if (!worker) return
-      worker.postMessage('close' satisfies CheckpointerRequest)
-      await exited
+      await thread?.end('close')
     },
   }
 }

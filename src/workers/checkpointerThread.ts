@@ -1,7 +1,7 @@
 import { parentPort, workerData } from 'node:worker_threads'
 import { messageOf } from '../lib/errors.js'
 import { openWriteAheadLog } from '../store/writeAheadLog.js'
-import type { CheckpointerData, CheckpointerReply, CheckpointerRequest } from './checkpointerProtocol.js'
+import type { CheckpointerData, CheckpointerReply, CheckpointerRequest } from './checkpointer.js'
 import { HELPER_NICENESS, yieldToMainThread } from './priority.js'
 
 /* Entry point of the thread that copies WAL pages into the database on request. Its connection does nothing else, so it

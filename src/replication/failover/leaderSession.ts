@@ -1,11 +1,48 @@
-import { Worker } from 'node:worker_threads'
 import { describeError } from '../../lib/errors.js'
-import type {
-  LeaderSessionData,
-  LeaderSessionReply,
-  LeaderSessionRequest,
-  LeaderSessionStatus,
-} from './leaderSessionProtocol.js'
+import type { LogSettings } from '../../lib/logger.js'
+import { Thread } from '../../workers/spawn.js'
+import type { ReplicaChain } from '../apply/replicaChain.js'
+import type { NatsSettings } from '../nats/connection.js'
+
+/** Start data of the thread that takes the lease of the writer and publishes. */
+export interface LeaderSessionData {
+  readonly datadir: string
+  readonly chain: ReplicaChain
+  readonly nats: NatsSettings
+  /** Blocks below the head at which an empty stream starts. */
+  readonly publishBlocks: number
+  readonly logging: LogSettings
+}
+
+/** Requests to the thread. `seek`: take the lease once it has been free for `graceMs`. `publish`: the database has
+ *  everything in the stream, publish newer blocks. `stop`: publish what is committed, release the lease, and end. */
+export type LeaderSessionRequest =
+  | { readonly kind: 'seek'; readonly graceMs: number }
+  | { readonly kind: 'publish' }
+  | { readonly kind: 'stop' }
+
+/** Status of publishing. */
+export interface LeaderSessionStatus {
+  /** Epoch of the lease; 0 before this process holds it. */
+  readonly epoch: number
+  /** Sequence of the last acknowledged message; 0 before the first. */
+  readonly sequence: number
+  /** Blocks that are stored and not published. */
+  readonly lagBlocks: number
+  /** Age of the oldest unpublished block, in seconds; 0 without one. */
+  readonly lagSeconds: number
+  /** Why there is no connection, or why publishing waits; null when all is well. */
+  readonly problem: string | null
+}
+
+/** Messages of the thread. `taken`: another process holds the lease. `held`: this process holds it; `isWhole`: the
+ *  database has everything in the stream, whose last sequence is `end`. `ended`: the last message; `isLost`: another
+ *  process holds the lease, or may. */
+export type LeaderSessionReply =
+  | { readonly kind: 'taken' }
+  | { readonly kind: 'held'; readonly epoch: number; readonly end: number; readonly isWhole: boolean }
+  | { readonly kind: 'status'; readonly status: LeaderSessionStatus }
+  | { readonly kind: 'ended'; readonly problem: string; readonly isLost: boolean }
 
 /** Why a leader session ended. */
 export interface LeaderSessionEnd {
@@ -41,9 +78,7 @@ export interface LeaderSession {
 }
 
 /** Starts the thread. It takes the lease only after `seek`. */
-export function startLeaderSession(workerData: LeaderSessionData): LeaderSession {
-  const worker = new Worker(new URL('./leaderSessionThread.js', import.meta.url), { workerData })
-  const ask = (request: LeaderSessionRequest) => worker.postMessage(request)
+export function startLeaderSession(data: LeaderSessionData): LeaderSession {
   let status: LeaderSessionStatus = { epoch: 0, sequence: 0, lagBlocks: 0, lagSeconds: 0, problem: null }
   let end: LeaderSessionEnd = { problem: 'the thread that publishes ended', isLost: false }
   let onTaken = () => {}
@@ -54,30 +89,33 @@ export function startLeaderSession(workerData: LeaderSessionData): LeaderSession
   const held = new Promise<ActiveLeaderSession>((resolve) => {
     onHeld = resolve
   })
-  worker.on('message', (reply: LeaderSessionReply) => {
-    if (reply.kind === 'status') status = reply.status
-    else if (reply.kind === 'taken') onTaken()
-    else if (reply.kind === 'held') {
-      status = { ...status, epoch: reply.epoch }
-      onHeld(reply)
-    } else end = reply
-  })
-  worker.on('error', (error) => {
-    end = { problem: describeError(error), isLost: false }
-  })
-  const ended = new Promise<LeaderSessionEnd>((resolve) => {
-    worker.once('exit', () => resolve(end))
-  })
+  const thread = new Thread<LeaderSessionRequest, LeaderSessionReply>(
+    new URL('./leaderSessionThread.js', import.meta.url),
+    {
+      data,
+      onMessage: (reply) => {
+        if (reply.kind === 'status') status = reply.status
+        else if (reply.kind === 'taken') onTaken()
+        else if (reply.kind === 'held') {
+          status = { ...status, epoch: reply.epoch }
+          onHeld(reply)
+        } else end = reply
+      },
+      onEnd: (error) => {
+        if (error !== undefined) end = { problem: describeError(error), isLost: false }
+      },
+    },
+  )
+  const ended = thread.exited.then(() => end)
   return {
-    seek: (graceMs) => ask({ kind: 'seek', graceMs }),
+    seek: (graceMs) => thread.post({ kind: 'seek', graceMs }),
     held,
     taken,
-    publish: () => ask({ kind: 'publish' }),
+    publish: () => thread.post({ kind: 'publish' }),
     status: () => status,
     ended,
     close: async () => {
-      ask({ kind: 'stop' })
-      await ended
+      await thread.end({ kind: 'stop' })
     },
   }
 }

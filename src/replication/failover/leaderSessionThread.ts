@@ -6,6 +6,7 @@ import { messageOf } from '../../lib/errors.js'
 import { createLogger } from '../../lib/logger.js'
 import { systemClock } from '../../sources/upstreams/clock.js'
 import { openForReading } from '../../store/open.js'
+import { STATUS_MS } from '../../workers/runWriter.js'
 import { createLagClock } from '../lagClock.js'
 import { connectNats, type NatsLink } from '../nats/connection.js'
 import { Fenced, StreamMissing, StreamReplaced } from '../nats/errors.js'
@@ -15,12 +16,11 @@ import { PUBLISHER_FILE, readPublisherCursor } from '../nats/publisherCursor.js'
 import { type ChainStream, openStream, type StreamEnd } from '../nats/stream.js'
 import { untilAnswered } from '../nats/transientError.js'
 import { createReplicatedChain, type ReplicatedChain } from '../replicatedChain.js'
-import type { LeaderSessionData, LeaderSessionReply, LeaderSessionRequest } from './leaderSessionProtocol.js'
+import type { LeaderSessionData, LeaderSessionReply, LeaderSessionRequest } from './leaderSession.js'
 
 /* Entry point of the thread that takes the lease of the writer and publishes the chain. It reads the database, and
  * writes nothing to it. It exits by itself and is never terminated. */
 
-const STATUS_MS = 250
 /** Max time that a stopping writer publishes what is committed. */
 const DRAIN_MS = 2000
 

@@ -1,9 +1,14 @@
-import { Worker } from 'node:worker_threads'
 import { type ChainSource, specOfSource } from '../../store/rows/chainSource.js'
+import { Thread } from '../../workers/spawn.js'
 import type { Verdict, VerifyElsewhere } from '../apply/unitQueue.js'
-import { takeVerified, verifyReplicated } from '../apply/verifyReplicated.js'
+import { type CheckedSenders, takeVerified, verifyReplicated } from '../apply/verifyReplicated.js'
 import type { EncodedBlock } from '../codec/types.js'
-import type { BlockVerifierReply, BlockVerifierRequest } from './blockVerifierProtocol.js'
+
+/** A block to verify; each gets one reply, in order. Null wakes a thread that must stop. */
+export type BlockVerifierRequest = { block: EncodedBlock; senders: CheckedSenders } | null
+
+/** The inflated message of a valid block; null for an invalid one. */
+export type BlockVerifierReply = Uint8Array | null
 
 /** A thread that verifies the blocks of a replica ahead of its writer. */
 export interface BlockVerifier {
@@ -23,48 +28,38 @@ export function createBlockVerifier(source: ChainSource): BlockVerifier {
   const waiting: Job[] = []
   /** Set: the thread accepts no more blocks. */
   const isStopped = new Uint8Array(new SharedArrayBuffer(1))
-  let thread: Worker | undefined
+  let thread: Thread<BlockVerifierRequest, BlockVerifierReply> | undefined
   let isClosed = false
   const answer = (reply: BlockVerifierReply) => {
     const { block, resolve } = waiting.shift()!
-    if (waiting.length === 0) thread?.unref() // an idle thread does not keep the process alive
     resolve({
       isRight: reply !== null,
       take: () => (reply ? takeVerified(block, reply, spec) : verifyReplicated(block, spec)),
     })
   }
-  const start = () => {
-    const worker = new Worker(new URL('./blockVerifierThread.js', import.meta.url), { workerData: isStopped.buffer })
-    const end = () => {
-      if (thread !== worker) return // `exit` after `error`
-      thread = undefined
-      while (waiting.length > 0) answer(null)
-    }
-    worker.on('message', answer)
-    worker.on('error', end)
-    worker.on('exit', end)
-    return worker
-  }
+  const start = () =>
+    new Thread<BlockVerifierRequest, BlockVerifierReply>(new URL('./blockVerifierThread.js', import.meta.url), {
+      data: isStopped.buffer,
+      keepsAlive: 'busy',
+      onMessage: answer,
+      onEnd: () => {
+        thread = undefined
+        while (waiting.length > 0) answer(null)
+      },
+    })
   return {
     verify: (block, senders = 'all') =>
       new Promise((resolve) => {
         waiting.push({ block, resolve })
         if (isClosed) return answer(null)
         thread ??= start()
-        thread.ref()
         const payload = new Uint8Array(block.payload) // a copy: of a view, the whole buffer would be sent
-        const request: BlockVerifierRequest = { block: { ...block, payload }, senders }
-        thread.postMessage(request, [payload.buffer])
+        thread.post({ block: { ...block, payload }, senders }, [payload.buffer])
       }),
     close: async () => {
       isClosed = true
-      const ending = thread
-      if (ending === undefined) return
-      ending.ref() // otherwise the process would exit before the end of the thread is noticed
-      const ended = new Promise((resolve) => ending.once('exit', resolve))
       isStopped[0] = 1
-      ending.postMessage(null satisfies BlockVerifierRequest)
-      await ended
+      await thread?.end(null)
     },
   }
 }

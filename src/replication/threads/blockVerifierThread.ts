@@ -3,7 +3,7 @@ import { useNativeSecp256k1 } from '../../chain/crypto.js'
 import { HELPER_NICENESS, yieldToMainThread } from '../../workers/priority.js'
 import { verifyParts } from '../apply/verifyReplicated.js'
 import { decodeInflated, inflateMessage } from '../codec/message.js'
-import type { BlockVerifierReply, BlockVerifierRequest } from './blockVerifierProtocol.js'
+import type { BlockVerifierReply, BlockVerifierRequest } from './blockVerifier.js'
 
 /* Entry point of a thread that inflates and verifies the blocks of a replica. It exits by itself and is never
  * terminated. */

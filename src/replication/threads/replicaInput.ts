@@ -5,8 +5,13 @@ import type { ReplicaChain } from '../apply/replicaChain.js'
 import type { ReplicationSource } from '../codec/types.js'
 import { type ConnectionHealth, createConnectionHealth } from '../failover/connectionHealth.js'
 import { createHttpSource } from '../http/httpSource.js'
-import type { NatsLink } from '../nats/connection.js'
-import type { ReplicaSourceSettings } from './replicaProtocol.js'
+import type { NatsLink, NatsSettings } from '../nats/connection.js'
+
+/** The source of a replica's blocks: another Cairn, or a stream. */
+export type ReplicaSourceSettings =
+  | { readonly kind: 'http'; readonly url: string }
+  /** `repairUrl`: another Cairn that provides what the stream does not have any more. `until`: up to this sequence. */
+  | { readonly kind: 'nats'; readonly nats: NatsSettings; readonly repairUrl?: string; readonly until?: number }
 
 /** Provides the blocks of a replica's thread. */
 export interface ReplicaInput extends Pick<ReplicaParts, 'openSource' | 'findPublished' | 'sourceHead'> {

@@ -1,7 +1,21 @@
-import type { Logger } from '../../lib/logger.js'
+import type { Logger, LogSettings } from '../../lib/logger.js'
 import type { ReplicationStatus } from '../../sync/replicationStatus.js'
-import { keepThread } from '../../workers/keptThread.js'
-import type { ReplicaData, ReplicaReply } from './replicaProtocol.js'
+import { spawnWriter, type WriterReply } from '../../workers/spawn.js'
+import type { ReplicaSettings } from '../apply/replicaChain.js'
+import type { ReplicaSourceSettings } from './replicaInput.js'
+
+/** Start data of the thread. */
+export interface ReplicaData {
+  readonly settings: ReplicaSettings
+  readonly source: ReplicaSourceSettings
+  readonly logging: LogSettings
+}
+
+/** Messages of the thread. `caught up`: sent before `over`, with `until`. */
+export type ReplicaReply =
+  | WriterReply
+  | { readonly kind: 'status'; readonly status: ReplicationStatus }
+  | { readonly kind: 'caught up' }
 
 /** A thread that applies what a writer publishes. It is the only writer of the database. */
 export interface ReplicaWorker {
@@ -13,22 +27,19 @@ export interface ReplicaWorker {
   close(): Promise<void>
 }
 
-/** As for the thread that follows upstreams. */
-export const YOUNG_GENERATION_MB = 192
-
 /** Starts the thread. Resolves when the database is open for writing, creating it if missing. Replaces a thread that
  *  dies later. @throws UsageError, CairnError when the database cannot be opened, as for `openReplica` */
 export async function startReplicaWorker(
-  workerData: ReplicaData,
+  data: ReplicaData,
   { log, signal }: { log: Logger; signal?: AbortSignal },
 ): Promise<ReplicaWorker> {
-  const role = workerData.settings.role ?? 'replica'
+  const role = data.settings.role ?? 'replica'
   const figures = { epoch: 0, sequence: 0, lagBlocks: 0, lagSeconds: 0 }
   let status: ReplicationStatus = { role, ...figures, state: 'catching up', problem: null }
   let isCaughtUp = false
-  const thread = await keepThread<never, ReplicaReply>({
+  const thread = await spawnWriter<ReplicaReply>({
     url: new URL('./replicaThread.js', import.meta.url),
-    options: { workerData, resourceLimits: { maxYoungGenerationSizeMb: YOUNG_GENERATION_MB } },
+    data,
     does: 'applies blocks of the writer',
     log,
     signal,

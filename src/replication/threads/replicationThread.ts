@@ -1,8 +1,8 @@
 import { parentPort, workerData } from 'node:worker_threads'
 import { openForReading } from '../../store/open.js'
 import { createReplicatedChain } from '../replicatedChain.js'
-import type { ReplicationReply, ReplicationRequest, ReplicationThreadData } from './replicationProtocol.js'
 import { createReplicationStreams } from './replicationStreams.js'
+import type { ReplicationReply, ReplicationRequest, ReplicationThreadData } from './replicationWorker.js'
 
 /* Entry point of the thread that reads blocks for replicas and compresses them: some milliseconds a block, which
  * would block the main thread. */

@@ -1,43 +1,59 @@
-import { Worker } from 'node:worker_threads'
 import { messageOf } from '../../lib/errors.js'
 import type { Logger } from '../../lib/logger.js'
-import type { ReplicationFeed, StreamReader } from '../http/feed.js'
-import type { ReplicationReply, ReplicationRequest, ReplicationThreadData } from './replicationProtocol.js'
+import { Thread } from '../../workers/spawn.js'
+import type { ReplicationFeed, StreamReader, StreamStart } from '../http/feed.js'
+
+/** Start data of the thread that makes the frames of replicas. */
+export interface ReplicationThreadData {
+  readonly datadir: string
+}
+
+/** Requests to the thread. `taken`: the client has received this many more bytes. */
+export type ReplicationRequest =
+  | { readonly kind: 'open'; readonly id: number; readonly start: StreamStart }
+  | { readonly kind: 'taken'; readonly id: number; readonly bytes: number }
+  | { readonly kind: 'close'; readonly id: number }
+  | { readonly kind: 'stop' }
+
+/** Messages of the thread. */
+export type ReplicationReply =
+  | { readonly kind: 'frames'; readonly id: number; readonly bytes: Uint8Array }
+  | { readonly kind: 'end'; readonly id: number; readonly problem: string }
 
 /** Creates a feed whose frames are made in a thread. The first stream starts it, the end of the last one ends it. */
 export function createReplicationWorker(datadir: string, log: Logger): ReplicationFeed {
   const readers = new Map<number, StreamReader>()
-  let thread: Worker | undefined
-  let exited = Promise.resolve()
+  let thread: Thread<ReplicationRequest, ReplicationReply> | undefined
+  let exited: Promise<unknown> = Promise.resolve()
   let lastId = 0
-  const ask = (request: ReplicationRequest) => thread?.postMessage(request)
+  const ask = (request: ReplicationRequest) => thread?.post(request)
   const stop = () => {
     ask({ kind: 'stop' })
     thread = undefined
   }
-  const launch = (): Worker => {
-    const workerData: ReplicationThreadData = { datadir }
-    const worker = new Worker(new URL('./replicationThread.js', import.meta.url), { workerData })
-    worker.on('message', (reply: ReplicationReply) => {
-      const { id } = reply
-      if (reply.kind === 'end') return readers.get(id)?.end(reply.problem)
-      const bytes = reply.bytes.length
-      readers.get(id)?.frames(reply.bytes, () => ask({ kind: 'taken', id, bytes }))
-    })
-    const fail = (problem: string) => {
-      if (thread !== worker) return
-      thread = undefined
-      log.error({ error: problem }, 'the thread that serves replicas ended')
-      for (const reader of [...readers.values()]) reader.end('the server failed to read the chain')
-    }
-    worker.on('error', (error) => fail(messageOf(error)))
-    exited = new Promise((resolve) => {
-      worker.once('exit', () => {
-        fail('it exited')
-        resolve()
-      })
-    })
-    return worker
+  const launch = () => {
+    const data: ReplicationThreadData = { datadir }
+    const launched = new Thread<ReplicationRequest, ReplicationReply>(
+      new URL('./replicationThread.js', import.meta.url),
+      {
+        data,
+        onMessage: (reply) => {
+          const { id } = reply
+          if (reply.kind === 'end') return readers.get(id)?.end(reply.problem)
+          const bytes = reply.bytes.length
+          readers.get(id)?.frames(reply.bytes, () => ask({ kind: 'taken', id, bytes }))
+        },
+        onEnd: (error) => {
+          if (thread !== launched) return
+          thread = undefined
+          const problem = error === undefined ? 'it exited' : messageOf(error)
+          log.error({ error: problem }, 'the thread that serves replicas ended')
+          for (const reader of [...readers.values()]) reader.end('the server failed to read the chain')
+        },
+      },
+    )
+    exited = launched.exited
+    return launched
   }
   return {
     open(start, reader) {

@@ -1,8 +1,36 @@
-import { Worker } from 'node:worker_threads'
 import { CairnError, describeError } from '../../lib/errors.js'
 import type { HashedTrie } from '../../sync/head/trieHasher.js'
+import { Thread } from '../../workers/spawn.js'
 import type { RemoteTrieHasher } from '../apply/catchUpTrie.js'
-import type { NotedBlock, TrieHasherData, TrieHasherReply, TrieHasherRequest } from './trieHasherProtocol.js'
+
+/** Start data of the thread. */
+export interface TrieHasherData {
+  readonly datadir: string
+  /** Memory for the trie. */
+  readonly cacheBytes: number
+}
+
+/** A block to note; as in `DecodedBlock`. */
+export interface NotedBlock {
+  readonly blockNumber: number
+  readonly encodedState: Uint8Array
+}
+
+/** Messages to the thread, handled in order. After `hash`, the next one is delayed until `stored` or `begin`.
+ *  `generation` counts the calls of `begin`. */
+export type TrieHasherRequest =
+  | { readonly kind: 'begin'; readonly generation: number; readonly blockNumber: number }
+  | { readonly kind: 'note'; readonly blocks: readonly NotedBlock[] }
+  | { readonly kind: 'hash' }
+  | { readonly kind: 'stored' }
+  | { readonly kind: 'stop' }
+
+/** Replies of the thread: one to each `note`, one to each `hash`, unless `failed` was sent since `begin`. */
+export type TrieHasherReply = { readonly generation: number } & (
+  | { readonly kind: 'noted'; readonly blocks: number; readonly size: number }
+  | { readonly kind: 'hashed'; readonly hashed: HashedTrie }
+  | { readonly kind: 'failed'; readonly problem: string }
+)
 
 /** The thread that hashes the state trie ended. */
 class TrieHasherEnded extends CairnError {}
@@ -24,7 +52,7 @@ const BYTES_AT_ONCE = 2 ** 21
 /** Creates a handle whose first `begin` starts the thread, which reads the database in `datadir`. After it died, the
  *  next `begin` starts another one. */
 export function openTrieHasher(data: TrieHasherData): TrieHasherHandle {
-  let thread: Worker | undefined
+  let thread: Thread<TrieHasherRequest, TrieHasherReply> | undefined
   let generation = 0
   let failure: Error | undefined
   let waiting = 0
@@ -64,23 +92,22 @@ export function openTrieHasher(data: TrieHasherData): TrieHasherHandle {
     }
     progressed()
   }
-  const start = (): Worker => {
-    const worker = new Worker(new URL('./trieHasherThread.js', import.meta.url), { workerData: data })
-    worker.unref() // the writer determines how long the process lives
-    const end = (cause?: unknown) => {
-      if (thread !== worker) return // `exit` after `error`
-      thread = undefined
-      fail(new TrieHasherEnded(`the thread ended: ${cause instanceof Error ? describeError(cause) : 'it exited'}`))
-    }
-    worker.on('message', answer)
-    worker.on('error', end)
-    worker.on('exit', end)
-    return worker
+  const start = () => {
+    const started = new Thread<TrieHasherRequest, TrieHasherReply>(new URL('./trieHasherThread.js', import.meta.url), {
+      data,
+      keepsAlive: 'never', // the writer determines how long the process lives
+      onMessage: answer,
+      onEnd: (cause) => {
+        if (thread !== started) return // closed
+        thread = undefined
+        fail(new TrieHasherEnded(`the thread ended: ${cause instanceof Error ? describeError(cause) : 'it exited'}`))
+      },
+    })
+    return started
   }
-  const post = (request: TrieHasherRequest, transfer: ArrayBuffer[] = []) => thread?.postMessage(request, transfer)
   const send = () => {
     if (unsent.length === 0) return
-    post(
+    thread?.post(
       { kind: 'note', blocks: unsent },
       unsent.map(({ encodedState }) => encodedState.buffer as ArrayBuffer),
     )
@@ -95,7 +122,7 @@ export function openTrieHasher(data: TrieHasherData): TrieHasherHandle {
       size = 0
       drop()
       hashing = undefined
-      post({ kind: 'begin', generation, blockNumber })
+      thread.post({ kind: 'begin', generation, blockNumber })
     },
     note: (blockNumber, encodedState) => {
       if (failure) return
@@ -119,20 +146,15 @@ export function openTrieHasher(data: TrieHasherData): TrieHasherHandle {
         if (failure) return reject(failure)
         send()
         hashing = { resolve, reject }
-        post({ kind: 'hash' })
+        thread?.post({ kind: 'hash' })
       }),
-    stored: () => post({ kind: 'stored' }),
+    stored: () => thread?.post({ kind: 'stored' }),
     close: async () => {
       const ending = thread
       if (ending === undefined) return
       thread = undefined
       fail(new TrieHasherEnded('the thread was closed'))
-      ending.ref() // otherwise the process would exit before the end of the thread is noticed
-      const ended = new Promise((resolve) => ending.once('exit', resolve))
-      ending.postMessage({ kind: 'stop' } satisfies TrieHasherRequest)
-      const timer = setTimeout(() => void ending.terminate(), END_GRACE_MS)
-      await ended
-      clearTimeout(timer)
+      await ending.end({ kind: 'stop' }, END_GRACE_MS)
     },
   }
 }

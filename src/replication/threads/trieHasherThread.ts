@@ -4,7 +4,7 @@ import { openForReading } from '../../store/open.js'
 import { createTrieHasher, type HashedTrie } from '../../sync/head/trieHasher.js'
 import { BACKGROUND_NICENESS, yieldToMainThread } from '../../workers/priority.js'
 import { decodeChanges } from '../codec/messageState.js'
-import type { TrieHasherData, TrieHasherReply, TrieHasherRequest } from './trieHasherProtocol.js'
+import type { TrieHasherData, TrieHasherReply, TrieHasherRequest } from './trieHasher.js'
 
 /* Entry point of a thread that hashes the state trie of a replica that catches up. It only reads the database. */
 

@@ -1,11 +1,24 @@
 import type { PendingBlock } from '../../chain/eth/types.js'
 import type { Logger, LogSettings } from '../../lib/logger.js'
-import { keepThread } from '../../workers/keptThread.js'
+import { spawnWriter, type WriterReply } from '../../workers/spawn.js'
 import type { FollowersStatus } from '../follow/openFollowers.js'
 import type { FollowSettings } from '../follow/runFollower.js'
 import type { FollowStatus } from '../follow/status.js'
 import type { ReplicationStatus } from '../replicationStatus.js'
-import type { IngestWorkerData, IngestWorkerReply, IngestWorkerRequest } from './ingestWorkerProtocol.js'
+
+/** Start data of the thread. */
+export interface IngestWorkerData {
+  readonly settings: FollowSettings
+  readonly logging: LogSettings
+  /** Report the upstream's pending block. */
+  readonly pending: boolean
+}
+
+/** Status reports of the thread. */
+export type IngestWorkerReply =
+  | WriterReply
+  | { readonly kind: 'pending'; readonly block: PendingBlock | undefined }
+  | { readonly kind: 'status'; readonly status: FollowersStatus }
 
 /** A thread that follows upstreams. It is the only writer of the database. */
 export interface IngestWorker {
@@ -19,10 +32,6 @@ export interface IngestWorker {
   /** Ends the thread after the current transaction. */
   close(): Promise<void>
 }
-
-// A block's objects die with it. With the default of 48 many outlive two collections first, which cost a tenth more
-// time per block.
-const YOUNG_GENERATION_MB = 192
 
 const STARTING: FollowStatus = {
   ...{ state: 'starting', block: null, upstreamBlock: null, syncStart: null, blocksPerSecond: 0, secondsLeft: null },
@@ -50,12 +59,9 @@ export async function startIngestWorker(
     const failed = { state: 'failed', problem } as const
     status = { l1: status.l1 && { ...status.l1, ...failed }, l2: status.l2 && { ...status.l2, ...failed } }
   }
-  const thread = await keepThread<IngestWorkerRequest, IngestWorkerReply>({
+  const thread = await spawnWriter<IngestWorkerReply>({
     url: new URL('./ingestWorkerThread.js', import.meta.url),
-    options: {
-      workerData: { settings, logging, pending } satisfies IngestWorkerData,
-      resourceLimits: { maxYoungGenerationSizeMb: YOUNG_GENERATION_MB },
-    },
+    data: { settings, logging, pending } satisfies IngestWorkerData,
     does: 'follows the upstreams',
     log,
     signal,

@@ -1,8 +1,18 @@
 import { availableParallelism } from 'node:os'
-import { Worker } from 'node:worker_threads'
+import type { L2NetworkName } from '../../chain/starknet/networks.js'
+import type { L2Block } from '../../chain/starknet/types.js'
 import type { L2Verdict, L2VerifyFunction } from '../../chain/starknet/verify.js'
 import { CairnError } from '../../lib/errors.js'
-import type { L2VerifierReply, L2VerifierRequest } from './l2VerifierProtocol.js'
+import { Thread } from '../../workers/spawn.js'
+
+/** A request to the thread: plain data, one block at a time. */
+export interface L2VerifierRequest {
+  block: L2Block
+  network?: L2NetworkName
+}
+
+/** Its reply. */
+export type L2VerifierReply = { verdict: L2Verdict } | { failure: string }
 
 /** A thread ended, or failed unexpectedly. */
 export class L2VerifierFailed extends CairnError {}
@@ -23,46 +33,46 @@ interface Job {
   reject(error: Error): void
 }
 
+type VerifierThread = Thread<L2VerifierRequest, L2VerifierReply>
+
 /** Starts threads on demand, at most `threads`: by default one fewer than the cores, at most four. */
 export function createL2Verifier({ threads = defaultThreads() }: { threads?: number } = {}): L2Verifier {
-  const idle: Worker[] = []
-  const busy = new Map<Worker, Job>()
+  const idle: VerifierThread[] = []
+  const busy = new Map<VerifierThread, Job>()
   const waiting: Job[] = []
   let closed = false
 
-  const start = (): Worker => {
-    const worker = new Worker(new URL('./l2VerifierThread.js', import.meta.url))
-    worker.on('message', (reply: L2VerifierReply) => {
-      const job = busy.get(worker)!
-      busy.delete(worker)
-      idle.push(worker)
-      if ('verdict' in reply) job.resolve(reply.verdict)
-      else job.reject(new L2VerifierFailed(reply.failure))
-      assign()
+  const start = () => {
+    const thread: VerifierThread = new Thread(new URL('./l2VerifierThread.js', import.meta.url), {
+      keepsAlive: 'busy',
+      onMessage: (reply) => {
+        const job = busy.get(thread)!
+        busy.delete(thread)
+        idle.push(thread)
+        if ('verdict' in reply) job.resolve(reply.verdict)
+        else job.reject(new L2VerifierFailed(reply.failure))
+        assign()
+      },
+      onEnd: (cause) => drop(thread, cause),
     })
-    worker.on('error', (error) => drop(worker, error))
-    worker.on('exit', () => drop(worker))
-    worker.unref() // an idle thread does not keep the process alive
-    return worker
+    return thread
   }
-  const drop = (worker: Worker, cause?: unknown) => {
-    const job = busy.get(worker)
-    busy.delete(worker)
-    const position = idle.indexOf(worker)
+  const drop = (thread: VerifierThread, cause?: unknown) => {
+    const job = busy.get(thread)
+    busy.delete(thread)
+    const position = idle.indexOf(thread)
     if (position >= 0) idle.splice(position, 1)
     job?.reject(new L2VerifierFailed('the thread that verifies layer-2 blocks ended', { cause }))
     if (!closed) assign()
   }
   const assign = () => {
     while (waiting.length > 0) {
-      const worker = idle.pop() ?? (busy.size < threads ? start() : undefined)
-      if (worker === undefined) return
+      const thread = idle.pop() ?? (busy.size < threads ? start() : undefined)
+      if (thread === undefined) return
       const job = waiting.shift()!
-      busy.set(worker, job)
-      worker.ref()
-      worker.postMessage(job.request)
+      busy.set(thread, job)
+      thread.post(job.request)
     }
-    for (const worker of idle) worker.unref()
   }
 
   return {
@@ -77,14 +87,8 @@ export function createL2Verifier({ threads = defaultThreads() }: { threads?: num
       }),
     close: async () => {
       closed = true
-      const workers = [...idle, ...busy.keys()]
       for (const job of waiting.splice(0)) job.reject(new L2VerifierFailed('the verifier of layer-2 blocks is closed'))
-      await Promise.all(
-        workers.map((worker) => {
-          worker.ref() // otherwise the process would exit before the end of the thread is noticed
-          return worker.terminate()
-        }),
-      )
+      await Promise.all([...idle, ...busy.keys()].map((thread) => thread.terminate()))
     },
   }
 }

@@ -1,7 +1,7 @@
 import { parentPort } from 'node:worker_threads'
 import { createL2BlockVerifier } from '../../chain/starknet/verifier.js'
 import { messageOf } from '../../lib/errors.js'
-import type { L2VerifierReply, L2VerifierRequest } from './l2VerifierProtocol.js'
+import type { L2VerifierReply, L2VerifierRequest } from './l2Verifier.js'
 
 /* Entry point of a thread that recomputes layer-2 block hashes. */
 

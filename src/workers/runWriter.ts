@@ -1,0 +1,47 @@
+import { parentPort } from 'node:worker_threads'
+import { messageOf, UsageError } from '../lib/errors.js'
+import type { WriterReply, WriterRequest } from './spawn.js'
+
+/** Interval of the status reports of a thread. */
+export const STATUS_MS = 250
+
+/** The work of a thread that writes the chain. */
+export interface Writer<Status> {
+  /** Resolves or rejects when the work has ended. Its failure is logged and part of the status. */
+  run(): Promise<void>
+  status(): Status
+  close(): void | Promise<void>
+}
+
+/** Runs the work of a thread that `spawnWriter` started: reports whether it could be opened, then its status every
+ *  250 ms and when it ended. `open` gets a signal that aborts when the server stops; `release` is called last, also
+ *  when `open` failed. The thread exits by itself and is never terminated. */
+export async function runWriter<Status>(
+  open: (signal: AbortSignal) => Promise<Writer<Status>>,
+  release: () => Promise<void>,
+): Promise<void> {
+  const port = parentPort!
+  const post = (reply: WriterReply | { kind: 'status'; status: Status }) => port.postMessage(reply)
+  const stop = new AbortController()
+  port.once('message', (_: WriterRequest) => stop.abort(new Error('the server stops')))
+  try {
+    const writer = await open(stop.signal)
+    post({ kind: 'opened' })
+    const reportStatus = () => post({ kind: 'status', status: writer.status() })
+    const timer = setInterval(reportStatus, STATUS_MS)
+    try {
+      await writer.run()
+    } catch {
+      // The error is in the log and in the status. Another thread is started: serving continues, and writing resumes.
+    } finally {
+      clearInterval(timer)
+      reportStatus()
+      await writer.close()
+    }
+  } catch (error) {
+    post({ kind: 'refused', message: messageOf(error), isUsage: error instanceof UsageError })
+  } finally {
+    await release()
+    port.close()
+  }
+}
