@@ -46,7 +46,7 @@ import { createApiKeyReader } from '../store/keys/apiKeys.js'
 import { createShortBodies } from '../store/rows/shortBodies.js'
 import type { FollowersStatus } from '../sync/follow/openFollowers.js'
 import type { IngestWorker } from '../sync/thread/ingestWorker.js'
-import { createReaderPool, type ReaderPool } from '../workers/pool/readerPool.js'
+import { ReaderPool } from '../workers/pool/readerPool.js'
 
 /** Accept queue of the listener; each event-loop turn accepts one connection. Clients beyond the limit retry after 1 s.
  *  The system may allow fewer (`net.core.somaxconn`); Node's default is 511. */
@@ -298,11 +298,11 @@ export async function startServing(options: ServingOptions): Promise<Serving> {
   if (metricsUrl !== undefined) log.info({ url: metricsUrl }, 'serving metrics')
   logCrypto(log)
   // Started after the port is open, because starting threads keeps the process busy.
-  const started = createReaderPool({ ...options, log, metrics, onRest: collectGarbageWhenQuiet })
+  const started = new ReaderPool({ ...options, log, metrics, onRest: collectGarbageWhenQuiet })
   pool = started
   const stopRefreshing = keepFresh(context.transactions, log)
   const startInlineCalls = async () => {
-    const load = { jobs: started.pendingCalls, threads: options.evmThreads }
+    const load = { jobs: () => started.pendingCalls(), threads: options.evmThreads }
     try {
       inlineCalls = await openInlineCalls(opened, methods, { load, metrics })
     } catch (error) {

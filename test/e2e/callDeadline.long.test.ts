@@ -7,7 +7,7 @@ import type { RpcOutcome } from '../../src/rpc/core/envelope.js'
 import { DEFAULT_LIMITS } from '../../src/rpc/core/limits.js'
 import { call } from '../../src/rpc/eth/call.js'
 import { packagePath } from '../../src/store/open.js'
-import { createReaderPool } from '../../src/workers/pool/readerPool.js'
+import { ReaderPool } from '../../src/workers/pool/readerPool.js'
 import { runCairnOk } from '../support/cairn.js'
 import { REVERTER, TOKEN } from '../support/chains/fixtureChain.js'
 import { TEST_METHODS } from '../support/serving.js'
@@ -23,7 +23,7 @@ async function startPool() {
   const datadir = temporaryDirectory({ after })
   const folder = packagePath('fixtures/chain')
   await runCairnOk(['import', '--datadir', datadir, '--genesis', `${folder}/genesis.json`, `${folder}/chain.rlp`])
-  const pool = createReaderPool({
+  const pool = new ReaderPool({
     metrics: createMetrics(),
     datadir,
     limits: { ...DEFAULT_LIMITS, callTimeoutMs: CALL_TIMEOUT_MS, gasCapPercent: 100_000, maxCallGas: 1e12 },

@@ -18,26 +18,8 @@ const RESPAWN_DELAY_MS = 1000
 
 const CLASSES = ['evm', 'scan', 'quick'] as const
 
-/** Starts and ends reader threads. */
-export interface Population<J extends ScheduledJob> {
-  /** Starts the missing threads. */
-  fill(): void
-  /** Prepares for a request that is about to be scheduled in a class. */
-  use(cost: RemoteCost): void
-  /** At rest: assigns the thread, if it has nothing left to do, to the class that waits. */
-  settle(thread: ScheduledThread<J>): void
-  /** Starts another thread in place of one that is gone, later if that one was never ready. */
-  replace(thread: ScheduledThread<J>): void
-  /** Resolves once the thread at rest is warm, or every thread of a class if there are more. */
-  warm(): Promise<void>
-  /** Starts all threads; resolves once they and the spare are warm. */
-  ready(): Promise<void>
-  /** Starts no more threads. Resolves once all ending threads have ended. */
-  close(): Promise<void>
-}
-
 /** The parts of a pool that its population manages. */
-export interface PopulationOptions<J extends ScheduledJob> {
+interface PopulationOptions<J extends ScheduledJob> {
   /** The living threads; `start` adds to them. */
   readonly threads: Set<ScheduledThread<J>>
   /** Threads of each class, once requests need them. */
@@ -51,42 +33,110 @@ export interface PopulationOptions<J extends ScheduledJob> {
   start(cost: RemoteCost | undefined, isAwaited: boolean): void
 }
 
-/** Creates a population without threads: call `fill`. */
-export function createPopulation<J extends ScheduledJob>(options: PopulationOptions<J>): Population<J> {
-  const { threads, wanted, scheduler, start, onRest, idleMs = IDLE_MS } = options
-  const waiters: (() => void)[] = []
-  const warmWaiters: (() => void)[] = []
-  const respawns = new Set<NodeJS.Timeout>()
-  const ending = new Set<Promise<unknown>>()
-  let isResting = true
+/** Starts and ends reader threads. It has none at first: call `fill`. */
+export class Population<J extends ScheduledJob> {
+  readonly #options: PopulationOptions<J>
+  readonly #threads: Set<ScheduledThread<J>>
+  readonly #scheduler: Scheduler<J>
+  readonly #idleMs: number
+  readonly #waiters: (() => void)[] = []
+  readonly #warmWaiters: (() => void)[] = []
+  readonly #respawns = new Set<NodeJS.Timeout>()
+  readonly #ending = new Set<Promise<unknown>>()
+  #isResting = true
   /** The thread that was running at rest: it runs requests of every class until all others are ready, then becomes
    *  the spare. */
-  let first: ScheduledThread<J> | undefined
-  let wasWarm = false
-  let isClosed = false
-  let usedMs = performance.now()
-  let didWait = false
-  let looking: NodeJS.Timeout | undefined
-  let idling: NodeJS.Timeout | undefined
+  #first: ScheduledThread<J> | undefined
+  #wasWarm = false
+  #isClosed = false
+  #usedMs = performance.now()
+  #didWait = false
+  #looking: NodeJS.Timeout | undefined
+  #idling: NodeJS.Timeout | undefined
 
-  /** Starts the thread of the quick queue and the missing ones, then the spare. */
-  const fill = () => {
-    if (isClosed) return
-    if (isResting && threads.size === 0) start(undefined, !wasWarm)
-    if (!isResting) startMissing()
-    const starting = [...threads].filter(({ reader }) => !reader.ready)
-    if (starting.every(({ cost }) => !isResting && (cost === undefined || cost === 'quick'))) {
-      if (!wasWarm) restSoon()
-      wasWarm = true
-      for (const resolve of warmWaiters.splice(0)) resolve()
-    }
-    if (isResting || starting.length > 0) return
-    makeSpare()
-    if (count(threads, undefined) === 0) start(undefined, false)
-    else for (const resolve of waiters.splice(0)) resolve()
+  constructor(options: PopulationOptions<J>) {
+    this.#options = options
+    this.#threads = options.threads
+    this.#scheduler = options.scheduler
+    this.#idleMs = options.idleMs ?? IDLE_MS
   }
-  const startMissing = () => {
-    const others = [...threads].filter((thread) => thread !== first)
+
+  /** Starts the missing threads: that of the quick queue and the others, then the spare. */
+  fill(): void {
+    if (this.#isClosed) return
+    const { start } = this.#options
+    if (this.#isResting && this.#threads.size === 0) start(undefined, !this.#wasWarm)
+    if (!this.#isResting) this.#startMissing()
+    const starting = [...this.#threads].filter(({ reader }) => !reader.ready)
+    if (starting.every(({ cost }) => !this.#isResting && (cost === undefined || cost === 'quick'))) {
+      if (!this.#wasWarm) this.#restSoon()
+      this.#wasWarm = true
+      for (const resolve of this.#warmWaiters.splice(0)) resolve()
+    }
+    if (this.#isResting || starting.length > 0) return
+    this.#makeSpare()
+    if (count(this.#threads, undefined) === 0) start(undefined, false)
+    else for (const resolve of this.#waiters.splice(0)) resolve()
+  }
+
+  /** Prepares for a request that is about to be scheduled in a class. */
+  use(cost: RemoteCost): void {
+    this.#usedMs = performance.now()
+    this.#restSoon()
+    for (const thread of this.#isResting ? this.#threads : this.#first ? [this.#first] : [])
+      if (thread.reader.jobCount() === 0) thread.cost = cost
+    if (this.#isResting) this.#lookSoon()
+  }
+
+  /** At rest: assigns the thread, if it has nothing left to do, to the class that waits. */
+  settle(thread: ScheduledThread<J>): void {
+    if ((!this.#isResting && thread !== this.#first) || thread.reader.jobCount() > 0) return
+    thread.cost = CLASSES.find((cost) => this.#scheduler.waiting(cost) > 0)
+  }
+
+  /** Starts another thread in place of one that is gone, later if that one was never ready. */
+  replace(thread: ScheduledThread<J>): void {
+    if (thread === this.#first) this.#first = undefined
+    if (this.#isClosed) return
+    if (thread.reader.ready) {
+      this.fill()
+      return
+    }
+    const timer = setTimeout(() => {
+      this.#respawns.delete(timer)
+      this.fill()
+    }, RESPAWN_DELAY_MS)
+    this.#respawns.add(timer)
+  }
+
+  /** Resolves once the thread at rest is warm, or every thread of a class if there are more. */
+  warm(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#warmWaiters.push(resolve)
+      this.fill()
+    })
+  }
+
+  /** Starts all threads; resolves once they and the spare are warm. */
+  ready(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#waiters.push(resolve)
+      this.#grow()
+      this.fill()
+    })
+  }
+
+  /** Starts no more threads. Resolves once all ending threads have ended. */
+  async close(): Promise<void> {
+    this.#isClosed = true
+    for (const timer of [...this.#respawns, this.#looking, this.#idling]) clearTimeout(timer)
+    for (const resolve of [...this.#warmWaiters.splice(0), ...this.#waiters.splice(0)]) resolve()
+    await Promise.all(this.#ending)
+  }
+
+  #startMissing(): void {
+    const { start, wanted } = this.#options
+    const others = [...this.#threads].filter((thread) => thread !== this.#first)
     // First: while endless requests occupy the one thread, short ones of other clients wait for it.
     if (count(others, 'quick') === 0) start('quick', false)
     for (const cost of ['evm', 'scan'] as const) {
@@ -96,115 +146,85 @@ export function createPopulation<J extends ScheduledJob>(options: PopulationOpti
         if (!isIdleSpare(thread)) continue
         thread.cost = cost
         missing--
-        scheduler.refill(thread)
+        this.#scheduler.refill(thread)
       }
-      for (; missing > 0; missing--) start(cost, !wasWarm)
+      for (; missing > 0; missing--) start(cost, !this.#wasWarm)
     }
   }
+
   /** Called when all are ready: moves what the first thread has not started to the others. */
-  const makeSpare = () => {
+  #makeSpare(): void {
+    const first = this.#first
     if (first === undefined) return
     first.cost = undefined
-    scheduler.putBack(first.reader.withdrawAll().waiting)
-    first = undefined
-    scheduler.refillAll()
+    this.#scheduler.putBack(first.reader.withdrawAll().waiting)
+    this.#first = undefined
+    this.#scheduler.refillAll()
   }
-  const grow = () => {
-    if (isClosed || !isResting) return
-    isResting = false
-    first = [...threads][0]
-    clearTimeout(looking)
-    looking = undefined
-    fill()
-    restSoon()
+
+  #grow(): void {
+    if (this.#isClosed || !this.#isResting) return
+    this.#isResting = false
+    this.#first = [...this.#threads][0]
+    clearTimeout(this.#looking)
+    this.#looking = undefined
+    this.fill()
+    this.#restSoon()
+  }
+
+  #look(): void {
+    this.#looking = undefined
+    if (this.#isClosed || !this.#isResting) return
+    if (this.#isShort()) this.#grow()
+    else if (hasRequests(this.#threads, this.#scheduler)) this.#lookSoon()
+  }
+
+  #lookSoon(): void {
+    this.#looking ??= setTimeout(() => this.#look(), LOOK_MS).unref()
   }
 
   /** True while a request waits for the thread at rest, or may have to. */
-  const isShort = () => {
-    let isWaiting = CLASSES.some((cost) => scheduler.waiting(cost) > 0)
-    for (const { reader } of threads) {
+  #isShort(): boolean {
+    let isWaiting = CLASSES.some((cost) => this.#scheduler.waiting(cost) > 0)
+    for (const { reader } of this.#threads) {
       if (!reader.ready) return false // what waits for the first thread would wait as long for others
       const [running, behind] = reader.jobs()
       if (behind !== undefined) isWaiting = true
       const begunMs = running && reader.begunMs(running)
       if (begunMs !== undefined && performance.now() - begunMs >= LONG_MS) return true
     }
-    const isLasting = isWaiting && didWait
-    didWait = isWaiting
+    const isLasting = isWaiting && this.#didWait
+    this.#didWait = isWaiting
     return isLasting
-  }
-  const look = () => {
-    looking = undefined
-    if (isClosed || !isResting) return
-    if (isShort()) grow()
-    else if (hasRequests(threads, scheduler)) lookSoon()
-  }
-  const lookSoon = () => {
-    looking ??= setTimeout(look, LOOK_MS).unref()
   }
 
   /** Ends all threads but the spare when no request has arrived for a while. */
-  const restIfIdle = () => {
-    idling = undefined
-    if (isClosed) return
-    const isBusy = hasRequests(threads, scheduler) || [...threads].some(({ reader }) => !reader.ready)
-    const last = isResting ? [...threads][0] : [...threads].find(isIdleSpare)
-    if (isBusy || last === undefined || performance.now() < usedMs + idleMs) return restSoon()
-    isResting = true
-    didWait = false
-    for (const thread of [...threads]) if (thread !== last) endThread(thread)
-    onRest(last)
+  #restIfIdle(): void {
+    this.#idling = undefined
+    if (this.#isClosed) return
+    const threads = [...this.#threads]
+    const isBusy = hasRequests(threads, this.#scheduler) || threads.some(({ reader }) => !reader.ready)
+    const last = this.#isResting ? threads[0] : threads.find(isIdleSpare)
+    if (isBusy || last === undefined || performance.now() < this.#usedMs + this.#idleMs) {
+      this.#restSoon()
+      return
+    }
+    this.#isResting = true
+    this.#didWait = false
+    for (const thread of threads) if (thread !== last) this.#end(thread)
+    this.#options.onRest(last)
   }
-  const restSoon = () => {
-    const leftMs = usedMs + idleMs - performance.now()
-    idling ??= setTimeout(restIfIdle, leftMs > 0 ? leftMs : idleMs).unref()
+
+  #restSoon(): void {
+    const leftMs = this.#usedMs + this.#idleMs - performance.now()
+    this.#idling ??= setTimeout(() => this.#restIfIdle(), leftMs > 0 ? leftMs : this.#idleMs).unref()
   }
-  const endThread = (thread: ScheduledThread<J>) => {
-    threads.delete(thread)
+
+  #end(thread: ScheduledThread<J>): void {
+    this.#threads.delete(thread)
     const ended = thread.reader.end()
-    ending.add(ended)
-    void ended.then(() => ending.delete(ended))
-  }
-  return {
-    fill,
-    use(cost) {
-      usedMs = performance.now()
-      restSoon()
-      for (const thread of isResting ? threads : first ? [first] : [])
-        if (thread.reader.jobCount() === 0) thread.cost = cost
-      if (isResting) lookSoon()
-    },
-    settle(thread) {
-      if ((!isResting && thread !== first) || thread.reader.jobCount() > 0) return
-      thread.cost = CLASSES.find((cost) => scheduler.waiting(cost) > 0)
-    },
-    replace(thread) {
-      if (thread === first) first = undefined
-      if (isClosed) return
-      if (thread.reader.ready) return fill()
-      const timer = setTimeout(() => {
-        respawns.delete(timer)
-        fill()
-      }, RESPAWN_DELAY_MS)
-      respawns.add(timer)
-    },
-    warm: () =>
-      new Promise((resolve) => {
-        warmWaiters.push(resolve)
-        fill()
-      }),
-    ready: () =>
-      new Promise((resolve) => {
-        waiters.push(resolve)
-        grow()
-        fill()
-      }),
-    async close() {
-      isClosed = true
-      for (const timer of [...respawns, looking, idling]) clearTimeout(timer)
-      for (const resolve of [...warmWaiters.splice(0), ...waiters.splice(0)]) resolve()
-      await Promise.all(ending)
-    },
+    this.#ending.add(ended)
+    void ended.then(() => this.#ending.delete(ended))
   }
 }
 

@@ -1,15 +1,67 @@
-import { Worker } from 'node:worker_threads'
-import type { BoundCall } from '../../rpc/core/boundCall.js'
+import type { EvmKind } from '../../evm/kinds.js'
+import type { LogSettings } from '../../lib/logger.js'
+import type { BoundCall, CallMessage } from '../../rpc/core/boundCall.js'
+import type { Compatibility, RpcLimits } from '../../rpc/core/context.js'
 import type { RpcOutcome } from '../../rpc/core/envelope.js'
-import { createClaimMemory, openClaims } from './claims.js'
-import { createFlowMemory, openFlow } from './partFlow.js'
-import {
-  type ReaderCommand,
-  type ReaderData,
-  type ReaderMessage,
-  type ReaderRequest,
-  sharedClockMs,
-} from './protocol.js'
+import type { RpcErrorBody } from '../../rpc/core/errors.js'
+import { Thread } from '../spawn.js'
+import { type Claims, createClaimMemory, openClaims, sharedClockMs } from './claims.js'
+import { createFlowMemory, openFlow, type PartFlow } from './partFlow.js'
+
+/** Start data of a reader thread. */
+export interface ReaderData {
+  readonly datadir: string
+  readonly limits: RpcLimits
+  readonly compatibility?: Compatibility
+  readonly logging: LogSettings
+  /** URL of a module that exports another method table than Cairn's own, as `METHODS`. */
+  readonly methodsModule?: string
+  /** The interpreter for calls. */
+  readonly evm: EvmKind
+  /** 32 bytes that authenticate log cursors; undefined: those of the database. */
+  readonly cursorSecret?: Uint8Array
+  /** Load the EVM and run a call before reporting `ready`. */
+  readonly loadEvm: boolean
+  /** Load the log index's tail and run log queries before reporting `ready`. */
+  readonly warmLogs: boolean
+  /** The server is not ready before this thread is: the thread lowers its priority only then. */
+  readonly awaited?: boolean
+  /** Its OS priority below the main thread's, as nice(2) counts. */
+  readonly niceness: number
+  /** Memory of the claims on its requests. */
+  readonly claims: SharedArrayBuffer
+  /** Memory of the flow of its results that are sent in parts. */
+  readonly flow: SharedArrayBuffer
+}
+
+/** A call for a reader thread, which runs its calls in order. */
+export interface ReaderRequest {
+  /** Its claim slot, which also identifies its outcome. */
+  readonly slot: number
+  readonly call: CallMessage
+  /** Arrival time, by `sharedClockMs`. */
+  readonly queuedMs: number
+  /** Time limit once the thread starts it. */
+  readonly runMs: number
+  /** The original time limit, for messages. */
+  readonly limitMs: number
+  /** In the quick queue: the request is aborted after this time and runs elsewhere. */
+  readonly tryMs?: number
+}
+
+/** Asks an idle reader thread to stop, or to return memory to the system. A busy one finds `stopRequested` in its
+ *  claims. */
+export type ReaderCommand = 'stop' | 'rest'
+
+/** Messages of a reader thread: that it is warm, then the outcome of each request, or that it was aborted after its
+ *  `tryMs`. The first parts of a long result come before its outcome. The result is a string with one character per
+ *  byte, or a transferred buffer. */
+export type ReaderMessage =
+  | { readonly kind: 'ready' }
+  | { readonly kind: 'result'; readonly slot: number; readonly result: string | ArrayBuffer }
+  | { readonly kind: 'part'; readonly slot: number; readonly part: ArrayBuffer }
+  | { readonly kind: 'unfinished'; readonly slot: number }
+  | { readonly kind: 'error'; readonly slot: number; readonly error: RpcErrorBody }
 
 /** A scheduled request. */
 export interface Job {
@@ -23,36 +75,6 @@ export interface Job {
   readonly tryMs?: number
 }
 
-/** A reader thread seen from the main thread, with its assigned requests. */
-export interface ReaderHandle<J extends Job> {
-  /** True once the thread has reported that it is ready. */
-  readonly ready: boolean
-  /** Number of assigned requests without an answer, not counting withdrawn ones. */
-  jobCount(): number
-  has(job: J): boolean
-  /** The same requests, in order of assignment. */
-  jobs(): Iterable<J>
-  /** Returns when the thread started a request, by `performance.now()` of the main thread; undefined if it has not. */
-  begunMs(job: J): number | undefined
-  /** Assigns a request; false if no slot is free now. @throws Error if the parameters cannot be cloned because they
-   *  are nested too deep. */
-  assign(job: J): boolean
-  /** Withdraws an assigned request; false if it was started. */
-  withdraw(job: J): boolean
-  /** Withdraws the last assigned request; undefined if all were started. */
-  withdrawLast(): J | undefined
-  /** Makes the thread stop a started request at its next check of the clock. */
-  abort(job: J): void
-  /** Withdraws all assigned requests without an answer: returns those not started, in order, and the others. */
-  withdrawAll(): { waiting: J[]; begun: J[] }
-  /** Asks the thread, which has had no requests for a while, to return memory to the system. */
-  rest(): void
-  /** Asks the thread to stop, and terminates it if it has not stopped within a second, or within five while it opens
-   *  the database. While it starts, before and after opening the database, terminates it at once. Resolves with
-   *  which of both happened. */
-  end(): Promise<'ended' | 'terminated'>
-}
-
 /** How the consumer of a long result controls its thread. */
 export interface JobFlow {
   /** Reports that this many bytes were consumed. */
@@ -61,15 +83,15 @@ export interface JobFlow {
   abandon(): void
 }
 
-/** Events of a thread. */
-export interface ThreadEvents<J extends Job> {
+/** Events of a reader thread. */
+export interface ReaderEvents<J extends Job> {
   onReady(): void
   onOutcome(job: J, outcome: RpcOutcome): void
   /** Called when a part of a long result arrived. `onOutcome` follows with the last part, or an error. */
   onPart(job: J, part: Uint8Array, flow: JobFlow): void
   /** Called when the request was aborted after its `tryMs`. */
   onUnfinished(job: J): void
-  /** Called when the thread failed. */
+  /** Called before `onExit` when the thread failed. */
   onError(error: unknown): void
   onExit(): void
 }
@@ -84,116 +106,149 @@ const CLOCK_OFFSET_MS = sharedClockMs() - performance.now()
  *  busy machine threads of low priority wait for a core. */
 const END_GRACE_MS = { working: 1000, opening: 5000 }
 
-/** Starts a thread with at most `maxJobs` assigned requests. */
-export function startReaderThread<J extends Job>(
-  data: Omit<ReaderData, 'claims' | 'flow'>,
-  maxJobs: number,
-  events: ThreadEvents<J>,
-): ReaderHandle<J> {
-  const memory = createClaimMemory(maxJobs * SLOTS_PER_JOB)
-  const claims = openClaims(memory)
-  const flowMemory = createFlowMemory()
-  const flow = openFlow(flowMemory)
-  const workerData: ReaderData = { ...data, claims: memory, flow: flowMemory }
-  const worker = new Worker(new URL('./readerThread.js', import.meta.url), { workerData })
-  const slots = new Map<J, number>() // in order of assignment
-  const jobs: (J | undefined)[] = []
-  let ready = false
+/** A reader thread seen from the main thread, with its assigned requests. */
+export class ReaderHandle<J extends Job> {
+  readonly #maxJobs: number
+  readonly #events: ReaderEvents<J>
+  readonly #claims: Claims
+  readonly #flow: PartFlow
+  readonly #thread: Thread<ReaderRequest | ReaderCommand, ReaderMessage>
+  readonly #slots = new Map<J, number>() // in order of assignment
+  readonly #jobs: (J | undefined)[] = []
+  #ready = false
 
-  const forget = (job: J, slot: number) => {
-    slots.delete(job)
-    jobs[slot] = undefined
+  /** Starts a thread with at most `maxJobs` assigned requests. */
+  constructor(data: Omit<ReaderData, 'claims' | 'flow'>, maxJobs: number, events: ReaderEvents<J>) {
+    const claims = createClaimMemory(maxJobs * SLOTS_PER_JOB)
+    const flow = createFlowMemory()
+    this.#maxJobs = maxJobs
+    this.#events = events
+    this.#claims = openClaims(claims)
+    this.#flow = openFlow(flow)
+    this.#thread = new Thread(new URL('./readerThread.js', import.meta.url), {
+      data: { ...data, claims, flow } satisfies ReaderData,
+      onMessage: (message) => this.#receive(message),
+    })
+    void this.#thread.exited.then((error) => {
+      if (error !== undefined) events.onError(error)
+      events.onExit()
+    })
   }
-  const withdraw = (job: J) => {
-    const slot = slots.get(job)
-    if (slot === undefined || !claims.withdraw(slot)) return false
-    forget(job, slot)
+
+  /** True once the thread has reported that it is ready. */
+  get ready(): boolean {
+    return this.#ready
+  }
+
+  /** Number of assigned requests without an answer, not counting withdrawn ones. */
+  jobCount(): number {
+    return this.#slots.size
+  }
+
+  has(job: J): boolean {
+    return this.#slots.has(job)
+  }
+
+  /** The same requests, in order of assignment. */
+  jobs(): Iterable<J> {
+    return this.#slots.keys()
+  }
+
+  /** Returns when the thread started a request, by `performance.now()` of the main thread; undefined if it has not. */
+  begunMs(job: J): number | undefined {
+    const slot = this.#slots.get(job)
+    const begunMs = slot === undefined ? undefined : this.#claims.begunMs(slot)
+    return begunMs === undefined ? undefined : begunMs - CLOCK_OFFSET_MS
+  }
+
+  /** Assigns a request; false if no slot is free now. @throws Error if the parameters cannot be cloned because they
+   *  are nested too deep. */
+  assign(job: J): boolean {
+    const slot = this.#slots.size < this.#maxJobs ? this.#claims.offer() : undefined
+    if (slot === undefined) return false
+    const { call, runMs, limitMs, tryMs } = job
+    const queuedMs = job.queuedMs + CLOCK_OFFSET_MS
+    try {
+      this.#thread.post({ slot, call: call.toMessage(), queuedMs, runMs, limitMs, tryMs })
+    } catch (error) {
+      this.#claims.free(slot)
+      throw error
+    }
+    this.#slots.set(job, slot)
+    this.#jobs[slot] = job
     return true
   }
-  worker.on('message', (message: ReaderMessage) => {
+
+  /** Withdraws an assigned request; false if it was started. */
+  withdraw(job: J): boolean {
+    const slot = this.#slots.get(job)
+    if (slot === undefined || !this.#claims.withdraw(slot)) return false
+    this.#remove(job, slot)
+    return true
+  }
+
+  /** Withdraws the last assigned request; undefined if all were started. */
+  withdrawLast(): J | undefined {
+    return [...this.#slots.keys()].reverse().find((job) => this.withdraw(job))
+  }
+
+  /** Withdraws all assigned requests without an answer: returns those not started, in order, and the others. */
+  withdrawAll(): { waiting: J[]; begun: J[] } {
+    const waiting = [...this.#slots.keys()].filter((job) => this.withdraw(job))
+    return { waiting, begun: [...this.#slots.keys()] }
+  }
+
+  /** Makes the thread stop a started request at its next check of the clock. */
+  abort(job: J): void {
+    const slot = this.#slots.get(job)
+    if (slot !== undefined) this.#claims.abort(slot)
+  }
+
+  /** Asks the thread, which has had no requests for a while, to return memory to the system. */
+  rest(): void {
+    this.#thread.post('rest')
+  }
+
+  /** Asks the thread to stop, and terminates it if it has not stopped within a second, or within five while it opens
+   *  the database. While it starts, before and after opening the database, terminates it at once. Resolves with
+   *  which of both happened. */
+  end(): Promise<'ended' | 'terminated'> {
+    this.#claims.requestStop()
+    // Until it has loaded everything, it would not notice for half a second.
+    if (!this.#ready && !this.#claims.isUnterminable()) return this.#thread.terminate()
+    return this.#thread.end('stop', END_GRACE_MS[this.#ready ? 'working' : 'opening'])
+  }
+
+  #receive(message: ReaderMessage): void {
     if (message.kind === 'ready') {
-      ready = true
-      events.onReady()
+      this.#ready = true
+      this.#events.onReady()
       return
     }
     const { slot } = message
-    const job = jobs[slot]!
+    const job = this.#jobs[slot]!
     if (message.kind === 'part') {
-      const isCurrent = () => jobs[slot] === job
-      events.onPart(job, new Uint8Array(message.part), {
-        release: (bytes) => isCurrent() && flow.release(bytes),
-        abandon: () => isCurrent() && flow.abandon(slot),
-      })
+      this.#events.onPart(job, new Uint8Array(message.part), this.#flowOf(job, slot))
       return
     }
-    forget(job, slot)
-    claims.free(slot)
-    if (message.kind === 'unfinished') return events.onUnfinished(job)
-    events.onOutcome(job, message.kind === 'error' ? { error: message.error } : { result: bytesOf(message.result) })
-  })
-  worker.on('error', events.onError)
-  const exited = new Promise<void>((resolve) => {
-    worker.on('exit', () => {
-      events.onExit()
-      resolve()
-    })
-  })
-  const terminate = async () => {
-    await worker.terminate()
-    return 'terminated' as const
+    this.#remove(job, slot)
+    this.#claims.free(slot)
+    if (message.kind === 'unfinished') this.#events.onUnfinished(job)
+    else if (message.kind === 'error') this.#events.onOutcome(job, { error: message.error })
+    else this.#events.onOutcome(job, { result: bytesOf(message.result) })
   }
 
-  return {
-    get ready() {
-      return ready
-    },
-    jobCount: () => slots.size,
-    has: (job) => slots.has(job),
-    jobs: () => slots.keys(),
-    begunMs(job) {
-      const slot = slots.get(job)
-      const begunMs = slot === undefined ? undefined : claims.begunMs(slot)
-      return begunMs === undefined ? undefined : begunMs - CLOCK_OFFSET_MS
-    },
-    assign(job) {
-      const slot = slots.size < maxJobs ? claims.offer() : undefined
-      if (slot === undefined) return false
-      const { call, runMs, limitMs, tryMs } = job
-      const queuedMs = job.queuedMs + CLOCK_OFFSET_MS
-      try {
-        worker.postMessage({ slot, call: call.toMessage(), queuedMs, runMs, limitMs, tryMs } satisfies ReaderRequest)
-      } catch (error) {
-        claims.free(slot)
-        throw error
-      }
-      slots.set(job, slot)
-      jobs[slot] = job
-      return true
-    },
-    withdraw,
-    abort(job) {
-      const slot = slots.get(job)
-      if (slot !== undefined) claims.abort(slot)
-    },
-    withdrawLast: () => [...slots.keys()].reverse().find(withdraw),
-    withdrawAll() {
-      const waiting = [...slots.keys()].filter(withdraw)
-      return { waiting, begun: [...slots.keys()] }
-    },
-    rest: () => worker.postMessage('rest' satisfies ReaderCommand),
-    end() {
-      claims.requestStop()
-      // Until it has loaded everything, it would not notice for half a second.
-      if (!ready && !claims.isUnterminable()) return terminate()
-      worker.postMessage('stop' satisfies ReaderCommand)
-      return new Promise((resolve) => {
-        const timer = setTimeout(() => resolve(terminate()), END_GRACE_MS[ready ? 'working' : 'opening'])
-        void exited.then(() => {
-          clearTimeout(timer)
-          resolve('ended')
-        })
-      })
-    },
+  #flowOf(job: J, slot: number): JobFlow {
+    const isCurrent = () => this.#jobs[slot] === job
+    return {
+      release: (bytes) => isCurrent() && this.#flow.release(bytes),
+      abandon: () => isCurrent() && this.#flow.abandon(slot),
+    }
+  }
+
+  #remove(job: J, slot: number): void {
+    this.#slots.delete(job)
+    this.#jobs[slot] = undefined
   }
 }
 

@@ -2,7 +2,14 @@ import { availableParallelism } from 'node:os'
 import { describeError } from '../../lib/errors.js'
 import type { Logger } from '../../lib/logger.js'
 import type { Metrics } from '../../lib/metrics.js'
-import { type ClientId, callTimeoutError, QUERY_TIMEOUT_ERROR, type RemoteRunner } from '../../rpc/core/dispatch.js'
+import type { BoundCall } from '../../rpc/core/boundCall.js'
+import {
+  type CallOrigin,
+  type ClientId,
+  callTimeoutError,
+  QUERY_TIMEOUT_ERROR,
+  type RemoteRunner,
+} from '../../rpc/core/dispatch.js'
 import type { RpcOutcome } from '../../rpc/core/envelope.js'
 import {
   INTERNAL_ERROR,
@@ -15,11 +22,10 @@ import type { Method } from '../../rpc/core/method.js'
 import { createResultQueue, type ResultQueue } from '../../rpc/core/resultStream.js'
 import { QUICK_NICENESS, READER_NICENESS } from '../priority.js'
 import { registerPoolMetrics } from './poolMetrics.js'
-import { createPopulation } from './population.js'
-import type { ReaderData } from './protocol.js'
+import { Population } from './population.js'
 import { createQuickPolicy, QUICK_CALL_MS } from './quickQueue.js'
-import { type JobFlow, startReaderThread } from './readerHandle.js'
-import { createScheduler, MAX_JOBS, type RemoteCost, type ScheduledJob, type ScheduledThread } from './scheduler.js'
+import { type JobFlow, type ReaderData, ReaderHandle } from './readerHandle.js'
+import { MAX_JOBS, type RemoteCost, type ScheduledJob, type ScheduledThread, Scheduler } from './scheduler.js'
 
 /** Queue length per class. More would only wait to be rejected; 1,000 are a full batch. */
 const MAX_QUEUED = 1024
@@ -53,26 +59,6 @@ export interface ReaderPoolOptions
   readonly metrics: Metrics
 }
 
-/** Reader threads. */
-export interface ReaderPool extends RemoteRunner {
-  /** Resolves once the first thread is warm: it has run a call and a log query. */
-  warm(): Promise<void>
-  /** Starts all threads now instead of when requests need them; resolves once they and the spare are warm. */
-  ready(): Promise<void>
-  /** Clients with waiting or running requests. */
-  clients(): Iterable<ClientId>
-  /** Answers all requests of a client with the error, and makes threads stop them. */
-  abort(client: ClientId, error: RpcErrorBody): void
-  /** Number of calls assigned to threads or waiting for one. */
-  pendingCalls(): number
-  /** Number of living threads, including the spare. */
-  threadCount(): number
-  /** Number of threads lost since the start: terminated because a request did not stop, or ended by themselves. */
-  lostThreads(): number
-  /** Ends all threads; running and waiting requests get `internal error`. */
-  close(): Promise<void>
-}
-
 interface PoolJob extends ScheduledJob {
   readonly resolve: (outcome: RpcOutcome) => void
   /** Groups requests of similar duration. */
@@ -95,241 +81,279 @@ const NO_CLIENT: ClientId = 0
 const NOT_COPIED: RpcErrorBody = { code: INVALID_PARAMS, message: 'params: cannot be read, being nested too deep' }
 const INTERNAL: RpcErrorBody = { code: INTERNAL_ERROR, message: 'internal error' }
 
-/** Creates a pool. Starts one thread at first, and when requests need more the threads of each class and a warm
- *  spare, which replaces terminated threads: terminating takes 4 to 7 ms, starting 360 to 630 ms. A request goes to
- *  the least busy thread of its class, or waits in the queue of the class while all are full. */
-export function createReaderPool(options: ReaderPoolOptions): ReaderPool {
-  const { log } = options
-  const limitMs: Record<RemoteCost, number> = {
-    scan: options.limits.logsTimeoutMs,
-    evm: options.limits.callTimeoutMs,
-    quick: options.limits.logsTimeoutMs,
-  }
-  const wanted: Record<RemoteCost, number> = { scan: options.scanThreads, evm: options.evmThreads, quick: 1 }
-  const quickPolicy = createQuickPolicy()
+/** Reader threads. Starts one thread at first, and when requests need more the threads of each class and a warm spare,
+ *  which replaces terminated threads: terminating takes 4 to 7 ms, starting 360 to 630 ms. A request goes to the least
+ *  busy thread of its class, or waits in the queue of the class while all are full. */
+export class ReaderPool implements RemoteRunner {
+  readonly #options: ReaderPoolOptions
+  readonly #limitMs: Record<RemoteCost, number>
+  readonly #threads = new Set<Thread>()
+  readonly #scheduler: Scheduler<PoolJob>
+  readonly #population: Population<PoolJob>
+  readonly #quickPolicy = createQuickPolicy()
   // By client: the keys of its calls are in the client's control, without limit.
-  const quickCalls = createQuickPolicy<ClientId>(0)
-  const { queueTimeoutMs } = options.limits
-  const threads = new Set<Thread>()
-  const scheduler = createScheduler<PoolJob>({
-    threads,
-    wanted,
-    onRefused(job, error) {
-      log.warn({ method: job.call.method.name, error: describeError(error) }, 'could not hand a request to a thread')
-      finish(job, { error: NOT_COPIED })
-    },
-    grantQuickCall(job) {
-      if (job.wasConsidered || options.evm !== 'cairn' || !hasQuickRoom()) return undefined
-      job.wasConsidered = true
-      return quickCalls.grant(job.client) && QUICK_CALL_MS
-    },
-  })
-  const population = createPopulation<PoolJob>({
-    ...{ threads, wanted, scheduler, idleMs: options.idleMs },
-    start: (cost, isAwaited) => start(cost, isAwaited),
-    onRest({ reader }) {
-      reader.rest()
-      options.onRest?.()
-    },
-  })
-  let lost = 0
-  let closed = false
-  let calls = 0
+  readonly #quickCalls = createQuickPolicy<ClientId>(0)
+  #lost = 0
+  #calls = 0
+  #isClosed = false
 
-  const finish = (job: PoolJob, outcome: RpcOutcome) => {
+  constructor(options: ReaderPoolOptions) {
+    const { limits, idleMs } = options
+    this.#options = options
+    this.#limitMs = { scan: limits.logsTimeoutMs, evm: limits.callTimeoutMs, quick: limits.logsTimeoutMs }
+    const wanted: Record<RemoteCost, number> = { scan: options.scanThreads, evm: options.evmThreads, quick: 1 }
+    const threads = this.#threads
+    this.#scheduler = new Scheduler({
+      threads,
+      wanted,
+      onRefused: (job, error) => this.#refuse(job, error),
+      grantQuickCall: (job) => this.#grantQuickCall(job),
+    })
+    this.#population = new Population({
+      ...{ threads, wanted, scheduler: this.#scheduler, idleMs },
+      start: (cost, isAwaited) => this.#start(cost, isAwaited),
+      onRest: ({ reader }) => {
+        reader.rest()
+        options.onRest?.()
+      },
+    })
+    registerPoolMetrics(options.metrics, { threads, scheduler: this.#scheduler, lost: () => this.#lost })
+    this.#population.fill()
+  }
+
+  run(call: BoundCall, { client = NO_CLIENT, sinceMs, costKey }: CallOrigin = {}): Promise<RpcOutcome> {
+    const own = call.method.cost === 'evm' ? 'evm' : 'scan'
+    const key = own === 'scan' ? (costKey ?? call.method.costKey?.(call.values)) : undefined
+    const tryMs = this.#quickTime(own, key)
+    const cost = tryMs === undefined ? own : 'quick'
+    if (this.#isClosed) return Promise.resolve({ error: INTERNAL })
+    const queuedMs = performance.now()
+    const { queueTimeoutMs, traceTimeoutMs } = this.#options.limits
+    const limitMs = call.method.isTrace ? traceTimeoutMs : this.#limitMs[cost]
+    const runMs = limitMs - (sinceMs === undefined ? 0 : queuedMs - sinceMs)
+    if (runMs <= 0) return Promise.resolve({ error: timeoutError(cost, limitMs, call.method) })
+    return new Promise((resolve) => {
+      const limits = { queuedMs, runMs, limitMs, tryMs }
+      const job: PoolJob = { cost, ownCost: own, client, call, key, ...limits, assignedMs: 0, resolve, done: false }
+      if (own === 'evm') this.#calls++
+      this.#enforceLimits(job, Math.min(queueTimeoutMs, runMs + GRACE_MS[cost]))
+      this.#schedule(job)
+    })
+  }
+
+  /** Resolves once the first thread is warm: it has run a call and a log query. */
+  warm(): Promise<void> {
+    return this.#population.warm()
+  }
+
+  /** Starts all threads now instead of when requests need them; resolves once they and the spare are warm. */
+  ready(): Promise<void> {
+    return this.#population.ready()
+  }
+
+  /** Clients with waiting or running requests. */
+  clients(): Iterable<ClientId> {
+    return this.#scheduler.clients()
+  }
+
+  /** Answers all requests of a client with the error, and makes threads stop them. */
+  abort(client: ClientId, error: RpcErrorBody): void {
+    for (const job of this.#scheduler.withdrawClient(client)) this.#finish(job, { error })
+    for (const thread of [...this.#threads]) {
+      const jobs = [...thread.reader.jobs()]
+      for (const job of jobs) if (job.client === client && !job.done) this.#giveUp(job, thread, error)
+    }
+    this.#scheduler.refillAll()
+  }
+
+  /** Number of calls assigned to threads or waiting for one. */
+  pendingCalls(): number {
+    return this.#calls
+  }
+
+  /** Number of living threads, including the spare. */
+  threadCount(): number {
+    return this.#threads.size
+  }
+
+  /** Number of threads lost since the start: terminated because a request did not stop, or ended by themselves. */
+  lostThreads(): number {
+    return this.#lost
+  }
+
+  /** Ends all threads; running and waiting requests get `internal error`. */
+  async close(): Promise<void> {
+    this.#isClosed = true
+    const ended = this.#population.close()
+    this.#scheduler.stop()
+    for (const job of this.#scheduler.drain()) this.#finish(job, { error: INTERNAL })
+    const living = [...this.#threads]
+    for (const thread of living) this.#remove(thread)
+    await Promise.all([ended, ...living.map(({ reader }) => reader.end())])
+  }
+
+  #schedule(job: PoolJob): void {
+    this.#population.use(job.cost)
+    this.#scheduler.enqueue(job)
+    if (this.#scheduler.waiting(job.cost) <= MAX_QUEUED) return
+    this.#finish(this.#scheduler.takeFromGreediest(job.cost)!, { error: SERVER_BUSY })
+  }
+
+  #refuse(job: PoolJob, error: unknown): void {
+    const { method } = job.call
+    this.#options.log.warn({ method: method.name, error: describeError(error) }, 'could not hand a request to a thread')
+    this.#finish(job, { error: NOT_COPIED })
+  }
+
+  #finish(job: PoolJob, outcome: RpcOutcome): void {
     if (job.done) return
     job.done = true
     clearTimeout(job.timer)
-    if (job.ownCost === 'evm') calls--
+    if (job.ownCost === 'evm') this.#calls--
     const { queue } = job
-    if (queue === undefined) return job.resolve(outcome)
-    if ('error' in outcome) return queue.fail(outcome.error)
-    queue.push(outcome.result)
-    queue.end()
-  }
-  const takePart = (job: PoolJob, part: Uint8Array, flow: JobFlow) => {
-    if (job.done) return flow.abandon()
-    if (job.queue !== undefined) return job.queue.push(part)
-    job.queue = createResultQueue(flow.release, flow.abandon)
-    flow.release(part.length)
-    job.resolve({ result: part, rest: job.queue.stream })
+    if (queue === undefined) job.resolve(outcome)
+    else if ('error' in outcome) queue.fail(outcome.error)
+    else {
+      queue.push(outcome.result)
+      queue.end()
+    }
   }
 
-  const refillAfter = (thread: Thread) => {
-    population.settle(thread)
-    if (thread.cost !== undefined) scheduler.refill(thread)
-    else scheduler.refillAll() // a lent thread: its client may have its turn elsewhere again
-  }
-  const schedule = (job: PoolJob) => {
-    population.use(job.cost)
-    scheduler.enqueue(job)
-    if (scheduler.waiting(job.cost) > MAX_QUEUED) finish(scheduler.takeFromGreediest(job.cost)!, { error: SERVER_BUSY })
-  }
-  /** Tries a request again in the quick queue, if it should be, else enqueues it after the others of its class. */
-  const tryAgain = (job: PoolJob) => {
-    job.tryMs = job.isRetry || job.ownCost === 'evm' ? undefined : quickPolicy.grantAgain(job.key!)
-    job.isRetry = true
-    if (job.tryMs === undefined) job.cost = job.ownCost
-    schedule(job)
-  }
-  /** Returns the milliseconds to try a request in the quick queue, if it should be and that queue is not full. */
-  const quickTime = (cost: RemoteCost, key: string | undefined) => {
-    return cost === 'scan' && key !== undefined && hasQuickRoom() ? quickPolicy.grant(key) : undefined
-  }
-  const hasQuickRoom = () => {
-    if (scheduler.waiting('quick') >= MAX_QUICK_WAITING) return false
-    for (const thread of threads) if (thread.cost === 'quick' && thread.reader.ready) return true
-    return false
-  }
-  const noteTry = (job: PoolJob, finished: boolean) => {
-    if (job.ownCost === 'evm') quickCalls.note(job.client, finished)
-    else if (job.key !== undefined) quickPolicy.note(job.key, finished)
-  }
-
-  const start = (cost: RemoteCost | undefined, isAwaited: boolean) => {
+  #start(cost: RemoteCost | undefined, isAwaited: boolean): void {
+    const { datadir, limits, compatibility, logging, methodsModule, evm, cursorSecret, log } = this.#options
     const data = {
-      datadir: options.datadir,
-      limits: options.limits,
-      compatibility: options.compatibility,
-      logging: options.logging,
-      methodsModule: options.methodsModule,
-      evm: options.evm,
-      cursorSecret: options.cursorSecret,
+      ...{ datadir, limits, compatibility, logging, methodsModule, evm, cursorSecret },
       loadEvm: cost !== 'scan',
       warmLogs: cost !== 'evm',
       awaited: isAwaited,
       niceness: cost === 'quick' ? QUICK_NICENESS : READER_NICENESS,
     }
     const maxJobs = cost === undefined ? Math.max(...Object.values(MAX_JOBS)) : MAX_JOBS[cost]
-    const reader = startReaderThread<PoolJob>(data, maxJobs, {
-      onReady() {
-        population.fill()
-        population.settle(thread)
-        scheduler.refill(thread)
+    const reader = new ReaderHandle<PoolJob>(data, maxJobs, {
+      onReady: () => {
+        this.#population.fill()
+        this.#population.settle(thread)
+        this.#scheduler.refill(thread)
       },
-      onOutcome(job, outcome) {
-        if (job.tryMs !== undefined) noteTry(job, true)
-        finish(job, outcome)
-        refillAfter(thread)
+      onOutcome: (job, outcome) => {
+        if (job.tryMs !== undefined) this.#noteTry(job, true)
+        this.#finish(job, outcome)
+        this.#refillAfter(thread)
       },
-      onUnfinished(job) {
-        noteTry(job, false)
-        if (!job.done) tryAgain(job)
-        refillAfter(thread)
+      onUnfinished: (job) => {
+        this.#noteTry(job, false)
+        if (!job.done) this.#tryAgain(job)
+        this.#refillAfter(thread)
       },
-      onPart: takePart,
+      onPart: (job, part, flow) => addPart(job, part, flow),
       onError: (error) => log.error({ error: describeError(error) }, 'a reader thread failed'),
-      onExit: () => remove(thread),
+      onExit: () => this.#remove(thread),
     })
     const thread: Thread = { reader, cost }
-    threads.add(thread)
+    this.#threads.add(thread)
+  }
+
+  #refillAfter(thread: Thread): void {
+    this.#population.settle(thread)
+    if (thread.cost !== undefined) this.#scheduler.refill(thread)
+    else this.#scheduler.refillAll() // a lent thread: its client may have its turn elsewhere again
   }
 
   /** Called when a thread is gone or will be terminated: started requests are answered with an error; the spare
    *  takes its place and the other requests. */
-  const remove = (thread: Thread) => {
-    if (!threads.delete(thread)) return
+  #remove(thread: Thread): void {
+    if (!this.#threads.delete(thread)) return
     const { waiting, begun } = thread.reader.withdrawAll()
-    for (const job of begun) finish(job, { error: INTERNAL })
-    if (closed) {
-      for (const job of waiting) finish(job, { error: INTERNAL })
+    for (const job of begun) this.#finish(job, { error: INTERNAL })
+    if (this.#isClosed) {
+      for (const job of waiting) this.#finish(job, { error: INTERNAL })
       return
     }
-    lost++
+    this.#lost++
     // Another thread for the quick queue takes half a second to start.
     for (const job of waiting) if (job.cost === 'quick') Object.assign(job, { cost: job.ownCost, tryMs: undefined })
-    scheduler.putBack(waiting)
-    population.replace(thread)
-    scheduler.refillAll()
+    this.#scheduler.putBack(waiting)
+    this.#population.replace(thread)
+    this.#scheduler.refillAll()
   }
 
-  /** Enforces the queue timeout and the time limit of a request. */
-  const enforceLimits = (job: PoolJob, inMs: number) => {
+  #hasQuickRoom(): boolean {
+    if (this.#scheduler.waiting('quick') >= MAX_QUICK_WAITING) return false
+    for (const thread of this.#threads) if (thread.cost === 'quick' && thread.reader.ready) return true
+    return false
+  }
+
+  /** Returns the milliseconds to try a request in the quick queue, if it should be and that queue is not full. */
+  #quickTime(cost: RemoteCost, key: string | undefined): number | undefined {
+    return cost === 'scan' && key !== undefined && this.#hasQuickRoom() ? this.#quickPolicy.grant(key) : undefined
+  }
+
+  #grantQuickCall(job: PoolJob): number | undefined {
+    if (job.wasConsidered || this.#options.evm !== 'cairn' || !this.#hasQuickRoom()) return undefined
+    job.wasConsidered = true
+    return this.#quickCalls.grant(job.client) && QUICK_CALL_MS
+  }
+
+  #noteTry(job: PoolJob, finished: boolean): void {
+    if (job.ownCost === 'evm') this.#quickCalls.note(job.client, finished)
+    else if (job.key !== undefined) this.#quickPolicy.note(job.key, finished)
+  }
+
+  /** Tries a request again in the quick queue, if it should be, else enqueues it after the others of its class. */
+  #tryAgain(job: PoolJob): void {
+    job.tryMs = job.isRetry || job.ownCost === 'evm' ? undefined : this.#quickPolicy.grantAgain(job.key!)
+    job.isRetry = true
+    if (job.tryMs === undefined) job.cost = job.ownCost
+    this.#schedule(job)
+  }
+
+  /** Enforces the queue timeout and the time limit of a request, the first time in `inMs`. */
+  #enforceLimits(job: PoolJob, inMs: number): void {
     job.timer = setTimeout(() => {
-      const holder = holderOf(job)
+      const { queueTimeoutMs } = this.#options.limits
+      const holder = [...this.#threads].find(({ reader }) => reader.has(job))
       const begunMs = holder?.reader.begunMs(job)
-      const now = performance.now()
-      const left =
-        begunMs === undefined ? job.queuedMs + queueTimeoutMs - now : begunMs + job.runMs + GRACE_MS[job.cost] - now
-      if (left > 0) enforceLimits(job, Math.ceil(left))
-      else if (begunMs !== undefined) expire(job, holder!)
-      else if (scheduler.withdraw(job)) finish(job, { error: waitedTooLong(queueTimeoutMs) })
-      else enforceLimits(job, job.runMs) // it was just started
+      const endMs = begunMs === undefined ? job.queuedMs + queueTimeoutMs : begunMs + job.runMs + GRACE_MS[job.cost]
+      const leftMs = endMs - performance.now()
+      if (leftMs > 0) this.#enforceLimits(job, Math.ceil(leftMs))
+      else if (begunMs !== undefined)
+        this.#giveUp(job, holder!, timeoutError(job.ownCost, job.limitMs, job.call.method))
+      else if (this.#scheduler.withdraw(job)) this.#finish(job, { error: waitedTooLong(queueTimeoutMs) })
+      else this.#enforceLimits(job, job.runMs) // it was just started
     }, inMs)
   }
-  const holderOf = (job: PoolJob) => [...threads].find(({ reader }) => reader.has(job))
 
-  const expire = (job: PoolJob, holder: Thread) => {
-    giveUp(job, holder, timeoutError(job.ownCost, job.limitMs, job.call.method))
-  }
   /** Answers a started request with an error. Its thread is replaced unless it stops. */
-  const giveUp = (job: PoolJob, holder: Thread, error: RpcErrorBody) => {
-    finish(job, { error })
+  #giveUp(job: PoolJob, holder: Thread, error: RpcErrorBody): void {
+    this.#finish(job, { error })
     holder.reader.abort(job)
     const end = () => {
       // It may have answered since, and started another one.
-      if (!holder.reader.has(job) || !threads.has(holder)) return
-      log.warn(
+      if (!holder.reader.has(job) || !this.#threads.has(holder)) return
+      this.#options.log.warn(
         { method: job.call.method.name, limitMs: job.limitMs },
         'a request ran past its time; its thread is replaced',
       )
-      remove(holder)
+      this.#remove(holder)
       void holder.reader.end()
     }
     const hadTime = performance.now() - (holder.reader.begunMs(job) ?? 0) >= job.runMs
-    if (job.cost !== 'evm' && hadTime) return end()
-    if (job.cost === 'evm') scheduler.exchangeForSpare(holder)
-    setTimeout(end, LINGER_MS).unref()
+    if (job.cost !== 'evm' && hadTime) end()
+    else {
+      if (job.cost === 'evm') this.#scheduler.exchangeForSpare(holder)
+      setTimeout(end, LINGER_MS).unref()
+    }
   }
+}
 
-  registerPoolMetrics(options.metrics, { threads, scheduler, lost: () => lost })
-  population.fill()
-  return {
-    run(call, { client = NO_CLIENT, sinceMs, costKey } = {}) {
-      const own = call.method.cost === 'evm' ? 'evm' : 'scan'
-      const key = own === 'scan' ? (costKey ?? call.method.costKey?.(call.values)) : undefined
-      const tryMs = quickTime(own, key)
-      const cost = tryMs === undefined ? own : 'quick'
-      if (closed) return Promise.resolve({ error: INTERNAL })
-      const queuedMs = performance.now()
-      const limit = call.method.isTrace ? options.limits.traceTimeoutMs : limitMs[cost]
-      const runMs = limit - (sinceMs === undefined ? 0 : queuedMs - sinceMs)
-      if (runMs <= 0) return Promise.resolve({ error: timeoutError(cost, limit, call.method) })
-      return new Promise((resolve) => {
-        const job: PoolJob = {
-          ...{ cost, ownCost: own, client, call, queuedMs, runMs, limitMs: limit, resolve },
-          key,
-          tryMs,
-          assignedMs: 0,
-          done: false,
-        }
-        if (own === 'evm') calls++
-        enforceLimits(job, Math.min(queueTimeoutMs, runMs + GRACE_MS[cost]))
-        schedule(job)
-      })
-    },
-    warm: () => population.warm(),
-    ready: () => population.ready(),
-    clients: () => scheduler.clients(),
-    abort(client, error) {
-      for (const job of scheduler.withdrawClient(client)) finish(job, { error })
-      for (const thread of [...threads]) {
-        for (const job of [...thread.reader.jobs()]) if (job.client === client && !job.done) giveUp(job, thread, error)
-      }
-      scheduler.refillAll()
-    },
-    pendingCalls: () => calls,
-    threadCount: () => threads.size,
-    lostThreads: () => lost,
-    async close() {
-      closed = true
-      const ended = population.close()
-      scheduler.stop()
-      for (const job of scheduler.drain()) finish(job, { error: INTERNAL })
-      const living = [...threads]
-      for (const thread of living) remove(thread)
-      await Promise.all([ended, ...living.map(({ reader }) => reader.end())])
-    },
+/** Adds a part of a long result; the first one is the start of the answer. */
+function addPart(job: PoolJob, part: Uint8Array, flow: JobFlow): void {
+  if (job.done) flow.abandon()
+  else if (job.queue !== undefined) job.queue.push(part)
+  else {
+    job.queue = createResultQueue(flow.release, flow.abandon)
+    flow.release(part.length)
+    job.resolve({ result: part, rest: job.queue.stream })
   }
 }
 

@@ -12,16 +12,10 @@ import { type OpenContext, openContext } from '../../rpc/core/openContext.js'
 import { loadMethods } from '../../rpc/loadMethods.js'
 import { warmCalls, warmLogQueries } from '../../rpc/warmUp.js'
 import { yieldToMainThread } from '../priority.js'
-import { openClaims } from './claims.js'
+import { openClaims, sharedClockMs } from './claims.js'
 import { openFlow } from './partFlow.js'
-import {
-  type ReaderCommand,
-  type ReaderData,
-  type ReaderMessage,
-  type ReaderRequest,
-  sharedClockMs,
-} from './protocol.js'
 import { NotQuick, quickDeadline } from './quickQueue.js'
+import type { ReaderCommand, ReaderData, ReaderMessage, ReaderRequest } from './readerHandle.js'
 
 /* Entry point of a reader thread, which has its own read-only connection and runs one request at a time. */
 

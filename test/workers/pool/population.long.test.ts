@@ -5,7 +5,7 @@ import { createMetrics } from '../../../src/lib/metrics.js'
 import { bindCall } from '../../../src/rpc/core/boundCall.js'
 import { DEFAULT_LIMITS } from '../../../src/rpc/core/limits.js'
 import { openForWriting } from '../../../src/store/openForWriting.js'
-import { createReaderPool, type ReaderPool } from '../../../src/workers/pool/readerPool.js'
+import { ReaderPool } from '../../../src/workers/pool/readerPool.js'
 import { TEST_METHODS } from '../../support/serving.js'
 import { temporaryDirectory } from '../../support/temporary.js'
 import { METHODS } from '../../support/testMethods.js'
@@ -18,7 +18,7 @@ async function startPool(
 ): Promise<ReaderPool> {
   const datadir = temporaryDirectory(t)
   openForWriting(datadir).close()
-  const pool = createReaderPool({
+  const pool = new ReaderPool({
     ...{ datadir, scanThreads: 2, evmThreads: 2, evm: 'cairn', limits: DEFAULT_LIMITS, methodsModule: TEST_METHODS },
     ...{ logging: { level: 'silent' }, log: silentLogger, metrics: createMetrics() },
     ...options,

@@ -5,7 +5,7 @@ import { bindCall } from '../../../src/rpc/core/boundCall.js'
 import type { RpcOutcome } from '../../../src/rpc/core/envelope.js'
 import { DEFAULT_LIMITS } from '../../../src/rpc/core/limits.js'
 import { openForWriting } from '../../../src/store/openForWriting.js'
-import { type Job, type ReaderHandle, startReaderThread } from '../../../src/workers/pool/readerHandle.js'
+import { type Job, ReaderHandle } from '../../../src/workers/pool/readerHandle.js'
 import { seededRandom } from '../../support/random.js'
 import { TEST_METHODS } from '../../support/serving.js'
 import { temporaryDirectory } from '../../support/temporary.js'
@@ -28,7 +28,7 @@ function startThread(t: TestContext): { thread: ReaderHandle<Job>; ready: Promis
   let thread: ReaderHandle<Job> | undefined
   const ends: string[] = []
   const ready = new Promise<void>((resolve, reject) => {
-    thread = startReaderThread<Job>(data, 16, {
+    thread = new ReaderHandle<Job>(data, 16, {
       onReady: resolve,
       onOutcome: (_job, _outcome: RpcOutcome) => {},
       onPart: () => {},

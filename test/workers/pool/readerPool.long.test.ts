@@ -9,7 +9,7 @@ import { encodeResponse, type RpcOutcome } from '../../../src/rpc/core/envelope.
 import { DEFAULT_LIMITS } from '../../../src/rpc/core/limits.js'
 import { collectResult } from '../../../src/rpc/core/resultStream.js'
 import { openForWriting } from '../../../src/store/openForWriting.js'
-import { createReaderPool, type ReaderPool } from '../../../src/workers/pool/readerPool.js'
+import { ReaderPool } from '../../../src/workers/pool/readerPool.js'
 import { seededRandom } from '../../support/random.js'
 import { TEST_METHODS } from '../../support/serving.js'
 import { temporaryDirectory } from '../../support/temporary.js'
@@ -26,7 +26,7 @@ async function startPool(
 ): Promise<ReaderPool> {
   const datadir = temporaryDirectory(t)
   openForWriting(datadir).close()
-  const pool = createReaderPool({
+  const pool = new ReaderPool({
     metrics: createMetrics(),
     datadir,
     limits: { ...DEFAULT_LIMITS, ...limits },
