@@ -1,5 +1,6 @@
 import type { BlockRange } from '../chain/eth/types.js'
 import { equalBytes } from '../lib/bytes.js'
+import { yieldToEventLoop } from '../lib/pause.js'
 import type { Dataset, ExportedBlock } from './dataset.js'
 import type { RowEncoder } from './encoders/rowEncoder.js'
 import { ChainChanged } from './errors.js'
@@ -51,7 +52,7 @@ export async function exportBlocks(
     }
     found.rows += rows.length
     control.onProgress(to - from + 1, rows.length)
-    await new Promise((resolve) => setImmediate(resolve)) // lets signals arrive
+    await yieldToEventLoop() // lets signals arrive
   }
   const hash = dataset.layer.hashAt(source, range.to)
   if (found.last && !(hash && equalBytes(hash, found.last.hash))) throw new ChainChanged()

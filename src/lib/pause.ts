@@ -1,5 +1,10 @@
-/** Yields to the event loop if the last yield was `everyMs` ago: signals and timers need it, promises alone starve
- *  them. Call it between slices of long work; returns undefined if none is due. */
+/** Yields to the event loop: signals, timers and sockets are handled before it resolves. Promises alone starve them. */
+export function yieldToEventLoop(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve))
+}
+
+/** Yields to the event loop if the last yield was `everyMs` ago. Call it between slices of long work; returns undefined
+ *  if none is due. */
 type Pause = () => Promise<void> | undefined
 
 /** Creates a pause that is first due `everyMs` from now. */
@@ -7,11 +12,8 @@ export function createPause(everyMs = 50): Pause {
   let lastMs = performance.now()
   return () => {
     if (performance.now() - lastMs < everyMs) return undefined
-    return new Promise((resolve) =>
-      setImmediate(() => {
-        lastMs = performance.now()
-        resolve()
-      }),
-    )
+    return yieldToEventLoop().then(() => {
+      lastMs = performance.now()
+    })
   }
 }

@@ -1,6 +1,7 @@
 import { deadlineAfter } from '../lib/deadline.js'
 import { Interruption, messageOf } from '../lib/errors.js'
 import { formatQuantity } from '../lib/hex.js'
+import { yieldToEventLoop } from '../lib/pause.js'
 import type { RpcContext } from './core/context.js'
 import { type MethodTable, runMethod } from './core/dispatch.js'
 import type { RpcOutcome } from './core/envelope.js'
@@ -53,7 +54,7 @@ async function warm(methods: MethodTable, context: RpcContext, work: (ask: Ask) 
   const ask: Ask = async (name, ...params) => {
     const method = methods.get(name)
     if (method === undefined) return undefined
-    await new Promise(setImmediate) // on the main thread, requests that have arrived are answered in between
+    await yieldToEventLoop() // on the main thread, requests that have arrived are answered in between
     const limits = { ...context.limits, slowLogsMs: 0 }
     const outcome: RpcOutcome = await runMethod(method, params, {
       ...context,

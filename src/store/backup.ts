@@ -4,6 +4,7 @@ import { dirname, join } from 'node:path'
 import SqliteDatabase from 'better-sqlite3'
 import { syncPath, withPath } from '../lib/durableFiles.js'
 import { CairnError } from '../lib/errors.js'
+import { yieldToEventLoop } from '../lib/pause.js'
 import { dropForeignObjects } from './cleanCopy.js'
 import type { Database } from './database.js'
 import { DATABASE_FILE, openAnySchema, requireKnownSchema } from './open.js'
@@ -158,7 +159,7 @@ async function copyFile(from: string, to: string, { onProgress, signal }: CopyOp
         for (let written = 0; written < length; ) written += writeSync(target, chunk, written, length - written)
         done += length
         onProgress(done, total)
-        await new Promise((resolve) => setImmediate(resolve))
+        await yieldToEventLoop()
       }
     } finally {
       closeSync(target)

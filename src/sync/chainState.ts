@@ -18,6 +18,7 @@ import { equalBytes } from '../lib/bytes.js'
 import { UsageError } from '../lib/errors.js'
 import { formatData } from '../lib/hex.js'
 import { type Logger, silentLogger } from '../lib/logger.js'
+import { yieldToEventLoop } from '../lib/pause.js'
 import { noProgress, type Progress } from '../lib/progress.js'
 import type { Checkpoints } from '../store/checkpoints.js'
 import type { Database } from '../store/database.js'
@@ -257,7 +258,7 @@ async function catchUpStateTrie(
     commit: async () => {
       commitWriting(db)
       await checkpoints?.afterCommit()
-      await new Promise(setImmediate) // signals are delivered only between transactions
+      await yieldToEventLoop() // signals are delivered only between transactions
     },
   })
   progress.finish()

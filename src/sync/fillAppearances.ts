@@ -2,6 +2,7 @@ import { appearancesIn } from '../chain/eth/transactionAddresses.js'
 import type { Account } from '../evm/interpreter/state.js'
 import { loadTraceService, type TraceService } from '../evm/tracing/traceService.js'
 import { noDeadline } from '../lib/deadline.js'
+import { yieldToEventLoop } from '../lib/pause.js'
 import type { Progress } from '../lib/progress.js'
 import { createCommitWatch } from '../store/commitWatch.js'
 import type { Database } from '../store/database.js'
@@ -50,7 +51,7 @@ export async function fillAppearances(
     store(next, blocks)
     next += blocks.length
     progress.update(next - start)
-    await new Promise(setImmediate) // signals are delivered only between transactions
+    await yieldToEventLoop() // signals are delivered only between transactions
   }
   return true
 }

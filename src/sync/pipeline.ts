@@ -1,6 +1,7 @@
 import { InvalidBlock } from '../chain/eth/invalidBlock.js'
 import { equalBytes } from '../lib/bytes.js'
 import { formatData } from '../lib/hex.js'
+import { yieldToEventLoop } from '../lib/pause.js'
 import type { BlockSource, RawBlock } from '../sources/source.js'
 import type { Checkpoints } from '../store/checkpoints.js'
 import { createBlockAppender } from './blockAppender.js'
@@ -90,7 +91,7 @@ export async function importBlocks(
       }
       if (performance.now() - breathedMs > BREATHE_MS) {
         progress.update(tally)
-        await new Promise(setImmediate)
+        await yieldToEventLoop()
         breathedMs = performance.now()
       }
     }
@@ -105,7 +106,7 @@ export async function importBlocks(
   await batches.end()
   if (finishIndexes) chain.head.settleIndexes()
   while (finishIndexes && !signal?.aborted && chain.head.workOnIndexes(INDEX_SLICE_MS)) {
-    await new Promise(setImmediate)
+    await yieldToEventLoop()
   }
   progress.update(tally)
   return summary

@@ -1,3 +1,4 @@
+import { yieldToEventLoop } from '../lib/pause.js'
 import type { Progress } from '../lib/progress.js'
 import type { Checkpoints } from '../store/checkpoints.js'
 import type { WritableChain } from './chainState.js'
@@ -41,11 +42,11 @@ export async function rewindChain(
     head.commit()
     progress.update(coverage.head - head.newest!.header.number)
     await checkpoints?.afterCommit()
-    await new Promise(setImmediate) // signals are delivered only between transactions
+    await yieldToEventLoop() // signals are delivered only between transactions
   }
   while (!signal?.aborted && head.workOnIndexes(INDEX_SLICE_MS)) {
     await checkpoints?.afterCommit()
-    await new Promise(setImmediate)
+    await yieldToEventLoop()
   }
   progress.finish()
   const after = ends()

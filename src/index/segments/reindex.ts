@@ -1,3 +1,4 @@
+import { yieldToEventLoop } from '../../lib/pause.js'
 import type { Progress } from '../../lib/progress.js'
 import type { Database } from '../../store/database.js'
 import { createSegmentIndexer, type SegmentIndexer } from './indexer.js'
@@ -65,7 +66,7 @@ async function sealAll(
     progress.update(describeIndex(db, kind).sealed)
     await afterCommit?.()
     // Signals are handled only between transactions.
-    await new Promise(setImmediate)
+    await yieldToEventLoop()
   }
   return true
 }

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { withoutHiding } from '../../lib/errors.js'
+import { yieldToEventLoop } from '../../lib/pause.js'
 import type { Checkpoints } from '../../store/checkpoints.js'
 import type { WritableChain } from '../../sync/chainState.js'
 import type { Applier } from './applier.js'
@@ -50,7 +51,7 @@ export async function applyUnits(
     else if (historyDue) historyDue = chain.extendTrieHistory()
     else return false
     await checkpoints?.afterCommit()
-    await new Promise(setImmediate)
+    await yieldToEventLoop()
     return true
   }
   const commit = async () => {
@@ -62,7 +63,7 @@ export async function applyUnits(
   /** Lets the source read. */
   let yieldedMs = performance.now()
   const yieldNow = async () => {
-    await new Promise(setImmediate)
+    await yieldToEventLoop()
     yieldedMs = performance.now()
   }
   /** Returns the next change set. A writer that is behind waits briefly for it: it may have arrived and not been

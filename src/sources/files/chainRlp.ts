@@ -3,6 +3,7 @@ import { decodeBlock } from '../../chain/eth/block.js'
 import { decodeHeader } from '../../chain/eth/header.js'
 import { DecodeError, measureRlp, type RlpSpan } from '../../chain/eth/rlp.js'
 import { messageOf } from '../../lib/errors.js'
+import { yieldToEventLoop } from '../../lib/pause.js'
 import { type BlockSource, type RawBlock, SourceError, type SourceRange } from '../source.js'
 import { streamFile } from './fileBytes.js'
 
@@ -98,7 +99,7 @@ async function* splitItems(path: string, position: Position): AsyncGenerator<Ite
   try {
     for await (const chunk of streamFile(path, onRead)) {
       queue.push(chunk)
-      await new Promise(setImmediate) // delivers signals while blocks are skipped
+      await yieldToEventLoop() // delivers signals while blocks are skipped
       for (let item = takeItem(queue); item; item = takeItem(queue)) {
         position.taken = queue.offset
         position.waiting = queue.length

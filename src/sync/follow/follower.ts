@@ -2,6 +2,7 @@ import { InvalidBlock } from '../../chain/eth/invalidBlock.js'
 import { equalBytes } from '../../lib/bytes.js'
 import { withoutHiding } from '../../lib/errors.js'
 import type { Logger } from '../../lib/logger.js'
+import { yieldToEventLoop } from '../../lib/pause.js'
 import type { EthRpc, UpstreamHeader } from '../../sources/ethRpc/types.js'
 import type { RawBlock } from '../../sources/source.js'
 import { type Clock, systemClock } from '../../sources/upstreams/clock.js'
@@ -248,11 +249,11 @@ export function createFollower(chain: WritableChain, rpc: EthRpc, options: Follo
       } else if (indexesDue) {
         indexesDue = head.workOnIndexes(INDEX_SLICE_MS)
         await checkpoints?.afterCommit()
-        await new Promise(setImmediate)
+        await yieldToEventLoop()
       } else if (trieHistoryDue) {
         trieHistoryDue = chain.extendTrieHistory()
         await checkpoints?.afterCommit()
-        await new Promise(setImmediate)
+        await yieldToEventLoop()
       } else {
         await new Promise<void>((resolve) => {
           wake = resolve

@@ -8,6 +8,7 @@ import type { EvmKind } from '../../evm/kinds.js'
 import { messageOf, UsageError } from '../../lib/errors.js'
 import { parseJsonExact } from '../../lib/json.js'
 import type { Logger } from '../../lib/logger.js'
+import { yieldToEventLoop } from '../../lib/pause.js'
 import { createProgress, noProgress } from '../../lib/progress.js'
 import { CHAIN_RLP, openChainRlp, recogniseChainRlp } from '../../sources/files/chainRlp.js'
 import { ERA1, openEra1, recogniseEra1 } from '../../sources/files/era1.js'
@@ -117,7 +118,7 @@ export async function importFiles(options: ImportOptions): Promise<ImportSummary
     if (options.coreContract) nameCoreContract(db, options.coreContract)
     if (options.initsGenesis || (options.coreContract && readChainSource(db))) await openChain(run)
     for (const [i, { path, kind }] of files.entries()) {
-      await new Promise(setImmediate) // signals would not be delivered between many small files
+      await yieldToEventLoop() // signals would not be delivered between many small files
       const isDone = !options.signal?.aborted && (await importFile(run, path, kind))
       if (isDone) continue
       summary.interrupted = { path, fileNumber: i + 1, files: files.length }
@@ -195,7 +196,7 @@ async function importChainFile(run: ImportRun, chain: WritableChain, path: strin
 async function extendTrieHistory({ chain, options: { signal, checkpoints } }: ImportRun): Promise<void> {
   while (!signal?.aborted && chain?.extendTrieHistory()) {
     await checkpoints?.afterCommit()
-    await new Promise(setImmediate)
+    await yieldToEventLoop()
   }
 }
 

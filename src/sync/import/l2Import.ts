@@ -4,6 +4,7 @@ import type { L2NetworkName } from '../../chain/starknet/networks.js'
 import { isPendingStatus } from '../../chain/starknet/types.js'
 import type { L2Verdict, L2VerifyFunction } from '../../chain/starknet/verify.js'
 import type { Logger } from '../../lib/logger.js'
+import { yieldToEventLoop } from '../../lib/pause.js'
 import type { Progress } from '../../lib/progress.js'
 import type { L2Recording, L2Source } from '../../sources/files/starknetFile.js'
 import type { L2Outcome, L2Writer } from '../../store/l2/l2Writer.js'
@@ -130,7 +131,7 @@ function createBatch(writer: L2Writer, { log, progress }: L2ImportOptions) {
     waiting = []
     if (refusal !== undefined) throw refusal
     progress.update(done)
-    await new Promise(setImmediate) // signals are not delivered between promises alone
+    await yieldToEventLoop() // signals are not delivered between promises alone
   }
   const add = async (recording: L2Recording, verdict: L2Verdict) => {
     waiting.push([recording, verdict])
