@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { DATABASE_FILE } from '../src/store/open.js'
 import { openForWriting } from '../src/store/openForWriting.js'
 import { openWritableChain } from '../src/sync/chainState.js'
-import { createCheckpointer } from '../src/workers/checkpointer.js'
+import { Checkpointer } from '../src/workers/checkpointer.js'
 import { makeBlocks } from './blocks.js'
 import { quantile } from './client.js'
 import { openDuckDb } from './duckdb.js'
@@ -169,7 +169,7 @@ export async function openCairn(folder: string) {
   const db = openForWriting(folder)
   db.pragma('wal_autocheckpoint = 0')
   const { head } = await openWritableChain(db, { network: 'mainnet' }, 'none')
-  return { db, head, checkpoints: createCheckpointer(folder) }
+  return { db, head, checkpoints: new Checkpointer(folder) }
 }
 
 interface Loads {

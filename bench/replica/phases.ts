@@ -12,11 +12,11 @@ import type {
   ReplicationUnit,
 } from '../../src/replication/codec/types.js'
 import { createBlockVerifier } from '../../src/replication/threads/blockVerifier.js'
-import { openTrieHasher } from '../../src/replication/threads/trieHasher.js'
+import { TrieHasherHandle } from '../../src/replication/threads/trieHasher.js'
 import { DATABASE_FILE, openForReading } from '../../src/store/open.js'
 import { createStateTrieTable } from '../../src/store/state/stateTrieTable.js'
 import { TRIE_HISTORY_BLOCKS } from '../../src/store/state/trieHistory.js'
-import { createCheckpointer } from '../../src/workers/checkpointer.js'
+import { Checkpointer } from '../../src/workers/checkpointer.js'
 import { quantile } from '../client.js'
 import type { StoredChain } from './chain.js'
 import type { ReaderReply } from './readerThread.js'
@@ -195,7 +195,7 @@ async function startReplica(chain: StoredChain, datadir: string, { trieInterval,
       }
     },
   }
-  const checkpoints = isThreaded ? createCheckpointer(datadir) : undefined
+  const checkpoints = isThreaded ? new Checkpointer(datadir) : undefined
   const replica: OpenReplica = await openReplica(
     { datadir, chain: { genesis: chain.genesis }, trieInterval },
     {
@@ -204,7 +204,7 @@ async function startReplica(chain: StoredChain, datadir: string, { trieInterval,
       checkpoints,
       openSource: () => source,
       openVerifier: isThreaded ? createBlockVerifier : undefined,
-      openHasher: isThreaded ? openTrieHasher : undefined,
+      openHasher: isThreaded ? (data) => new TrieHasherHandle(data) : undefined,
       recovers: () => false,
     },
   )

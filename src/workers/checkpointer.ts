@@ -30,12 +30,6 @@ export class CheckpointFailed extends CairnError {
   }
 }
 
-/** A thread that makes checkpoints. */
-export interface Checkpointer extends Checkpoints {
-  /** Ends the thread after the current checkpoint. */
-  close(): Promise<void>
-}
-
 // Number of 4 KiB pages to copy that makes a checkpoint worth its two fsyncs.
 const WORTHWHILE_PAGES = 1_000
 // WAL pages beyond which the writer waits until the log is copied and no reader needs it: 256 MiB. Otherwise,
@@ -46,85 +40,98 @@ const MAX_LOG_PAGES = 65_536
 const FIRST_ATTEMPTS = 4
 const MAX_ATTEMPTS = 240
 
-/** Creates the checkpoints of the database in `datadir`. The first commit starts the thread. */
-export function createCheckpointer(datadir: string, { maxLogPages = MAX_LOG_PAGES } = {}): Checkpointer {
-  const path = join(datadir, DATABASE_FILE)
-  let thread: Thread<CheckpointerRequest, CheckpointerReply> | undefined
-  let closed = false
-  let log: WriteAheadLog | undefined
-  let underWay: { promise: Promise<boolean>; settle(result: CheckpointFailed | boolean): void } | undefined
-  let attempts = FIRST_ATTEMPTS
-  let nextRestartPages = maxLogPages
-  let failure: CheckpointFailed | undefined
+/** A thread that makes the checkpoints of a database. The first commit starts it. */
+export class Checkpointer implements Checkpoints {
+  readonly #path: string
+  readonly #maxLogPages: number
+  #thread: Thread<CheckpointerRequest, CheckpointerReply> | undefined
+  #log: WriteAheadLog | undefined
+  #underWay: { promise: Promise<boolean>; settle(result: CheckpointFailed | boolean): void } | undefined
+  #attempts = FIRST_ATTEMPTS
+  #nextRestartPages: number
+  #failure: CheckpointFailed | undefined
+  #isClosed = false
 
-  const settle = (result: CheckpointFailed | boolean) => {
-    const waiting = underWay
-    underWay = undefined
-    if (typeof result !== 'boolean') failure ??= result
-    waiting?.settle(result)
+  constructor(datadir: string, { maxLogPages = MAX_LOG_PAGES } = {}) {
+    this.#path = join(datadir, DATABASE_FILE)
+    this.#maxLogPages = maxLogPages
+    this.#nextRestartPages = maxLogPages
   }
-  const start = () => {
-    const data: CheckpointerData = { path }
-    return new Thread<CheckpointerRequest, CheckpointerReply>(new URL('./checkpointerThread.js', import.meta.url), {
+
+  afterCommit(): Promise<void> | undefined {
+    if (this.#failure) {
+      const reported = this.#failure
+      this.#failure = undefined // a writer that continues, for example after a full disk, tries again
+      return Promise.reject(reported)
+    }
+    this.#log ??= openWriteAheadLog(this.#path)
+    const { pages, waiting } = this.#log.measure()
+    if (pages < this.#maxLogPages) this.#nextRestartPages = this.#maxLogPages
+    if (pages > this.#nextRestartPages && waiting > 0) {
+      return this.#restart(pages).catch((error: unknown) => {
+        this.#failure = undefined // reported now
+        throw error
+      })
+    }
+    if (waiting >= WORTHWHILE_PAGES) void this.#begin('checkpoint')
+    return undefined
+  }
+
+  /** Ends the thread after the current checkpoint. */
+  async close(): Promise<void> {
+    this.#isClosed = true
+    this.#log?.close()
+    await this.#thread?.end('close')
+  }
+
+  #start(): Thread<CheckpointerRequest, CheckpointerReply> {
+    const data: CheckpointerData = { path: this.#path }
+    return new Thread(new URL('./checkpointerThread.js', import.meta.url), {
       data,
       onMessage: (reply) => {
-        if (!reply.failure) return settle(reply.isRestarted === true)
+        if (!reply.failure) return this.#settle(reply.isRestarted === true)
         const { message, code } = reply.failure
-        settle(new CheckpointFailed(`checkpoint of ${path}: ${message}`, { code }))
+        this.#settle(new CheckpointFailed(`checkpoint of ${this.#path}: ${message}`, { code }))
       },
       onEnd: (cause) => {
-        thread = undefined
-        settle(closed ? false : new CheckpointFailed('the thread that makes checkpoints ended', { cause }))
+        this.#thread = undefined
+        this.#settle(
+          this.#isClosed ? false : new CheckpointFailed('the thread that makes checkpoints ended', { cause }),
+        )
       },
     })
   }
-  const begin = (request: 'checkpoint' | 'restart'): Promise<boolean> => {
-    if (underWay) return underWay.promise
-    thread ??= start()
-    let settleIt: (result: CheckpointFailed | boolean) => void = () => {}
+
+  #begin(request: 'checkpoint' | 'restart'): Promise<boolean> {
+    if (this.#underWay) return this.#underWay.promise
+    this.#thread ??= this.#start()
+    let settle: (result: CheckpointFailed | boolean) => void = () => {}
     const promise = new Promise<boolean>((resolve, reject) => {
-      settleIt = (result) => (typeof result === 'boolean' ? resolve(result) : reject(result))
+      settle = (result) => (typeof result === 'boolean' ? resolve(result) : reject(result))
     })
     promise.catch(() => {}) // reported by the next commit, whether or not this one waits
-    underWay = { promise, settle: settleIt }
-    thread.post(request)
+    this.#underWay = { promise, settle }
+    this.#thread.post(request)
     return promise
   }
+
+  #settle(result: CheckpointFailed | boolean): void {
+    const waiting = this.#underWay
+    this.#underWay = undefined
+    if (typeof result !== 'boolean') this.#failure ??= result
+    waiting?.settle(result)
+  }
+
   /** The current checkpoint started before the last commit: only the next one copies everything. */
-  const restart = async (pages: number): Promise<void> => {
-    await underWay?.promise
-    for (let attempt = 0; attempt < attempts && !closed; attempt++) {
-      if (!(await begin('restart'))) continue
-      attempts = FIRST_ATTEMPTS
-      nextRestartPages = maxLogPages
+  async #restart(pages: number): Promise<void> {
+    await this.#underWay?.promise
+    for (let attempt = 0; attempt < this.#attempts && !this.#isClosed; attempt++) {
+      if (!(await this.#begin('restart'))) continue
+      this.#attempts = FIRST_ATTEMPTS
+      this.#nextRestartPages = this.#maxLogPages
       return
     }
-    attempts = Math.min(2 * attempts, MAX_ATTEMPTS)
-    nextRestartPages = pages + maxLogPages / 4
-  }
-  return {
-    afterCommit: () => {
-      if (failure) {
-        const reported = failure
-        failure = undefined // a writer that continues, for example after a full disk, tries again
-        return Promise.reject(reported)
-      }
-      log ??= openWriteAheadLog(path)
-      const { pages, waiting } = log.measure()
-      if (pages < maxLogPages) nextRestartPages = maxLogPages
-      if (pages > nextRestartPages && waiting > 0) {
-        return restart(pages).catch((error: unknown) => {
-          failure = undefined // reported now
-          throw error
-        })
-      }
-      if (waiting >= WORTHWHILE_PAGES) void begin('checkpoint')
-      return undefined
-    },
-    close: async () => {
-      closed = true
-      log?.close()
-      await thread?.end('close')
-    },
+    this.#attempts = Math.min(2 * this.#attempts, MAX_ATTEMPTS)
+    this.#nextRestartPages = pages + this.#maxLogPages / 4
   }
 }

@@ -5,7 +5,7 @@ import { test } from 'node:test'
 import SqliteDatabase from 'better-sqlite3'
 import { DATABASE_FILE } from '../../src/store/open.js'
 import { openForWriting } from '../../src/store/openForWriting.js'
-import { CheckpointFailed, createCheckpointer } from '../../src/workers/checkpointer.js'
+import { Checkpointer, CheckpointFailed } from '../../src/workers/checkpointer.js'
 import { temporaryDirectory } from '../support/temporary.js'
 
 /** A database in WAL mode whose own checkpoints are off, and a commit of about `pages` pages. */
@@ -21,7 +21,7 @@ function openLogged(directory: string) {
 test('what is committed is in the database file when the writer has waited', async (t) => {
   const directory = temporaryDirectory(t)
   const { db, commit } = openLogged(directory)
-  const checkpointer = createCheckpointer(directory, { maxLogPages: 50 })
+  const checkpointer = new Checkpointer(directory, { maxLogPages: 50 })
   commit(200)
   await checkpointer.afterCommit()
   for (let i = 0; i < 200; i++) {
@@ -43,7 +43,7 @@ test('the log is bounded beside readers that follow one another without a gap', 
   const directory = temporaryDirectory(t)
   const { db, commit } = openLogged(directory)
   const path = join(directory, DATABASE_FILE)
-  const checkpointer = createCheckpointer(directory, { maxLogPages: 400 })
+  const checkpointer = new Checkpointer(directory, { maxLogPages: 400 })
   const [first, second] = [0, 1].map(() => new SqliteDatabase(path))
   const read = (reader: SqliteDatabase.Database) => {
     reader.exec('BEGIN')
@@ -76,7 +76,7 @@ test('the file of a log that grew beside one long reader is cut to 64 MiB once t
   const insert = db.prepare('INSERT INTO blobs VALUES (zeroblob(?))')
   const path = join(directory, DATABASE_FILE)
   const logBytes = () => statSync(`${path}-wal`).size
-  const checkpointer = createCheckpointer(directory, { maxLogPages: 1_000 })
+  const checkpointer = new Checkpointer(directory, { maxLogPages: 1_000 })
   t.after(async () => {
     await checkpointer.close()
     db.close()
@@ -99,7 +99,7 @@ test('the file of a log that grew beside one long reader is cut to 64 MiB once t
 test('a log that is short stays as it is', async (t) => {
   const directory = temporaryDirectory(t)
   const { db, commit } = openLogged(directory)
-  const checkpointer = createCheckpointer(directory)
+  const checkpointer = new Checkpointer(directory)
   for (let i = 0; i < 20; i++) {
     commit(20)
     assert.equal(checkpointer.afterCommit(), undefined)
@@ -113,7 +113,7 @@ test('a log that is short stays as it is', async (t) => {
 test('a failed checkpoint is reported to the writer', { timeout: 20_000 }, async (t) => {
   const directory = temporaryDirectory(t)
   const { db, commit } = openLogged(directory)
-  const checkpointer = createCheckpointer(directory, { maxLogPages: 1_000 })
+  const checkpointer = new Checkpointer(directory, { maxLogPages: 1_000 })
   commit(20)
   checkpointer.afterCommit()
   // The writer's file is open and stays so; the thread, which starts only now, does not find it.
@@ -129,7 +129,7 @@ test('a writer that continues after a failed checkpoint gets the next one', { ti
   const directory = temporaryDirectory(t)
   const { db, commit } = openLogged(directory)
   const [path, aside] = [join(directory, DATABASE_FILE), join(directory, 'aside.db')]
-  const checkpointer = createCheckpointer(directory, { maxLogPages: 1_000 })
+  const checkpointer = new Checkpointer(directory, { maxLogPages: 1_000 })
   commit(20)
   checkpointer.afterCommit()
   linkSync(path, aside)

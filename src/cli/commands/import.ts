@@ -26,10 +26,10 @@ export async function runImport({ config, operands }: ParsedArgs): Promise<numbe
   }
   const { importFiles, readDirectoryChain, readGenesisFile } = await import('../../sync/import/importFiles.js')
   const { createL2Verifier } = await import('../../sync/thread/l2Verifier.js')
-  const { createCheckpointer } = await import('../../workers/checkpointer.js')
+  const { Checkpointer } = await import('../../workers/checkpointer.js')
   const stop = listenForStop(() => writeNotice('stopping after the batch under way; a second signal ends it at once'))
   const verifier = createL2Verifier()
-  const checkpointer = createCheckpointer(datadir)
+  const checkpointer = new Checkpointer(datadir)
   try {
     const summary = await importFiles({
       datadir,

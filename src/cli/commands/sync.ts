@@ -16,12 +16,12 @@ export async function runSync({ config, operands }: ParsedArgs): Promise<number>
   }
   const settings = await readFollowSettings(config)
   const { openFollowers } = await import('../../sync/follow/openFollowers.js')
-  const { createCheckpointer } = await import('../../workers/checkpointer.js')
+  const { Checkpointer } = await import('../../workers/checkpointer.js')
   const { createL2Verifier } = await import('../../sync/thread/l2Verifier.js')
   const { showFollowProgress } = await import('../followProgress.js')
   const log = createLogger(readLogging(config))
   const stop = listenForStop(() => writeNotice('stopping after the block under way; a second signal ends it at once'))
-  const checkpoints = createCheckpointer(config.datadir)
+  const checkpoints = new Checkpointer(config.datadir)
   const verifier = createL2Verifier()
   const startProgress = (label: string, unit: string, total: number) => createProgress({ label, unit, total })
   try {

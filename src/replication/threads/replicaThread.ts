@@ -1,19 +1,19 @@
 import { parentPort, workerData } from 'node:worker_threads'
 import { createLogger } from '../../lib/logger.js'
-import { createCheckpointer } from '../../workers/checkpointer.js'
+import { Checkpointer } from '../../workers/checkpointer.js'
 import { runWriter } from '../../workers/runWriter.js'
 import { openReplica } from '../apply/openReplica.js'
 import { createBlockVerifier } from './blockVerifier.js'
 import { openReplicaInput, type ReplicaInput } from './replicaInput.js'
 import type { ReplicaData, ReplicaReply } from './replicaWorker.js'
-import { openTrieHasher } from './trieHasher.js'
+import { TrieHasherHandle } from './trieHasher.js'
 
 /* Entry point of the thread that writes the chain of a replica. */
 
 const { settings, source, logging } = workerData as ReplicaData
 const post = (reply: ReplicaReply) => parentPort!.postMessage(reply)
 const log = createLogger(logging)
-const checkpoints = createCheckpointer(settings.datadir)
+const checkpoints = new Checkpointer(settings.datadir)
 /** An attempt to catch up ends with its first failure. */
 const untilEnd = source.kind === 'nats' && source.until !== undefined
 let input: ReplicaInput | undefined
@@ -26,9 +26,15 @@ await runWriter(open, async () => {
 async function open(signal: AbortSignal) {
   input = await openReplicaInput(source, { log, signal })
   const { openSource, findPublished, sourceHead, health } = input
-  const threads = { openVerifier: createBlockVerifier, openHasher: openTrieHasher }
-  const parts = { log, signal, checkpoints, openSource, findPublished, sourceHead, ...threads }
-  const replica = await openReplica({ ...settings, untilEnd }, { ...parts, recovers: () => !untilEnd })
+  const replica = await openReplica(
+    { ...settings, untilEnd },
+    {
+      ...{ log, signal, checkpoints, openSource, findPublished, sourceHead },
+      openVerifier: createBlockVerifier,
+      openHasher: (data) => new TrieHasherHandle(data),
+      recovers: () => !untilEnd,
+    },
+  )
   const run = async () => {
     try {
       await replica.run()

@@ -35,12 +35,6 @@ export type TrieHasherReply = { readonly generation: number } & (
 /** The thread that hashes the state trie ended. */
 class TrieHasherEnded extends CairnError {}
 
-/** A thread that hashes the state trie of a replica, in parallel to the thread that writes. */
-export interface TrieHasherHandle extends RemoteTrieHasher {
-  /** Ends the thread. */
-  close(): Promise<void>
-}
-
 // Hashing many blocks takes some seconds.
 const END_GRACE_MS = 1000
 // Blocks sent together: each message wakes the thread, which takes longer than copying a block.
@@ -49,112 +43,134 @@ const BLOCKS_AT_ONCE = 16
 // catchUpTrie.ts).
 const BYTES_AT_ONCE = 2 ** 21
 
-/** Creates a handle whose first `begin` starts the thread, which reads the database in `datadir`. After it died, the
- *  next `begin` starts another one. */
-export function openTrieHasher(data: TrieHasherData): TrieHasherHandle {
-  let thread: Thread<TrieHasherRequest, TrieHasherReply> | undefined
-  let generation = 0
-  let failure: Error | undefined
-  let waiting = 0
-  let size = 0
-  let unsent: NotedBlock[] = []
-  let unsentBytes = 0
-  let onProgress: (() => void)[] = []
-  let hashing: { resolve(hashed: HashedTrie): void; reject(error: Error): void } | undefined
+/** A thread that hashes the state trie of a replica, in parallel to the thread that writes. The first `begin` starts it;
+ *  after it died, the next `begin` starts another one. */
+export class TrieHasherHandle implements RemoteTrieHasher {
+  readonly #data: TrieHasherData
+  #thread: Thread<TrieHasherRequest, TrieHasherReply> | undefined
+  #generation = 0
+  #failure: Error | undefined
+  #waiting = 0
+  #size = 0
+  #unsent: NotedBlock[] = []
+  #unsentBytes = 0
+  #onProgress: (() => void)[] = []
+  #hashing: { resolve(hashed: HashedTrie): void; reject(error: Error): void } | undefined
 
-  const drop = () => {
-    unsent = []
-    unsentBytes = 0
+  /** @param data of the thread, which reads the database in `datadir` */
+  constructor(data: TrieHasherData) {
+    this.#data = data
   }
-  const progressed = () => {
-    const listeners = onProgress
-    onProgress = []
-    for (const each of listeners) each()
+
+  get waiting(): number {
+    return this.#waiting
   }
-  const fail = (error: Error) => {
-    failure = error
-    waiting = 0
-    drop()
-    hashing?.reject(error)
-    hashing = undefined
-    progressed()
+
+  get size(): number {
+    return this.#size
   }
-  const answer = (reply: TrieHasherReply) => {
-    if (reply.generation !== generation || failure) return
-    if (reply.kind === 'failed') return fail(new CairnError(reply.problem))
-    if (reply.kind === 'noted') {
-      waiting -= reply.blocks
-      size = reply.size
-    } else {
-      hashing?.resolve(reply.hashed)
-      hashing = undefined
-      size = 0
-    }
-    progressed()
+
+  begin(blockNumber: number): void {
+    this.#thread ??= this.#start()
+    this.#generation++
+    this.#failure = undefined
+    this.#waiting = 0
+    this.#size = 0
+    this.#drop()
+    this.#hashing = undefined
+    this.#thread.post({ kind: 'begin', generation: this.#generation, blockNumber })
   }
-  const start = () => {
-    const started = new Thread<TrieHasherRequest, TrieHasherReply>(new URL('./trieHasherThread.js', import.meta.url), {
-      data,
+
+  note(blockNumber: number, encodedState: Uint8Array): void {
+    if (this.#failure) return
+    this.#waiting++
+    // A copy: of a view, the whole message would be sent.
+    this.#unsent.push({ blockNumber, encodedState: new Uint8Array(encodedState) })
+    this.#unsentBytes += encodedState.length
+    if (this.#unsent.length === BLOCKS_AT_ONCE || this.#unsentBytes >= BYTES_AT_ONCE) this.#send()
+  }
+
+  progress(): Promise<void> {
+    this.#send()
+    return new Promise((resolve) => this.#onProgress.push(resolve))
+  }
+
+  hash(): Promise<HashedTrie> {
+    return new Promise((resolve, reject) => {
+      if (this.#failure) return reject(this.#failure)
+      this.#send()
+      this.#hashing = { resolve, reject }
+      this.#thread?.post({ kind: 'hash' })
+    })
+  }
+
+  stored(): void {
+    this.#thread?.post({ kind: 'stored' })
+  }
+
+  /** Ends the thread. */
+  async close(): Promise<void> {
+    const ending = this.#thread
+    if (ending === undefined) return
+    this.#thread = undefined
+    this.#fail(new TrieHasherEnded('the thread was closed'))
+    await ending.end({ kind: 'stop' }, END_GRACE_MS)
+  }
+
+  #start(): Thread<TrieHasherRequest, TrieHasherReply> {
+    const thread = new Thread<TrieHasherRequest, TrieHasherReply>(new URL('./trieHasherThread.js', import.meta.url), {
+      data: this.#data,
       keepsAlive: 'never', // the writer determines how long the process lives
-      onMessage: answer,
+      onMessage: (reply) => this.#receive(reply),
       onEnd: (cause) => {
-        if (thread !== started) return // closed
-        thread = undefined
-        fail(new TrieHasherEnded(`the thread ended: ${cause instanceof Error ? describeError(cause) : 'it exited'}`))
+        if (this.#thread !== thread) return // closed
+        this.#thread = undefined
+        const reason = cause instanceof Error ? describeError(cause) : 'it exited'
+        this.#fail(new TrieHasherEnded(`the thread ended: ${reason}`))
       },
     })
-    return started
+    return thread
   }
-  const send = () => {
-    if (unsent.length === 0) return
-    thread?.post(
-      { kind: 'note', blocks: unsent },
-      unsent.map(({ encodedState }) => encodedState.buffer as ArrayBuffer),
-    )
-    drop()
+
+  #receive(reply: TrieHasherReply): void {
+    if (reply.generation !== this.#generation || this.#failure) return
+    if (reply.kind === 'failed') {
+      this.#fail(new CairnError(reply.problem))
+      return
+    }
+    if (reply.kind === 'noted') {
+      this.#waiting -= reply.blocks
+      this.#size = reply.size
+    } else {
+      this.#hashing?.resolve(reply.hashed)
+      this.#hashing = undefined
+      this.#size = 0
+    }
+    this.#progressed()
   }
-  return {
-    begin: (blockNumber) => {
-      thread ??= start()
-      generation++
-      failure = undefined
-      waiting = 0
-      size = 0
-      drop()
-      hashing = undefined
-      thread.post({ kind: 'begin', generation, blockNumber })
-    },
-    note: (blockNumber, encodedState) => {
-      if (failure) return
-      waiting++
-      unsent.push({ blockNumber, encodedState: new Uint8Array(encodedState) }) // a copy: of a view, the whole message would be sent
-      unsentBytes += encodedState.length
-      if (unsent.length === BLOCKS_AT_ONCE || unsentBytes >= BYTES_AT_ONCE) send()
-    },
-    get waiting() {
-      return waiting
-    },
-    get size() {
-      return size
-    },
-    progress: () => {
-      send()
-      return new Promise((resolve) => onProgress.push(resolve))
-    },
-    hash: () =>
-      new Promise((resolve, reject) => {
-        if (failure) return reject(failure)
-        send()
-        hashing = { resolve, reject }
-        thread?.post({ kind: 'hash' })
-      }),
-    stored: () => thread?.post({ kind: 'stored' }),
-    close: async () => {
-      const ending = thread
-      if (ending === undefined) return
-      thread = undefined
-      fail(new TrieHasherEnded('the thread was closed'))
-      await ending.end({ kind: 'stop' }, END_GRACE_MS)
-    },
+
+  #send(): void {
+    if (this.#unsent.length === 0) return
+    const buffers = this.#unsent.map(({ encodedState }) => encodedState.buffer as ArrayBuffer)
+    this.#thread?.post({ kind: 'note', blocks: this.#unsent }, buffers)
+    this.#drop()
+  }
+
+  #drop(): void {
+    this.#unsent = []
+    this.#unsentBytes = 0
+  }
+
+  #fail(error: Error): void {
+    this.#failure = error
+    this.#waiting = 0
+    this.#drop()
+    this.#hashing?.reject(error)
+    this.#hashing = undefined
+    this.#progressed()
+  }
+
+  #progressed(): void {
+    for (const resolve of this.#onProgress.splice(0)) resolve()
   }
 }

@@ -2,7 +2,7 @@ import { parentPort, workerData } from 'node:worker_threads'
 import { useNativeSecp256k1 } from '../../chain/crypto.js'
 import type { PendingBlock } from '../../chain/eth/types.js'
 import { createLogger } from '../../lib/logger.js'
-import { createCheckpointer } from '../../workers/checkpointer.js'
+import { Checkpointer } from '../../workers/checkpointer.js'
 import { runWriter } from '../../workers/runWriter.js'
 import { openFollowers } from '../follow/openFollowers.js'
 import type { IngestWorkerData, IngestWorkerReply } from './ingestWorker.js'
@@ -13,7 +13,7 @@ import { createL2Verifier } from './l2Verifier.js'
 useNativeSecp256k1()
 const { settings, logging, pending } = workerData as IngestWorkerData
 const post = (reply: IngestWorkerReply) => parentPort!.postMessage(reply)
-const checkpoints = createCheckpointer(settings.datadir)
+const checkpoints = new Checkpointer(settings.datadir)
 const verifier = createL2Verifier()
 
 await runWriter(

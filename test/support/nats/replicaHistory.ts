@@ -12,7 +12,7 @@ import { createPastTries } from '../../../src/evm/state/pastTries.js'
 import { noDeadline } from '../../../src/lib/deadline.js'
 import { formatData } from '../../../src/lib/hex.js'
 import type { PositionedUnit } from '../../../src/replication/codec/types.js'
-import { openTrieHasher } from '../../../src/replication/threads/trieHasher.js'
+import { TrieHasherHandle } from '../../../src/replication/threads/trieHasher.js'
 import type { Database } from '../../../src/store/database.js'
 import { openForReading } from '../../../src/store/open.js'
 import { openForWriting } from '../../../src/store/openForWriting.js'
@@ -97,7 +97,7 @@ async function applyHere(t: TestContext, datadir: string, units: readonly Positi
   const db = openForWriting(datadir)
   t.after(() => void (db.open && db.close()))
   const trieInterval = [1, 2, 5, 64][random.below(4)]
-  const hasher = openTrieHasher({ datadir, cacheBytes: 2 ** 20 })
+  const hasher = new TrieHasherHandle({ datadir, cacheBytes: 2 ** 20 })
   const { applier, apply, chain } = await openApplier(db, { genesis: BRANCHES_GENESIS }, { trieInterval, hasher })
   let isBehind = random.below(2) === 0
   for (const each of units) {

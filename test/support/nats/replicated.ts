@@ -11,7 +11,7 @@ import type {
   ReplicationSource,
   ReplicationUnit,
 } from '../../../src/replication/codec/types.js'
-import { openTrieHasher, type TrieHasherHandle } from '../../../src/replication/threads/trieHasher.js'
+import { TrieHasherHandle } from '../../../src/replication/threads/trieHasher.js'
 import type { Database } from '../../../src/store/database.js'
 import { decodeAppearances } from '../../../src/store/rows/appearances.js'
 import { createChainReader } from '../../../src/store/rows/chainReader.js'
@@ -126,8 +126,8 @@ export async function openApplier(
 
 /** A thread that hashes the trie of the database. */
 export function openHasher(t: { after(ends: () => Promise<void>): void }, { name }: Database): TrieHasherHandle {
-  const hasher = openTrieHasher({ datadir: dirname(name), cacheBytes: 2 ** 20 })
-  t.after(hasher.close)
+  const hasher = new TrieHasherHandle({ datadir: dirname(name), cacheBytes: 2 ** 20 })
+  t.after(() => hasher.close())
   return hasher
 }
 
