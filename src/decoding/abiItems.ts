@@ -83,7 +83,7 @@ function parseItem(item: JsonObject, type: AbiItem['type']): AbiItem {
 }
 
 /** Creates an event. @throws InvalidAbi if it has more indexed parameters than a log has topics */
-export function makeEvent(name: string, inputs: readonly EventParameter[], anonymous = false): AbiEvent {
+function makeEvent(name: string, inputs: readonly EventParameter[], anonymous = false): AbiEvent {
   const indexed = inputs.filter((input) => input.indexed).length
   const most = anonymous ? 4 : 3
   if (indexed > most) throw invalid('inputs', `${indexed} of them`, `at most ${most} indexed parameters`)
@@ -91,12 +91,12 @@ export function makeEvent(name: string, inputs: readonly EventParameter[], anony
 }
 
 /** Creates a function. */
-export function makeFunction(name: string, inputs: readonly AbiParameter[]): AbiFunction {
+function makeFunction(name: string, inputs: readonly AbiParameter[]): AbiFunction {
   return { type: 'function', name, inputs, signature: signatureOf(name, inputs) }
 }
 
 /** Creates a custom error. */
-export function makeError(name: string, inputs: readonly AbiParameter[]): AbiError {
+function makeError(name: string, inputs: readonly AbiParameter[]): AbiError {
   return { type: 'error', name, inputs, signature: signatureOf(name, inputs) }
 }
 

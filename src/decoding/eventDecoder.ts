@@ -28,7 +28,7 @@ export interface EventColumn {
 }
 
 /** Columns of every table of events, before those of the arguments. */
-export const EVENT_COLUMNS = ['block_number', 'transaction_hash', 'log_index', 'address'] as const
+const EVENT_COLUMNS = ['block_number', 'transaction_hash', 'log_index', 'address'] as const
 
 /** An event compiled for decoding. */
 export interface EventDecoder {
@@ -60,7 +60,7 @@ export interface ErrorDecoder {
 }
 
 /** Larger data is not decoded: its values as text would be several times its size. */
-export const MAX_DECODED_BYTES = 1_048_576
+const MAX_DECODED_BYTES = 1_048_576
 
 /** Creates a decoder of an event's logs. */
 export function createEventDecoder(event: AbiEvent): EventDecoder {

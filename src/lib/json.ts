@@ -2,7 +2,7 @@ import { CairnError } from './errors.js'
 
 /** Maximum nesting of JSON. No block, recording or genesis file comes near it, and recursive functions
  *  (`JSON.stringify`, comparisons) need several times more to overflow. */
-export const MAX_JSON_DEPTH = 256
+const MAX_JSON_DEPTH = 256
 
 /** A JSON text is nested deeper than `MAX_JSON_DEPTH`. */
 export class JsonTooDeep extends CairnError {

@@ -56,7 +56,7 @@ export function describeFullDisk(path: string): string {
 
 /** Returns the bytes that this user may still write on the file system of `path`; undefined where they cannot be
  *  read. */
-export function freeBytes(path: string): number | undefined {
+function freeBytes(path: string): number | undefined {
   for (const each of [path, dirname(path)]) {
     try {
       const { bavail, bsize } = statfsSync(each)

@@ -13,7 +13,7 @@ export interface Route {
 export const route = createStore<Route>(parseRoute(''))
 
 /** Parses a fragment, with or without its `#`. */
-export function parseRoute(fragment: string): Route {
+function parseRoute(fragment: string): Route {
   const [path, query = ''] = fragment.replace(/^#?\/?/, '').split('?')
   const [view = '', item = ''] = path.split('/').map(decode)
   return { view, item, query: new URLSearchParams(query) }

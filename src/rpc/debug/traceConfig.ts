@@ -34,7 +34,7 @@ const UNIT_MS: Readonly<Record<string, number>> = {
 }
 
 /** A duration in Go's notation, such as `500ms` or `1m30s`, in milliseconds. */
-export const duration: ValueType<number> = {
+const duration: ValueType<number> = {
   schema: { type: 'string', pattern: '^([0-9]+(\\.[0-9]+)?(ns|us|µs|ms|s|m|h))+$' },
   decode: (value, path) => {
     const string = text.decode(value, path)
@@ -108,7 +108,7 @@ export const CONFIG_FIELDS = {
 const members = strictObject(CONFIG_FIELDS, { title: 'trace configuration' })
 
 /** The configuration of a trace, in geth's shape. */
-export const traceConfig: ValueType<TraceConfig> = {
+const traceConfig: ValueType<TraceConfig> = {
   schema: members.schema,
   decode: (value, path) => readConfig(members.decode(value, path), path),
 }

@@ -5,7 +5,7 @@ import type { ErrorDoc } from '../core/method.js'
 
 export const TOO_MANY_RESULTS: ErrorDoc = { code: LIMIT_EXCEEDED, message: 'query returned more than 10000 results' }
 export const QUERY_TIMED_OUT: ErrorDoc = { code: LIMIT_EXCEEDED, message: 'query timeout exceeded' }
-export const TOO_MANY_VALUES: ErrorDoc = {
+const TOO_MANY_VALUES: ErrorDoc = {
   code: INVALID_PARAMS,
   message: 'query contains N parameters, the limit is 5000',
 }

@@ -26,7 +26,7 @@ export function readPendingBlock({ chain, upstreamPending }: RpcContext, head: S
 
 /** An empty block on top of the head at time `nowMs`, or one second after the head if its clock is ahead; fees and
  *  fields follow the fork at that time. Nothing is executed, so the state root is the head's. */
-export function buildPendingBlock(
+function buildPendingBlock(
   spec: ChainSpec,
   head: StoredBlock,
   nowMs: number,

@@ -19,17 +19,6 @@ export interface Client {
   readonly countedAs: number | string
 }
 
-/** Filters whose changes clients poll. */
-interface Filters {
-  of(client: Client): ClientFilters
-  /** Removes filters that were not polled for too long. */
-  sweep(): void
-  /** Removes all filters on the chain: some of their changes are unknown. */
-  clear(): void
-  /** Filters of all clients. */
-  count(): number
-}
-
 interface Filter extends Listener {
   readonly client: Client
   readonly request: object | undefined
@@ -39,105 +28,147 @@ interface Filter extends Listener {
   polledMs: number
 }
 
+interface FilterOptions {
+  readonly limits: SubscriptionLimits
+  readonly memory: ListenerMemory
+  /** Marks the current chain. */
+  mark(): ChainMark
+  /** Returns milliseconds; default: `performance.now`. */
+  now?(): number
+}
+
 /** Memory of an entry besides its text. */
 const ENTRY_BYTES = 50
 
-/** Filters that listen in the registry `registry` and count against `memory`; `mark` marks the current chain. `now`
- *  returns milliseconds. */
-export function createFilters(
-  registry: SubscriptionRegistry,
-  {
-    limits,
-    memory,
-    mark,
-    now = () => performance.now(),
-  }: { limits: SubscriptionLimits; memory: ListenerMemory; mark(): ChainMark; now?: () => number },
-): Filters {
-  const filters = new Map<string, Filter>()
-  const countByClient = new Map<number | string, number>()
+/** Filters whose changes clients poll: they listen in `registry` and count against `memory`. */
+export class Filters {
+  private readonly registry: SubscriptionRegistry
+  private readonly options: FilterOptions
+  private readonly filters = new Map<string, Filter>()
+  private readonly countByClient = new Map<number | string, number>()
 
-  const resize = (filter: Filter, bytes: number) => {
-    const change = bytes - filter.sizeBytes
-    filter.sizeBytes = bytes
-    return memory.resize(filter.client.countedAs, change)
+  constructor(registry: SubscriptionRegistry, options: FilterOptions) {
+    this.registry = registry
+    this.options = options
   }
-  const remove = (id: string, filter: Filter) => {
-    const { countedAs } = filter.client
-    const left = countByClient.get(countedAs)! - 1
-    resize(filter, 0)
-    if (left === 0) countByClient.delete(countedAs)
-    else countByClient.set(countedAs, left)
-    filters.delete(id)
-    registry.remove(filter)
+
+  /** The filters of one client. */
+  of(client: Client): ClientFilters {
+    return {
+      add: (topic, request) => this.add(client, topic, request),
+      poll: (id) => this.poll(this.require(client, id)),
+      requestOf: (id) => {
+        const { request } = this.require(client, id)
+        if (request === undefined) throw filterNotFound()
+        return request
+      },
+      remove: (id) => {
+        const filter = this.find(client, id)
+        if (filter !== undefined) this.remove(id, filter)
+        return filter !== undefined
+      },
+    }
   }
-  const find = (client: Client, id: string) => {
-    const filter = filters.get(id)
-    if (filter === undefined || filter.client.keyId !== client.keyId) return undefined
-    if (now() - filter.polledMs <= limits.filterTimeoutMs) return filter
-    remove(id, filter)
-    return undefined
+
+  /** Removes filters that were not polled for too long. */
+  sweep(): void {
+    for (const [id, filter] of this.filters) if (this.isExpired(filter)) this.remove(id, filter)
   }
-  const require = (client: Client, id: string) => {
-    const filter = find(client, id)
-    if (filter === undefined) throw new RpcError(FILTER_NOT_FOUND.code, FILTER_NOT_FOUND.message)
-    filter.polledMs = now()
-    return filter
+
+  /** Removes all filters on the chain: some of their changes are unknown. */
+  clear(): void {
+    for (const [id, filter] of this.filters) {
+      if (filter.topic.kind !== 'newPendingTransactions') this.remove(id, filter)
+    }
   }
-  const open = (client: Client, topic: Topic, request: object | undefined) => {
+
+  /** Filters of all clients. */
+  count(): number {
+    return this.filters.size
+  }
+
+  private add(client: Client, topic: Topic, request: object | undefined): string {
+    const { limits } = this.options
+    const count = this.countByClient.get(client.countedAs) ?? 0
+    if (count >= limits.filters) throw tooManyFilters(`the limit is ${limits.filters}`)
+    this.countByClient.set(client.countedAs, count + 1)
+    const { id, filter } = this.open(client, topic, request)
+    this.filters.set(id, filter)
+    this.registry.add(filter)
+    if (this.resize(filter, fixedBytes(filter))) return id
+    this.remove(id, filter)
+    throw tooManyFilters('there is no memory for another')
+  }
+
+  private open(client: Client, topic: Topic, request: object | undefined): { id: string; filter: Filter } {
     const id = randomId()
     /** Removes a filter without polls before it fills the memory. */
     const take = (entry: string) => {
-      if (!filters.has(id)) return
+      if (!this.filters.has(id)) return
       filter.entries.push(entry)
-      if (!resize(filter, filter.sizeBytes + entry.length + ENTRY_BYTES)) remove(id, filter)
+      if (!this.resize(filter, filter.sizeBytes + entry.length + ENTRY_BYTES)) this.remove(id, filter)
     }
     const filter: Filter = {
-      ...{ client, topic, request, mark: mark(), entries: [], sizeBytes: 0, polledMs: now() },
+      ...{ client, topic, request, mark: this.options.mark(), entries: [], sizeBytes: 0, polledMs: this.now() },
       takeHead: (head) => take(`"${head.hash()}"`),
       takeLog: (log) => take(log.json().toString('latin1')),
     }
     return { id, filter }
   }
-  const fixedBytes = ({ topic }: Filter) => LISTENER_BYTES + ('criteria' in topic ? topic.criteria.sizeBytes : 0)
-  return {
-    of: (client) => ({
-      add(topic, request) {
-        const count = countByClient.get(client.countedAs) ?? 0
-        if (count >= limits.filters) throw tooManyFilters(`the limit is ${limits.filters}`)
-        countByClient.set(client.countedAs, count + 1)
-        const { id, filter } = open(client, topic, request)
-        filters.set(id, filter)
-        registry.add(filter)
-        if (resize(filter, fixedBytes(filter))) return id
-        remove(id, filter)
-        throw tooManyFilters('there is no memory for another')
-      },
-      poll(id) {
-        const filter = require(client, id)
-        const text = `[${filter.entries.join(',')}]`
-        filter.entries = []
-        resize(filter, fixedBytes(filter))
-        return Buffer.from(text, 'latin1')
-      },
-      requestOf(id) {
-        const { request } = require(client, id)
-        if (request === undefined) throw new RpcError(FILTER_NOT_FOUND.code, FILTER_NOT_FOUND.message)
-        return request
-      },
-      remove(id) {
-        const filter = find(client, id)
-        if (filter !== undefined) remove(id, filter)
-        return filter !== undefined
-      },
-    }),
-    sweep() {
-      for (const [id, filter] of filters) if (now() - filter.polledMs > limits.filterTimeoutMs) remove(id, filter)
-    },
-    clear() {
-      for (const [id, filter] of filters) if (filter.topic.kind !== 'newPendingTransactions') remove(id, filter)
-    },
-    count: () => filters.size,
+
+  private poll(filter: Filter): Buffer {
+    const text = `[${filter.entries.join(',')}]`
+    filter.entries = []
+    this.resize(filter, fixedBytes(filter))
+    return Buffer.from(text, 'latin1')
   }
+
+  private find(client: Client, id: string): Filter | undefined {
+    const filter = this.filters.get(id)
+    if (filter === undefined || filter.client.keyId !== client.keyId) return undefined
+    if (!this.isExpired(filter)) return filter
+    this.remove(id, filter)
+    return undefined
+  }
+
+  private require(client: Client, id: string): Filter {
+    const filter = this.find(client, id)
+    if (filter === undefined) throw filterNotFound()
+    filter.polledMs = this.now()
+    return filter
+  }
+
+  private remove(id: string, filter: Filter): void {
+    const { countedAs } = filter.client
+    const left = this.countByClient.get(countedAs)! - 1
+    this.resize(filter, 0)
+    if (left === 0) this.countByClient.delete(countedAs)
+    else this.countByClient.set(countedAs, left)
+    this.filters.delete(id)
+    this.registry.remove(filter)
+  }
+
+  private resize(filter: Filter, bytes: number): boolean {
+    const change = bytes - filter.sizeBytes
+    filter.sizeBytes = bytes
+    return this.options.memory.resize(filter.client.countedAs, change)
+  }
+
+  private isExpired({ polledMs }: Filter): boolean {
+    return this.now() - polledMs > this.options.limits.filterTimeoutMs
+  }
+
+  private now(): number {
+    return this.options.now?.() ?? performance.now()
+  }
+}
+
+function fixedBytes({ topic }: Filter): number {
+  return LISTENER_BYTES + ('criteria' in topic ? topic.criteria.sizeBytes : 0)
+}
+
+function filterNotFound(): RpcError {
+  return new RpcError(FILTER_NOT_FOUND.code, FILTER_NOT_FOUND.message)
 }
 
 function tooManyFilters(reason: string): RpcError {

@@ -7,7 +7,7 @@ import type { ClientFilters } from '../core/session.js'
 import type { TimeBudget } from '../core/timeBudget.js'
 import { type ChainFeed, createChainFeed } from './chainFeed.js'
 import type { Feed } from './feed.js'
-import { type Client, createFilters } from './filters.js'
+import { type Client, Filters } from './filters.js'
 import { createL2Feed, type L2Feed } from './l2Feed.js'
 import type { SubscriptionLimits } from './limits.js'
 import { ListenerMemory } from './listenerMemory.js'
@@ -61,7 +61,7 @@ export function createSubscriptions(options: {
     return l2
   }
   const memory = new ListenerMemory(limits)
-  const filters = createFilters(registry, { limits, memory, mark })
+  const filters = new Filters(registry, { limits, memory, mark })
   const subscribers = createSubscribers({ registry, mark, l2: begunL2 }, { limits, memory })
   const sweeping = setInterval(() => filters.sweep(), SWEEP_MS).unref()
   registerMetrics(metrics, { filters, subscribers, memory, chain, l2 })
@@ -129,7 +129,7 @@ export function createSubscriptions(options: {
     }
   }
   return {
-    filtersOf: filters.of,
+    filtersOf: (client) => filters.of(client),
     connect: subscribers.connect,
     close() {
       stop()

@@ -23,7 +23,7 @@ import { type LocalTrace, visitTraces } from './flatTraces.js'
 import { FLAT_TRACES_SCHEMA } from './schemas.js'
 
 /** Blocks that one filter may execute. */
-export const MAX_FILTER_BLOCKS = 1000
+const MAX_FILTER_BLOCKS = 1000
 
 const MAX_ADDRESSES = 1000
 const count = integerBetween(0, Number.MAX_SAFE_INTEGER)

@@ -96,25 +96,7 @@ export function createExportRows(db: Database): ExportRows {
     .raw()
   const selectHashes = prepareTransactionHashes(db)
   const selectReceipts = db.prepare<[number, number], ReceiptRow>(SELECT_RECEIPTS)
-  // An account's row has another incarnation than the one before when its storage was cleared in between.
-  const previous = newestRow('account', 'incarnation', 'address_id = h.address_id AND block_number < h.block_number')
-  const changedKeys = createChangedKeysReader(db)
-  const changed = accountsInBlock(
-    (from) => `SELECT h.address_id, a.address, h.incarnation, (${previous}) AS previous
-       FROM ${from} JOIN addresses a ON a.id = h.address_id`,
-  )
-  const slotsBefore = fromBoth(
-    'storage',
-    (table) => `SELECT c.address_id, c.address, s.slot, s.value, s.block_number
-       FROM cleared c CROSS JOIN ${table} s ON s.address_id = c.address_id AND s.incarnation = c.previous
-       WHERE s.block_number < @number`,
-  )
-  const selectCleared = db.prepare<[object], { address: Uint8Array; slot: Uint8Array }>(
-    `WITH cleared AS MATERIALIZED (SELECT * FROM (${changed}) WHERE previous <> incarnation)
-     SELECT address, slot FROM (
-       SELECT address, slot, value, max(block_number) FROM (${slotsBefore}) GROUP BY address_id, slot)
-     WHERE length(value) > 0`,
-  )
+  const clearedSlots = createClearedSlots(db)
   const selectTopicId = db.prepare<[Uint8Array], number>('SELECT id FROM topics WHERE topic = ?').pluck()
   const address = createValueLookup(db, 'addresses', { most: MAX_KEPT })
   const topic = createValueLookup(db, 'topics', { most: MAX_KEPT })
@@ -157,10 +139,7 @@ export function createExportRows(db: Database): ExportRows {
   }
   return {
     hasTopic: (topic0) => selectTopicId.get(topic0) !== undefined,
-    clearedSlots: (number) => {
-      const keys = changedKeys.block(number)
-      return keys ? selectCleared.all({ number, ids: JSON.stringify(decodeAccountKeys(keys.accounts)) }) : []
-    },
+    clearedSlots,
     links: (from, to) => selectLinks.all(from, to).map(decodeLink),
     transactionHashes: ({ from, to }) => selectHashes.all(from, to),
     receipts: ({ from, to }) => selectReceipts.all(from, to).map(decodeReceipt),
@@ -181,6 +160,32 @@ export function createExportRows(db: Database): ExportRows {
               ids: JSON.stringify(ids),
             },
           ),
+  }
+}
+
+function createClearedSlots(db: Database): ExportRows['clearedSlots'] {
+  // An account's row has another incarnation than the one before when its storage was cleared in between.
+  const previous = newestRow('account', 'incarnation', 'address_id = h.address_id AND block_number < h.block_number')
+  const changedKeys = createChangedKeysReader(db)
+  const changed = accountsInBlock(
+    (from) => `SELECT h.address_id, a.address, h.incarnation, (${previous}) AS previous
+       FROM ${from} JOIN addresses a ON a.id = h.address_id`,
+  )
+  const slotsBefore = fromBoth(
+    'storage',
+    (table) => `SELECT c.address_id, c.address, s.slot, s.value, s.block_number
+       FROM cleared c CROSS JOIN ${table} s ON s.address_id = c.address_id AND s.incarnation = c.previous
+       WHERE s.block_number < @number`,
+  )
+  const selectCleared = db.prepare<[object], { address: Uint8Array; slot: Uint8Array }>(
+    `WITH cleared AS MATERIALIZED (SELECT * FROM (${changed}) WHERE previous <> incarnation)
+     SELECT address, slot FROM (
+       SELECT address, slot, value, max(block_number) FROM (${slotsBefore}) GROUP BY address_id, slot)
+     WHERE length(value) > 0`,
+  )
+  return (number) => {
+    const keys = changedKeys.block(number)
+    return keys ? selectCleared.all({ number, ids: JSON.stringify(decodeAccountKeys(keys.accounts)) }) : []
   }
 }
 

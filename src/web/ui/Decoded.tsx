@@ -43,7 +43,7 @@ export function LogCard({ log }: { log: Log | DecodedLog }) {
 }
 
 /** Topics and data words. */
-export function RawLog({ log }: { log: Log }) {
+function RawLog({ log }: { log: Log }) {
   return (
     <dl class="words">
       {log.topics.map((topic, i) => (

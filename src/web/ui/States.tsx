@@ -3,7 +3,7 @@ import type { CallFailed } from '../client/rpc.js'
 import type { Request } from '../client/useRequest.js'
 
 /** Shows that something is loading. */
-export function Loading({ what }: { what: string }) {
+function Loading({ what }: { what: string }) {
   return (
     <p class="state" role="status">
       <span class="spinner" aria-hidden="true" /> Loading {what} …

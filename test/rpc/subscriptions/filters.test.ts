@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { formatData } from '../../../src/lib/hex.js'
-import { createFilters } from '../../../src/rpc/subscriptions/filters.js'
+import { Filters } from '../../../src/rpc/subscriptions/filters.js'
 import { DEFAULT_SUBSCRIPTION_LIMITS, type SubscriptionLimits } from '../../../src/rpc/subscriptions/limits.js'
 import { ListenerMemory } from '../../../src/rpc/subscriptions/listenerMemory.js'
 import {
@@ -192,7 +192,7 @@ test('filters are limited in number and memory, and expire when no client polls 
   const registry: SubscriptionRegistry = createSubscriptionRegistry()
   let nowMs = 0
   const memory = new ListenerMemory(limits)
-  const filters = createFilters(registry, {
+  const filters = new Filters(registry, {
     limits,
     memory,
     mark: () => EVERYTHING,

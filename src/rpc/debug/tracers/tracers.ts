@@ -129,7 +129,7 @@ function startPrestate(options: PrestateOptions, execution: Execution): RunningT
 }
 
 /** The first call, with the gas of the whole transaction. */
-export function ofTransaction(root: TracedCall, { transaction }: Execution, { gasUsed }: Applied): TracedCall {
+function ofTransaction(root: TracedCall, { transaction }: Execution, { gasUsed }: Applied): TracedCall {
   return { ...root, gas: transaction.gasLimit, gasUsed }
 }
 
