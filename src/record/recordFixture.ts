@@ -201,7 +201,7 @@ async function findTouchedState(
   const known = await persist(() => knownAccounts(upstream, start.number, options), signal)
   const state = createFetchedState(fetcher, known)
   const { spec } = parseGenesis({ config, gasLimit: 0 })
-  if (!rulesAt(spec, start.number + 1, start.header.timestamp).has('byzantium')) {
+  if (!rulesAt(spec, start.number + 1, start.header.timestamp).eip658) {
     throw new UsageError(
       `block ${start.number + 1} is before Byzantium: its receipts have state roots, which need the whole state; record from ` +
         'block 0 on, with the genesis file (--genesis)',

@@ -1,7 +1,7 @@
 import { encodeBlock } from '../chain/eth/block.js'
+import { BEACON_ROOTS } from '../chain/eth/forks/cancun.js'
 import { type GenesisAccount, parseGenesis } from '../chain/eth/genesis.js'
 import type { Header } from '../chain/eth/types.js'
-import { BEACON_ROOTS } from '../evm/transition/system.js'
 import { bigIntToBytes, equalBytes, padLeft } from '../lib/bytes.js'
 import {
   fetchDevelopmentConfig,

@@ -1,4 +1,4 @@
-import type { Fork } from '../../src/chain/eth/forks.js'
+import { combineForks, FORK_DEFINITIONS, type Fork } from '../../src/chain/eth/forks/all.js'
 import { instructionsOf } from '../../src/evm/interpreter/opcodes/instructions.js'
 import { concatBytes } from '../../src/lib/bytes.js'
 import type { SeededRandom } from '../../test/support/random.js'
@@ -61,7 +61,7 @@ export function createPrograms(random: SeededRandom, options: ProgramOptions) {
 }
 
 function createStatements(random: SeededRandom, { has, known }: ProgramOptions) {
-  const instructions = instructionsOf(has)
+  const instructions = instructionsOf(combineForks(FORK_DEFINITIONS.filter(({ name }) => has(name))))
   const plain: number[] = []
   for (let op = 1; op < 0x100; op++) {
     const isControl = op === 0x56 || op === 0x57 || op === JUMPDEST || (op >= 0x60 && op < 0xa0) || op >= 0xf0

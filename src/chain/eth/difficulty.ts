@@ -12,7 +12,7 @@ export function nextDifficulty(parent: Header, number: number, timestamp: bigint
   const step = parent.difficulty / 2048n
   let difficulty = parent.difficulty + step * BigInt(adjustment(parent, timestamp, rules))
   if (difficulty < MIN_DIFFICULTY) difficulty = MIN_DIFFICULTY
-  const period = Math.floor(Math.max(0, number - bombDelay(rules)) / BOMB_PERIOD) - 2
+  const period = Math.floor(Math.max(0, number - rules.bombDelay) / BOMB_PERIOD) - 2
   if (period >= 0) difficulty += 1n << BigInt(period)
   // Frontier bounds the sum as well; from Homestead on the bomb is added after the bound.
   return difficulty
@@ -21,21 +21,10 @@ export function nextDifficulty(parent: Header, number: number, timestamp: bigint
 function adjustment(parent: Header, timestamp: bigint, rules: Rules): number {
   // Rounded beyond 2^53, where the bound of -99 has long been reached.
   const elapsed = Number(timestamp - parent.timestamp)
-  if (rules.has('byzantium')) {
+  if (rules.difficulty === 'byzantium') {
     const hasUncles = !equalBytes(parent.unclesHash, EMPTY_UNCLES_HASH)
     return Math.max((hasUncles ? 2 : 1) - Math.floor(elapsed / 9), -99)
   }
-  if (rules.has('homestead')) return Math.max(1 - Math.floor(elapsed / 10), -99)
+  if (rules.difficulty === 'homestead') return Math.max(1 - Math.floor(elapsed / 10), -99)
   return elapsed < 13 ? 1 : -1
-}
-
-/** Number of blocks by which the bomb is delayed. */
-function bombDelay(rules: Rules): number {
-  if (rules.has('grayGlacier')) return 11_400_000
-  if (rules.has('arrowGlacier')) return 10_700_000
-  if (rules.has('london')) return 9_700_000
-  if (rules.has('muirGlacier')) return 9_000_000
-  if (rules.has('constantinople')) return 5_000_000
-  if (rules.has('byzantium')) return 3_000_000
-  return 0
 }

@@ -43,10 +43,7 @@ export function nextExcessBlobGas(parent: Header, rules: Rules): bigint {
   const used = parent.blobGasUsed ?? 0n
   const target = BigInt(rules.blobs.target) * GAS_PER_BLOB
   if (excess + used < target) return 0n
-  if (
-    rules.has('osaka') &&
-    BLOB_BASE_COST * (parent.baseFeePerGas ?? 0n) > GAS_PER_BLOB * blobBaseFeeOf(excess, rules)
-  ) {
+  if (rules.eip7918 && BLOB_BASE_COST * (parent.baseFeePerGas ?? 0n) > GAS_PER_BLOB * blobBaseFeeOf(excess, rules)) {
     const { target: blobs, max } = rules.blobs
     return max === 0 ? excess : excess + (used * BigInt(max - blobs)) / BigInt(max)
   }

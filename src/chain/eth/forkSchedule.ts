@@ -1,35 +1,12 @@
 import { CairnError } from '../../lib/errors.js'
 import { abbreviate } from '../../lib/hex.js'
-import { type ChainSpec, FORKS, type Fork } from './forks.js'
+import { ALL_FORKS, FORK_DEFINITIONS, FORKS, type Fork } from './forks/all.js'
+import type { ChainSpec } from './forks.js'
 
-/** Members of geth's `config` that name a fork. `eip155Block` stands for Spurious Dragon. */
-export const FORK_KEYS: readonly [key: string, fork: Fork][] = [
-  ['homesteadBlock', 'homestead'],
-  ['daoForkBlock', 'dao'],
-  ['eip150Block', 'tangerineWhistle'],
-  ['eip155Block', 'spuriousDragon'],
-  ['byzantiumBlock', 'byzantium'],
-  ['constantinopleBlock', 'constantinople'],
-  ['petersburgBlock', 'petersburg'],
-  ['constantinopleFixBlock', 'petersburg'],
-  ['istanbulBlock', 'istanbul'],
-  ['muirGlacierBlock', 'muirGlacier'],
-  ['berlinBlock', 'berlin'],
-  ['londonBlock', 'london'],
-  ['arrowGlacierBlock', 'arrowGlacier'],
-  ['grayGlacierBlock', 'grayGlacier'],
-  ['shanghaiTime', 'shanghai'],
-  ['cancunTime', 'cancun'],
-  ['pragueTime', 'prague'],
-  ['osakaTime', 'osaka'],
-  ['bpo1Time', 'bpo1'],
-  ['bpo2Time', 'bpo2'],
-  ['bpo3Time', 'bpo3'],
-  ['bpo4Time', 'bpo4'],
-  ['bpo5Time', 'bpo5'],
-  ['amsterdamTime', 'amsterdam'],
-  ['bogotaTime', 'bogota'],
-]
+/** Members of geth's `config` that activate a fork. */
+export const FORK_KEYS: readonly (readonly [key: string, fork: Fork])[] = FORK_DEFINITIONS.flatMap(
+  ({ name, keys = [] }) => keys.map((key) => [key, name] as const),
+)
 
 /** Members of `config` that look like forks: another name of Spurious Dragon, and one without rules. */
 const OTHER_KEYS = ['eip158Block', 'mergeNetsplitBlock']
@@ -51,19 +28,11 @@ export function requireKnownForks(config: { readonly [key: string]: unknown }): 
   }
 }
 
-/** Precompiles of the forks in FORKS: 1 to 17 and P256VERIFY. */
-const PRECOMPILES = new Set([...Array.from({ length: 17 }, (_, i) => BigInt(i + 1)), 0x100n])
+/** Precompiles of all forks. */
+const PRECOMPILES = new Set(ALL_FORKS.precompiles.map(([address]) => BigInt(address)))
 
-/** Names of system contracts in `eth_config` (EIP-7910) of the forks in FORKS. */
-const SYSTEM_CONTRACTS = new Set([
-  'BEACON_ROOTS_ADDRESS',
-  'BUILDER_DEPOSIT_CONTRACT_ADDRESS',
-  'BUILDER_EXIT_CONTRACT_ADDRESS',
-  'CONSOLIDATION_REQUEST_PREDEPLOY_ADDRESS',
-  'DEPOSIT_CONTRACT_ADDRESS',
-  'HISTORY_STORAGE_ADDRESS',
-  'WITHDRAWAL_REQUEST_PREDEPLOY_ADDRESS',
-])
+/** Names of system contracts in `eth_config` (EIP-7910) of all forks. */
+const SYSTEM_CONTRACTS = new Set(ALL_FORKS.systemContracts.map(([name]) => name))
 
 /** Rejects a result of `eth_config` (EIP-7910) whose current, next or last fork has a precompile or a system contract
  *  that Cairn does not know. @throws UnknownFork naming the member */
@@ -91,7 +60,7 @@ function isPrecompile(address: unknown): boolean {
 }
 
 /** Forks that are activated by time. */
-export const TIME_FORKS: readonly Fork[] = FORKS.slice(FORKS.indexOf('shanghai'))
+export const TIME_FORKS: readonly Fork[] = FORK_KEYS.filter(([key]) => key.endsWith('Time')).map(([, fork]) => fork)
 
 /** Fork times, Unix seconds, that override those of a chain; null: never. */
 export type ForkTimes = { readonly [K in Fork]?: number | null }

@@ -1,41 +1,8 @@
-/** Hard forks in order, named as in geth's genesis file. BPO forks (EIP-7892) change only blob parameters. */
-export const FORKS = [
-  'frontier',
-  'homestead',
-  'dao',
-  'tangerineWhistle',
-  'spuriousDragon',
-  'byzantium',
-  'constantinople',
-  'petersburg',
-  'istanbul',
-  'muirGlacier',
-  'berlin',
-  'london',
-  'arrowGlacier',
-  'grayGlacier',
-  'paris',
-  'shanghai',
-  'cancun',
-  'prague',
-  'osaka',
-  'bpo1',
-  'bpo2',
-  'bpo3',
-  'bpo4',
-  'bpo5',
-  'amsterdam',
-  // A fork of geth's development chain, which omits Amsterdam: it has only Amsterdam's instructions and gas prices.
-  'bogota',
-] as const
-export type Fork = (typeof FORKS)[number]
+export { FORKS, type Fork } from './forks/all.js'
+export type { BlobSchedule } from './forks/fork.js'
 
-/** Blob parameters of a fork (EIP-7840): `target` and `max` are counts of blobs. */
-export interface BlobSchedule {
-  target: number
-  max: number
-  baseFeeUpdateFraction: bigint
-}
+import { combineForks, FORK_DEFINITIONS, FORKS, type Fork, type ForkRules } from './forks/all.js'
+import type { BlobSchedule } from './forks/fork.js'
 
 /** Activation of a fork: at block `block`, or at time `timestamp` (Unix seconds). */
 export interface ForkActivation {
@@ -81,10 +48,10 @@ export function commitsToState({ isDevelopment, hasPartialState }: ChainSpec, bl
   return !hasPartialState && (!isDevelopment || blockNumber > 0)
 }
 
-/** The active fork of a block. */
-export interface Rules {
+/** What holds in a block: its active fork and what the forks up to it have added. */
+export interface Rules extends ForkRules {
   fork: Fork
-  /** True when the active fork is `fork` or a later one. False for Amsterdam at Bogota if the chain omits Amsterdam. */
+  /** True when the active fork is `fork` or a later one. False for one that the chain omits (Amsterdam at Bogota). */
   has(fork: Fork): boolean
   /** Blob parameters in force; undefined before Cancun. */
   blobs?: BlobSchedule
@@ -94,9 +61,20 @@ export interface Rules {
   omitsSystemCalls: boolean
 }
 
-const DEFAULT_BLOB_SCHEDULES: { [K in Fork]?: BlobSchedule } = {
-  cancun: { target: 3, max: 6, baseFeeUpdateFraction: 3338477n }, // EIP-4844
-  prague: { target: 6, max: 9, baseFeeUpdateFraction: 5007716n }, // EIP-7691
+const OPTIONAL = FORK_DEFINITIONS.filter(({ isOptional }) => isOptional).map(({ name }) => name)
+const FIRST_WITH_BLOBS = FORK_DEFINITIONS.findIndex(({ blobs }) => blobs !== undefined)
+
+/** Combined forks by the names of those that are active; kept, because rules are made for each block. */
+const combined = new Map<string, ForkRules>()
+
+function rulesOfForks(order: number, omitted: readonly Fork[]): ForkRules {
+  const key = `${order} ${omitted}`
+  let found = combined.get(key)
+  if (found === undefined) {
+    found = combineForks(FORK_DEFINITIONS.slice(0, order + 1).filter(({ name }) => !omitted.includes(name)))
+    combined.set(key, found)
+  }
+  return found
 }
 
 /** The rules of a block by number and time. If the chain names no merge block, the merge happens at the first block
@@ -105,12 +83,12 @@ const DEFAULT_BLOB_SCHEDULES: { [K in Fork]?: BlobSchedule } = {
 export function rulesAt(spec: ChainSpec, number: number, timestamp: bigint, parentTotalDifficulty?: bigint): Rules {
   let fork: Fork = 'frontier'
   let order = 0
-  let omitsAmsterdam = true
+  const omitted = OPTIONAL.slice()
   for (const activation of spec.activations) {
     const active =
       activation.timestamp !== undefined ? timestamp >= activation.timestamp : number >= (activation.block ?? 0)
     const position = FORKS.indexOf(activation.fork)
-    if (active && activation.fork === 'amsterdam') omitsAmsterdam = false
+    if (active && omitted.includes(activation.fork)) omitted.splice(omitted.indexOf(activation.fork), 1)
     if (active && position > order) {
       fork = activation.fork
       order = position
@@ -128,12 +106,13 @@ export function rulesAt(spec: ChainSpec, number: number, timestamp: bigint, pare
     order = paris
   }
   let blobs: BlobSchedule | undefined
-  for (let i = FORKS.indexOf('cancun'); i <= order; i++) {
-    blobs = spec.blobSchedules[FORKS[i]] ?? DEFAULT_BLOB_SCHEDULES[FORKS[i]] ?? blobs
+  for (let i = FIRST_WITH_BLOBS; i <= order; i++) {
+    blobs = spec.blobSchedules[FORKS[i]] ?? FORK_DEFINITIONS[i].blobs ?? blobs
   }
   return {
+    ...rulesOfForks(order, omitted),
     fork,
-    has: (other) => order >= FORKS.indexOf(other) && !(omitsAmsterdam && other === 'amsterdam'),
+    has: (other) => order >= FORKS.indexOf(other) && !omitted.includes(other),
     blobs,
     isProofOfStake: order >= paris,
     omitsSystemCalls: spec.omitsSystemCalls === true,
@@ -146,6 +125,6 @@ export function rulesOfInvented(spec: ChainSpec, number: number, timestamp: bigi
   const isOfWork = ({ fork, timestamp: time }: ForkActivation) => time === undefined && fork !== 'paris'
   const work = { ...spec, activations: spec.activations.filter(isOfWork), terminalTotalDifficulty: undefined }
   const byNumber = rulesAt(work, number, timestamp)
-  if (!isProofOfStake || !byNumber.has('london')) return byNumber
+  if (!isProofOfStake || !byNumber.eip1559) return byNumber
   return rulesAt({ ...spec, terminalTotalDifficulty: 0n }, number, timestamp, 0n)
 }

@@ -3,8 +3,9 @@ import { type ChainConfig, Holesky, Hoodi, Mainnet, Sepolia } from '@ethereumjs/
 import { bytesToBigInt, EMPTY_BYTES, padLeft } from '../../lib/bytes.js'
 import { CairnError } from '../../lib/errors.js'
 import { abbreviate, formatData, parseHex } from '../../lib/hex.js'
-import { EMPTY_ACCESS_LIST_HASH, EMPTY_REQUESTS_HASH, EMPTY_UNCLES_HASH } from './emptyHashes.js'
+import { EMPTY_UNCLES_HASH } from './emptyHashes.js'
 import { FORK_KEYS } from './forkSchedule.js'
+import { FORK_DEFINITIONS } from './forks/all.js'
 import { type BlobSchedule, type ChainSpec, FORKS, type Fork, type ForkActivation, rulesAt } from './forks.js'
 import { EMPTY_TRIE_ROOT } from './trie.js'
 import type { Header } from './types.js'
@@ -76,9 +77,6 @@ export function builtInGenesis(network: Network): Genesis {
 const NETSPLIT = 'mergeNetsplitBlock'
 const PACKAGE_FORKS: { [name: string]: Fork | undefined } = { chainstart: 'frontier', [NETSPLIT]: undefined }
 
-// Not in the package; as in geth 1.17.10. Hoodi's is in no release of a client: --fork sets it.
-const AMSTERDAM_TIMES: { [K in Network]?: bigint } = { sepolia: 1_791_294_816n }
-
 function specOfPackageChain(network: Network, config: ChainConfig): ChainSpec {
   const activations: ForkActivation[] = []
   for (const { name, block, timestamp } of config.hardforks) {
@@ -87,8 +85,10 @@ function specOfPackageChain(network: Network, config: ChainConfig): ChainSpec {
     if (timestamp !== undefined) activations.push({ fork, timestamp: BigInt(timestamp) })
     else if (block !== null) activations.push({ fork, block })
   }
-  const amsterdam = AMSTERDAM_TIMES[network]
-  if (amsterdam !== undefined) activations.push({ fork: 'amsterdam', timestamp: amsterdam })
+  for (const { name: fork, networkTimes } of FORK_DEFINITIONS) {
+    const timestamp = networkTimes?.[network]
+    if (timestamp !== undefined) activations.push({ fork, timestamp })
+  }
   return {
     name: network,
     chainId: BigInt(config.chainId),
@@ -213,8 +213,6 @@ function readBlobSchedules(value: unknown): { [K in Fork]?: BlobSchedule } {
   return out
 }
 
-const INITIAL_BASE_FEE = 1_000_000_000n // EIP-1559
-
 function genesisHeader(spec: ChainSpec, file: Json): Header {
   const timestamp = readUint(file.timestamp ?? 0, 'timestamp', 64)
   const difficulty = readUint(file.difficulty ?? 0, 'difficulty', 256)
@@ -242,18 +240,12 @@ function genesisHeader(spec: ChainSpec, file: Json): Header {
     mixHash: optionalBytes('mixHash', 32),
     nonce: file.nonce === undefined ? new Uint8Array(8) : readNonce(file.nonce),
   }
-  if (rules.has('london')) header.baseFeePerGas = optionalUint('baseFeePerGas', INITIAL_BASE_FEE, 256)
-  if (rules.has('shanghai')) header.withdrawalsRoot = EMPTY_TRIE_ROOT
-  if (rules.has('cancun')) {
-    header.blobGasUsed = optionalUint('blobGasUsed', 0n, 64)
-    header.excessBlobGas = optionalUint('excessBlobGas', 0n, 64)
-    header.parentBeaconBlockRoot = optionalBytes('parentBeaconBlockRoot', 32)
-  }
-  if (rules.has('prague')) header.requestsHash = EMPTY_REQUESTS_HASH
-  if (rules.has('amsterdam')) {
-    header.blockAccessListHash = EMPTY_ACCESS_LIST_HASH
-    header.slotNumber = optionalUint('slotNumber', 0n, 64)
-  }
+  const values = rules.headerFields.map(({ name, type, bytes, empty, inGenesis }) => {
+    if (!inGenesis) return [name, empty]
+    const value = type === 'uint' ? optionalUint(name, empty as bigint, 8 * bytes) : optionalBytes(name, bytes)
+    return [name, value]
+  })
+  Object.assign(header, Object.fromEntries(values))
   return header
 }
 

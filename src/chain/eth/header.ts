@@ -1,5 +1,6 @@
 import { RLP } from '@ethereumjs/rlp'
 import { keccak256 } from '../crypto.js'
+import { ALL_FORKS } from './forks/all.js'
 import {
   asBytes,
   asFixed,
@@ -13,7 +14,7 @@ import {
 } from './rlp.js'
 import type { Header } from './types.js'
 
-/** A header of any fork, from its RLP or its decoded list of 15 to 23 fields (Yellow Paper, section 4.4.3; EIP-1559,
+/** A header of any fork, from its RLP or its decoded list of 15 or more fields (Yellow Paper, section 4.4.3; EIP-1559,
  *  4895, 4844, 4788, 7685, 7928, 7843). Which fields a fork must have is checked in sync/validate/header.
  *  @throws DecodeError naming the field under `path`. */
 export function decodeHeader(input: Uint8Array | RlpItem, path = 'header'): Header {
@@ -24,10 +25,12 @@ export function decodeHeader(input: Uint8Array | RlpItem, path = 'header'): Head
   }
 }
 
+const FIRST_FIELDS = 15 // of Frontier
+const LATER_FIELDS = ALL_FORKS.headerFields
+
 function readHeader(item: RlpItem): Header {
-  const fields = asList(item, '', 15, 23)
-  const count = fields.length
-  return {
+  const fields = asList(item, '', FIRST_FIELDS, FIRST_FIELDS + LATER_FIELDS.length)
+  const header: Header = {
     parentHash: asFixed(fields[0], 32, 'parentHash'),
     unclesHash: asFixed(fields[1], 32, 'unclesHash'),
     miner: asFixed(fields[2], 20, 'miner'),
@@ -43,30 +46,20 @@ function readHeader(item: RlpItem): Header {
     extraData: asBytes(fields[12], 'extraData'),
     mixHash: asFixed(fields[13], 32, 'mixHash'),
     nonce: asFixed(fields[14], 8, 'nonce'),
-    baseFeePerGas: count > 15 ? asUint(fields[15], 32, 'baseFeePerGas') : undefined,
-    withdrawalsRoot: count > 16 ? asFixed(fields[16], 32, 'withdrawalsRoot') : undefined,
-    blobGasUsed: count > 17 ? asUint(fields[17], 8, 'blobGasUsed') : undefined,
-    excessBlobGas: count > 18 ? asUint(fields[18], 8, 'excessBlobGas') : undefined,
-    parentBeaconBlockRoot: count > 19 ? asFixed(fields[19], 32, 'parentBeaconBlockRoot') : undefined,
-    requestsHash: count > 20 ? asFixed(fields[20], 32, 'requestsHash') : undefined,
-    blockAccessListHash: count > 21 ? asFixed(fields[21], 32, 'blockAccessListHash') : undefined,
-    slotNumber: count > 22 ? asUint(fields[22], 8, 'slotNumber') : undefined,
   }
+  const later: { [name: string]: Uint8Array | bigint | undefined } = {}
+  for (const [i, { name, type, bytes }] of LATER_FIELDS.entries()) {
+    const field = fields[FIRST_FIELDS + i]
+    if (field !== undefined) later[name] = type === 'uint' ? asUint(field, bytes, name) : asFixed(field, bytes, name)
+    else later[name] = undefined
+  }
+  return Object.assign(header, later)
 }
 
 /** The fields of the header in their order: the 15 of Frontier and the later ones that it has.
  *  @throws RangeError when a later field is present and an earlier one is missing. */
 export function headerFields(header: Header): Exclude<RlpInput, readonly RlpInput[]>[] {
-  const later = [
-    header.baseFeePerGas,
-    header.withdrawalsRoot,
-    header.blobGasUsed,
-    header.excessBlobGas,
-    header.parentBeaconBlockRoot,
-    header.requestsHash,
-    header.blockAccessListHash,
-    header.slotNumber,
-  ]
+  const later = LATER_FIELDS.map(({ name }) => header[name])
   while (later.length > 0 && later[later.length - 1] === undefined) later.pop()
   if (later.includes(undefined)) throw new RangeError(`header ${header.number} lacks a field before one that it has`)
   return [

@@ -1,5 +1,3 @@
-import type { Fork } from './forks.js'
-
 /** Gas of one transaction from Osaka on (EIP-7825). */
 export const MAX_TRANSACTION_GAS = 2n ** 24n
 
@@ -13,6 +11,3 @@ export const MAX_NONCE = 2n ** 64n - 1n
 export function nextNonce(nonce: bigint): bigint {
   return nonce === MAX_NONCE ? 0n : nonce + 1n
 }
-
-/** The first fork with transactions of each type: EIP-2930, 1559, 4844, 7702. */
-export const TYPE_FORKS: readonly Fork[] = ['frontier', 'berlin', 'london', 'cancun', 'prague']

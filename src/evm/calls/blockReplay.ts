@@ -126,7 +126,7 @@ export function createBlockReplay(parts: BlockReplayParts): { accessList: BlockR
         },
       })
       // Before Byzantium each transaction has a root, and a later transaction may set what an earlier one deletes.
-      const accesses = journal.accesses(rules.has('byzantium'))
+      const accesses = journal.accesses(rules.eip658)
       const headers: Uint8Array[] = []
       for (let number = oldest; number < blockNumber; number++) headers.push(encodeHeader(requireBlock(number).header))
       const keys = accesses.flatMap(({ address, slots }) => [address, ...slots.map(({ slot }) => slot)])

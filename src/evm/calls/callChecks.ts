@@ -6,7 +6,6 @@ import type { Header } from '../../chain/eth/types.js'
 import { CallFailed, CallRefused, type CallRule } from '../errors.js'
 import type { Code } from '../interpreter/code.js'
 import { INIT_CODE_TOO_LARGE } from '../interpreter/failures.js'
-import { maxInitCodeSize } from '../interpreter/rules.js'
 import { intrinsicGas } from '../transition/intrinsicGas.js'
 import { type CallRequest, requireMembersTogether } from './callRequest.js'
 
@@ -68,7 +67,7 @@ export function requireCallTerms(planned: PlannedCall, balanceOf: (address: Uint
  *  @throws CallRefused */
 export function requireTransactionGas(gasLimit: bigint, { intrinsic, floor }: CallTerms, rules: Rules): void {
   const least = intrinsic > floor ? intrinsic : floor
-  if (!rules.has('amsterdam') || least <= MAX_TRANSACTION_GAS) return
+  if (!rules.eip8037Full || least <= MAX_TRANSACTION_GAS) return
   throw new CallRefused('other', `intrinsic gas too high: have ${least}, at most ${MAX_TRANSACTION_GAS}`, gasLimit)
 }
 
@@ -76,11 +75,11 @@ export function requireTransactionGas(gasLimit: bigint, { intrinsic, floor }: Ca
  *  a delegation (EIP-3607, EIP-7702). @throws CallRefused in geth's words */
 export function requireSigned(planned: PlannedCall, code: Code): void {
   const { gasLimit, header, rules } = planned
-  if (rules.has('osaka') && !rules.has('amsterdam') && gasLimit > MAX_TRANSACTION_GAS) {
+  if (rules.eip7825 && gasLimit > MAX_TRANSACTION_GAS) {
     refuse(planned, 'other', `transaction gas limit too high (cap: ${MAX_TRANSACTION_GAS}, tx: ${gasLimit})`)
   }
   if (gasLimit > header.gasLimit) refuse(planned, 'other', 'gas limit reached')
-  if (code.length > 0 && !(rules.has('prague') && code.delegation !== undefined)) {
+  if (code.length > 0 && !(rules.delegations && code.delegation !== undefined)) {
     refuse(planned, 'other', `sender not an eoa: address ${senderOf(planned)}, len(code): ${code.length}`)
   }
 }
@@ -114,10 +113,10 @@ function requireTypeOfFork(planned: PlannedCall): void {
   const { request, rules } = planned
   const refuseType = (type: string) =>
     refuse(planned, 'other', `transaction type not supported: ${type} tx (sender ${senderOf(planned)})`)
-  if (request.accessList !== undefined && !rules.has('berlin')) refuseType('access list')
+  if (request.accessList !== undefined && rules.maxTransactionType < 1) refuseType('access list')
   const hasBlobs = request.maxFeePerBlobGas !== undefined || request.blobVersionedHashes !== undefined
-  if (hasBlobs && !rules.has('cancun')) refuseType('blob')
-  if (request.authorizationList !== undefined && !rules.has('prague')) refuseType('setcode')
+  if (hasBlobs && !rules.eip4844) refuseType('blob')
+  if (request.authorizationList !== undefined && !rules.delegations) refuseType('setcode')
 }
 
 /** The most the call offers per gas, in wei. EIP-1559 fees are ignored before London. */
@@ -139,7 +138,7 @@ function effectivePrice(planned: PlannedCall): bigint {
   const tip = request.gasPrice ?? request.maxPriorityFeePerGas ?? 0n
   const price = tip + baseFee < cap ? tip + baseFee : cap
   // An overridden base fee before London is not checked.
-  if (!rules.has('london')) return price
+  if (!rules.eip1559) return price
   if (cap === 0n && tip === 0n && !planned.isValidated) return 0n
   if (cap < tip) {
     refuse(
@@ -164,7 +163,7 @@ function requireBlobs(planned: PlannedCall): void {
   const { blobVersionedHashes: hashes } = planned.request
   if (hashes === undefined) return
   if (hashes.length === 0) refuse(planned, 'other', 'blob transaction missing blob hashes')
-  if (planned.rules.has('osaka') && hashes.length > MAX_TRANSACTION_BLOBS)
+  if (planned.rules.eip7594 && hashes.length > MAX_TRANSACTION_BLOBS)
     refuse(planned, 'other', 'blob transaction has too many blobs')
   const wrong = hashes.findIndex((hash) => hash[0] !== BLOB_HASH_VERSION)
   if (wrong >= 0) refuse(planned, 'other', `blob ${wrong} has invalid hash version`)
@@ -176,7 +175,7 @@ function blobFeeCap({ maxFeePerBlobGas, blobVersionedHashes }: CallRequest): big
 }
 
 function blobGas({ request: { blobVersionedHashes }, rules }: Pick<PlannedCall, 'request' | 'rules'>): bigint {
-  if (blobVersionedHashes === undefined || !rules.has('cancun')) return 0n
+  if (blobVersionedHashes === undefined || !rules.eip4844) return 0n
   return BigInt(blobVersionedHashes.length) * GAS_PER_BLOB
 }
 
@@ -220,7 +219,7 @@ function requireFunds(planned: PlannedCall, balanceOf: (address: Uint8Array) => 
 function requireInitCodeSize(planned: PlannedCall): void {
   const { to, data } = planned.request
   if (to !== undefined || data === undefined) return
-  const most = maxInitCodeSize(planned.rules)
+  const most = planned.rules.maxInitCodeSize
   if (data.length > most)
     refuse(planned, 'init code size', `${INIT_CODE_TOO_LARGE}: code size ${data.length} limit ${most}`)
 }

@@ -85,7 +85,7 @@ const LEAST_GAS = 21_000n
 
 /** Gas of a call that runs no code: from Amsterdam on it depends on recipient and value. */
 function plainTransferGas({ rules }: CallContext, request: CallRequest): bigint {
-  return rules.has('amsterdam') ? intrinsicGas(request, rules).gas : LEAST_GAS
+  return rules.eip2780 ? intrinsicGas(request, rules).gas : LEAST_GAS
 }
 
 /** The highest gas limit to try: the caps, the rules of transactions, and the sender's funds. */
@@ -93,7 +93,7 @@ function highestGas(context: CallContext, request: CallRequest, limits: CallLimi
   const { header, rules } = context
   let high = request.gas !== undefined && request.gas >= LEAST_GAS ? request.gas : header.gasLimit
   // EIP-8037: more gas is of use for state.
-  if (rules.has('osaka') && !rules.has('amsterdam') && high > MAX_TRANSACTION_GAS) high = MAX_TRANSACTION_GAS
+  if (rules.eip7825 && high > MAX_TRANSACTION_GAS) high = MAX_TRANSACTION_GAS
   const price = feeCapOf(request, header)
   if (price > 0n) {
     const affordable = availableWei(context, request) / price

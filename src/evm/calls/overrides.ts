@@ -81,9 +81,9 @@ export function overrideBlock(
 function fitHeader(header: Header, rules: Rules): Header {
   return {
     ...header,
-    baseFeePerGas: rules.has('london') ? (header.baseFeePerGas ?? 0n) : undefined,
-    excessBlobGas: rules.has('cancun') ? (header.excessBlobGas ?? 0n) : undefined,
-    slotNumber: rules.has('amsterdam') ? (header.slotNumber ?? 0n) : undefined,
+    baseFeePerGas: rules.eip1559 ? (header.baseFeePerGas ?? 0n) : undefined,
+    excessBlobGas: rules.eip4844 ? (header.excessBlobGas ?? 0n) : undefined,
+    slotNumber: rules.eip7843 ? (header.slotNumber ?? 0n) : undefined,
   }
 }
 

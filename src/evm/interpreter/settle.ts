@@ -27,7 +27,7 @@ function storeCode(machine: Machine, frame: Frame): boolean {
   const { rules, state, memory } = machine
   const { outputOffset, outputLength: length } = frame
   const isTooLarge = length > rules.maxCodeSize
-  if (rules.london && length > 0 && memory[outputOffset] === 0xef) frame.failure = INVALID_CODE
+  if (rules.eip3541 && length > 0 && memory[outputOffset] === 0xef) frame.failure = INVALID_CODE
   else if (isTooLarge && rules.eip8037Full) frame.failure = codeTooLarge(length, rules.maxCodeSize)
   else {
     let gas = frame.gas - rules.codeByteGas * length - rules.codeWordGas * Math.ceil(length / 32)
@@ -43,7 +43,7 @@ function storeCode(machine: Machine, frame: Frame): boolean {
     }
     frame.failure = CODE_STORE_OUT_OF_GAS
     // Before Homestead the account was left without code and the creation succeeded.
-    if (!rules.homestead) {
+    if (!rules.eip2) {
       frame.outputLength = 0
       return true
     }

@@ -93,7 +93,7 @@ async function executeBlock(job: Job): Promise<ExecutedBlock> {
   }
   if (!rules.isProofOfStake && spec.ethash) await payRewards(overlay, block, rules)
   let requestsHash: Uint8Array | undefined
-  if (rules.has('prague')) {
+  if (rules.eip7685) {
     const logs = receipts.flatMap((receipt) => receipt.logs)
     requestsHash = await collectRequests(context, logs, { rules, spec })
   }
@@ -142,7 +142,7 @@ function toReceipt(transaction: Transaction, result: RunTxResult, header: Header
   const blob = transaction.type === 3
   return {
     type: transaction.type,
-    ...(rules.has('byzantium')
+    ...(rules.eip658
       ? { status: result.execResult.exceptionError === undefined ? 1 : 0 }
       : { root: (result.receipt as { stateRoot: Uint8Array }).stateRoot }),
     cumulativeGasUsed: cumulativeBlockGasUsed,
@@ -173,7 +173,7 @@ async function credit(overlay: Overlay, address: Uint8Array, amountWei: bigint, 
 /** Miner and uncle rewards (Yellow Paper, 11.3; EIP-649, EIP-1234). */
 async function payRewards(overlay: Overlay, { header, uncles }: Block, rules: Rules): Promise<void> {
   const ether = 1_000_000_000_000_000_000n
-  const reward = (rules.has('constantinople') ? 2n : rules.has('byzantium') ? 3n : 5n) * ether
+  const reward = rules.blockReward * ether
   for (const uncle of uncles) {
     await credit(overlay, uncle.miner, (reward * BigInt(8 - (header.number - uncle.number))) / 8n, false)
   }

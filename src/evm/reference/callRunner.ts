@@ -132,7 +132,7 @@ function settle(
   rules: Rules,
 ): CallOutcome {
   const spent = intrinsic + result.executionGasUsed
-  const most = spent / (rules.has('london') ? 5n : 2n) // EIP-3529
+  const most = spent / rules.refundQuotient // EIP-3529
   const refund = result.gasRefund ?? 0n
   const gasRefunded = result.exceptionError ? 0n : refund < most ? refund : most
   const gasUsed = spent - gasRefunded
@@ -146,13 +146,13 @@ function settle(
 
 /** Addresses and slots that are warm from the start (EIP-2929, 2930, 3651). */
 function warmUp(machine: ReferenceMachine, request: CallRequest, from: Uint8Array, header: Header, rules: Rules): void {
-  if (!rules.has('berlin')) return
+  if (!rules.eip2929) return
   const { journal, precompiles } = machine.evm
   for (const address of precompiles.keys()) journal.addAlwaysWarmAddress(address)
   const warm = (address: Uint8Array) => journal.addAlwaysWarmAddress(hexOf(address))
   warm(from)
   if (request.to) warm(request.to)
-  if (rules.has('shanghai')) warm(header.miner)
+  if (rules.warmCoinbase) warm(header.miner)
   for (const { address, storageKeys } of request.accessList ?? []) {
     warm(address)
     for (const key of storageKeys) journal.addAlwaysWarmSlot(hexOf(address), hexOf(key))

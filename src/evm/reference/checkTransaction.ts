@@ -22,7 +22,7 @@ export async function checkTransaction(
 
 /** EIP-7702: an account whose code is a delegation may send transactions. */
 async function isDelegated(overlay: Overlay, address: Address, rules: Rules): Promise<boolean> {
-  if (!rules.has('prague')) return false
+  if (!rules.delegations) return false
   const code = await overlay.getCode(address)
   return code.length === 23 && code[0] === 0xef && code[1] === 0x01 && code[2] === 0x00
 }

@@ -4,11 +4,8 @@ import type { Header, Log } from '../../chain/eth/types.js'
 import { messageOf } from '../../lib/errors.js'
 import { formatData } from '../../lib/hex.js'
 import {
-  BEACON_ROOTS,
-  HISTORY_STORAGE,
   hashRequests,
   readDeposits,
-  requestContracts,
   SYSTEM_ADDRESS,
   SYSTEM_CALL_GAS,
   SYSTEM_CALL_STATE_GAS,
@@ -28,8 +25,7 @@ interface SystemCallSite {
  *  Without code at their address they do nothing; a development chain may omit them. */
 export async function callBeforeTransactions(context: SystemCallSite, header: Header, rules: Rules): Promise<void> {
   if (rules.omitsSystemCalls) return
-  if (rules.has('cancun')) await callSystemContract(context, BEACON_ROOTS, header.parentBeaconBlockRoot!)
-  if (rules.has('prague')) await callSystemContract(context, HISTORY_STORAGE, header.parentHash)
+  for (const { address, input } of rules.systemCalls) await callSystemContract(context, address, header[input]!)
 }
 
 /** The requests hash of the block (EIP-7685), 32 bytes: deposits from the logs (EIP-6110), then the output of the
@@ -42,7 +38,7 @@ export async function collectRequests(
 ): Promise<Uint8Array> {
   const deposits = readDeposits(logs, spec.depositContract)
   const requests = [deposits]
-  for (const address of requestContracts(rules)) requests.push(await requireSystemCall(context, address, spec))
+  for (const address of rules.requestContracts) requests.push(await requireSystemCall(context, address, spec))
   return hashRequests(requests)
 }
 

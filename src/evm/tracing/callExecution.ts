@@ -44,7 +44,7 @@ export function callExecution(place: CallPlace, request: CallRequest, terms: Run
     // Transactions get unused gas back and pay for the rest; calls that only show their output need not.
     if (gasPrice > 0n) {
       const coinbase = journal.account(header.miner)
-      const tip = gasPrice - (rules.has('london') ? header.baseFeePerGas! : 0n)
+      const tip = gasPrice - (rules.eip1559 ? header.baseFeePerGas! : 0n)
       journal.setBalance(sender, sender.balance + (gasLimit - outcome.gasUsed) * gasPrice)
       journal.setBalance(coinbase, coinbase.balance + outcome.gasUsed * (tip > 0n ? tip : 0n))
     }

@@ -1,7 +1,7 @@
 import type { Frame } from '../interpreter/frame.js'
 import type { Hooks, SteppedMachine } from '../interpreter/hooks.js'
 import type { MemoryMeter } from '../interpreter/memoryMeter.js'
-import { instructionsOf } from '../interpreter/opcodes/instructions.js'
+import { OF_ALL_FORKS } from '../interpreter/opcodes/instructions.js'
 import { LIMBS, toIndex, wordToBigInt } from '../interpreter/words/words.js'
 
 /** The effect of an instruction. */
@@ -36,10 +36,7 @@ export interface CodeRecorder {
   root(): CodeTrace | undefined
 }
 
-const PUSHES: readonly number[] = Array.from(
-  instructionsOf(() => true),
-  (instruction) => instruction?.pushes ?? 0,
-)
+const PUSHES: readonly number[] = OF_ALL_FORKS.map((instruction) => instruction?.pushes ?? 0)
 
 /** Where an instruction writes memory: positions of offset and length on the stack, from the top; or a fixed length. */
 const WRITES = new Map<number, { offset: number; length?: number; bytes?: number }>([

@@ -44,7 +44,7 @@ export function runBlock(
   const environment = blockEnvironment(header, rules, { chainId, blockHash: context.blockHash })
   const inner: TransactionContext = { machine, journal, rules, header, chainId, environment }
   if (isDaoFork(spec, header)) moveDaoBalances(journal)
-  const recorder = journal.recordAccesses(rules.has('amsterdam'))
+  const recorder = journal.recordAccesses(rules.eip7928)
   callSystemBefore(inner, header, rules)
   const receipts: Receipt[] = []
   const transactionGas: BlockGas[] = []
@@ -63,7 +63,7 @@ export function runBlock(
     transactionGas.push(applied.blockGas)
     used.execution += applied.blockGas.execution
     used.state += applied.blockGas.state
-    const root = rules.has('byzantium') ? undefined : context.roots.now()
+    const root = rules.eip658 ? undefined : context.roots.now()
     const logsBloom = context.bloomOf(applied.logs)
     receipts.push(receiptOf(transaction, applied, { header, rules, gasUsed, root, logsBloom }))
   }
@@ -77,7 +77,7 @@ export function runBlock(
   }
   journal.endTransaction(false)
   let requestsHash: Uint8Array | undefined
-  if (rules.has('prague')) {
+  if (rules.eip7685) {
     requestsHash = requestsOf(
       inner,
       receipts.flatMap((receipt) => receipt.logs),
@@ -151,7 +151,7 @@ export interface BlockReward {
 /** Rewards of the block and of its uncles, in their order (Yellow Paper, 11.3; EIP-649, EIP-1234). */
 export function rewardsOf(header: Header, uncles: readonly Header[], rules: Rules): BlockReward[] {
   const ether = 1_000_000_000_000_000_000n
-  const reward = (rules.has('constantinople') ? 2n : rules.has('byzantium') ? 3n : 5n) * ether
+  const reward = rules.blockReward * ether
   const forUncles = uncles.map(({ miner, number }) => ({
     kind: 'uncle' as const,
     author: miner,

@@ -88,7 +88,7 @@ export function createExecutorOver(engine: BlockEngine, backing: NewestState, ro
       return rootNow()
     },
     execute: (block, rules, hashState = true) => {
-      hashes = hashState || !rules.has('byzantium')
+      hashes = hashState || !rules.eip658
       const atEnd = () => {
         if (hashes) return rootNow()
         root.note(engine.takeTouched())

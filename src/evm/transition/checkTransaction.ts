@@ -57,7 +57,7 @@ function checkRoom(
   const available = header.gasLimit - used.execution
   const forState = header.gasLimit - used.state
   if (gasLimit <= available && gasLimit <= forState) return undefined
-  const hasStateGas = rules.has('amsterdam')
+  const hasStateGas = rules.eip8037Full
   const execution = hasStateGas && gasLimit > MAX_TRANSACTION_GAS ? MAX_TRANSACTION_GAS : gasLimit
   if (execution > available) {
     return {

@@ -18,16 +18,15 @@ export function intrinsicGas(request: IntrinsicRequest, rules: Rules): Intrinsic
   let nonZero = 0
   for (let i = 0; i < data.length; i++) nonZero += data[i] === 0 ? 0 : 1
   const zero = data.length - nonZero
-  if (rules.has('amsterdam')) return amsterdamGas(request, zero, nonZero)
-  const perNonZero = rules.has('istanbul') ? 16 : 68
-  let gas = 21_000 + zero * 4 + nonZero * perNonZero
+  if (rules.eip2780) return amsterdamGas(request, zero, nonZero)
+  let gas = 21_000 + zero * 4 + nonZero * rules.nonZeroByteGas
   if (request.to === undefined) {
-    if (rules.has('homestead')) gas += 32_000
-    if (rules.has('shanghai')) gas += 2 * Math.ceil(data.length / 32)
+    gas += rules.creationGas + rules.initCodeWordGas * Math.ceil(data.length / 32)
   }
   for (const { storageKeys } of request.accessList ?? []) gas += 2400 + 1900 * storageKeys.length
   gas += 25_000 * (request.authorizationList?.length ?? 0)
-  const floor = rules.has('prague') ? 21_000 + 10 * (zero + 4 * nonZero) : 0
+  const { floorByteGas } = rules
+  const floor = floorByteGas === 0 ? 0 : 21_000 + floorByteGas * (zero + 4 * nonZero)
   return { gas: BigInt(gas), floor: BigInt(floor) }
 }
 

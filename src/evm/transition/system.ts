@@ -1,5 +1,4 @@
 import { sha256 } from 'ethereum-cryptography/sha256.js'
-import type { Rules } from '../../chain/eth/forks.js'
 import type { Log } from '../../chain/eth/types.js'
 import { bytesToBigInt, concatBytes, equalBytes } from '../../lib/bytes.js'
 import { CairnError } from '../../lib/errors.js'
@@ -10,24 +9,6 @@ export class SystemCallFailed extends CairnError {}
 
 /** 20 bytes. */
 export const SYSTEM_ADDRESS = parseHex('0xfffffffffffffffffffffffffffffffffffffffe') // EIP-4788
-/** 20 bytes. */
-export const BEACON_ROOTS = parseHex('0x000f3df6d732807ef1319fb7b8bb8522d0beac02') // EIP-4788
-/** 20 bytes. */
-export const HISTORY_STORAGE = parseHex('0x0000f90827f1c53a10cb7a02335b175320002935') // EIP-2935
-/** 20 bytes. */
-export const WITHDRAWAL_REQUESTS = parseHex('0x00000961ef480eb55e80d19ad83579a64c007002') // EIP-7002
-/** 20 bytes. */
-export const CONSOLIDATION_REQUESTS = parseHex('0x0000bbddc7ce488642fb579f8b00f3a590007251') // EIP-7251
-/** 20 bytes. */
-export const BUILDER_DEPOSIT_REQUESTS = parseHex('0x0000bff46984e3725691fa540a8c7589300d8282') // EIP-8282
-/** 20 bytes. */
-export const BUILDER_EXIT_REQUESTS = parseHex('0x000064d678505ad48f8ccb093bc65613800e8282') // EIP-8282
-/** Contracts called for requests at the end of a block, ordered by request type, from 1 on. */
-export function requestContracts(rules: Rules): readonly Uint8Array[] {
-  const contracts = [WITHDRAWAL_REQUESTS, CONSOLIDATION_REQUESTS]
-  return rules.has('amsterdam') ? [...contracts, BUILDER_DEPOSIT_REQUESTS, BUILDER_EXIT_REQUESTS] : contracts
-}
-
 /** EIP-4788. */
 export const SYSTEM_CALL_GAS = 30_000_000n
 /** Additional state gas of a system call, for 16 slots (EIP-8037). */

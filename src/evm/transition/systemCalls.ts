@@ -6,11 +6,8 @@ import { withTransaction } from '../interpreter/environment.js'
 import { type Outcome, runMessage } from '../interpreter/run.js'
 import { beginStateGas } from '../interpreter/stateGas.js'
 import {
-  BEACON_ROOTS,
-  HISTORY_STORAGE,
   hashRequests,
   readDeposits,
-  requestContracts,
   SYSTEM_ADDRESS,
   SYSTEM_CALL_GAS,
   SYSTEM_CALL_STATE_GAS,
@@ -22,8 +19,7 @@ import type { TransactionContext } from './transactionContext.js'
  *  Without code at their address they do nothing; a development chain may omit them. */
 export function callSystemBefore(context: TransactionContext, header: Header, rules: Rules): void {
   if (rules.omitsSystemCalls) return
-  if (rules.has('cancun')) callSystemContract(context, BEACON_ROOTS, header.parentBeaconBlockRoot!)
-  if (rules.has('prague')) callSystemContract(context, HISTORY_STORAGE, header.parentHash)
+  for (const { address, input } of rules.systemCalls) callSystemContract(context, address, header[input]!)
 }
 
 /** The requests hash of the block (EIP-7685), 32 bytes: deposits from the logs (EIP-6110), then the output of the
@@ -33,7 +29,7 @@ export function requestsOf(context: TransactionContext, logs: readonly Log[], sp
   const deposits = readDeposits(logs, spec.depositContract)
   return hashRequests([
     deposits,
-    ...requestContracts(context.rules).map((address) => requireSystemCall(context, address, spec)),
+    ...context.rules.requestContracts.map((address) => requireSystemCall(context, address, spec)),
   ])
 }
 

@@ -190,7 +190,7 @@ function check(context: TransactionContext, sender: Account, transaction: Transa
     {
       nonce: sender.nonce,
       balance: sender.balance,
-      hasCode: code.length > 0 && !(rules.has('prague') && code.delegation !== undefined),
+      hasCode: code.length > 0 && !(rules.delegations && code.delegation !== undefined),
     },
     transaction,
     { header, rules, used },
@@ -226,7 +226,7 @@ export function settleGas(
   { gasLimit, gasLeft, floor }: { gasLimit: bigint; gasLeft: bigint; floor: bigint },
 ): { gasUsed: bigint; gasRefunded: bigint } {
   const spent = gasLimit - gasLeft
-  const most = spent / (rules.has('london') ? 5n : 2n)
+  const most = spent / rules.refundQuotient
   const refund = BigInt(journal.refund)
   const gasRefunded = refund < most ? refund : most
   const gasUsed = spent - gasRefunded

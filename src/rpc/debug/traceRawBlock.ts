@@ -1,7 +1,6 @@
 import { decodeBlock } from '../../chain/eth/block.js'
-import { type Fork, type Rules, rulesAt } from '../../chain/eth/forks.js'
+import { type Rules, rulesAt } from '../../chain/eth/forks.js'
 import { DecodeError } from '../../chain/eth/rlp.js'
-import { TYPE_FORKS } from '../../chain/eth/transactionLimits.js'
 import type { Block, Header, Transaction } from '../../chain/eth/types.js'
 import { TransactionRefused } from '../../evm/transition/transaction.js'
 import { formatData } from '../../lib/hex.js'
@@ -66,18 +65,17 @@ function requireParent(chain: ChainReader, { number, parentHash }: Header): Stor
   throw new RpcError(SERVER_ERROR, `block ${formatData(parentHash)} not found`)
 }
 
-const HEADER_FIELDS: readonly [Fork, keyof Header][] = [
-  ['london', 'baseFeePerGas'],
-  ['cancun', 'excessBlobGas'],
-  ['cancun', 'parentBeaconBlockRoot'],
-  ['amsterdam', 'slotNumber'],
+const EXECUTED_FIELDS: readonly (keyof Header)[] = [
+  'baseFeePerGas',
+  'excessBlobGas',
+  'parentBeaconBlockRoot',
+  'slotNumber',
 ]
 
 /** Refuses what the executor does not expect, because stored blocks were checked on import. */
 function requireExecutable({ header, transactions }: Block, rules: Rules, chainId: bigint): void {
-  for (const [fork, field] of HEADER_FIELDS) {
-    if (rules.has(fork) && header[field] === undefined) throw refusal(`header: ${field} is missing in ${rules.fork}`)
-  }
+  const missing = rules.headerFields.find(({ name }) => EXECUTED_FIELDS.includes(name) && header[name] === undefined)
+  if (missing !== undefined) throw refusal(`header: ${missing.name} is missing in ${rules.fork}`)
   for (const [index, transaction] of transactions.entries()) {
     const reason = faultOf(transaction, rules, chainId)
     if (reason !== undefined) throw refusal(`transactions[${index}]: ${reason}`)
@@ -86,7 +84,7 @@ function requireExecutable({ header, transactions }: Block, rules: Rules, chainI
 
 function faultOf(transaction: Transaction, rules: Rules, chainId: bigint): string | undefined {
   const { type, to, blobVersionedHashes, authorizationList } = transaction
-  if (!rules.has(TYPE_FORKS[type])) return `transaction type not supported: type ${type} at ${rules.fork}`
+  if (type > rules.maxTransactionType) return `transaction type not supported: type ${type} at ${rules.fork}`
   const own = transaction.chainId
   if (own !== undefined && own !== chainId) return `invalid chain id for signer: have ${own} want ${chainId}`
   if (!to && (blobVersionedHashes || authorizationList)) return `a transaction of type ${type} cannot create a contract`

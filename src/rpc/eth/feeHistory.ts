@@ -106,7 +106,7 @@ function feesOfBlock(chain: ChainReader, block: StoredBlock): FeeRow {
     blobBaseFee: 0n,
     gasUsedRatio: Number(header.gasUsed) / Number(header.gasLimit),
     blobGasUsedRatio: 0,
-    nextBaseFee: nextRules.has('london') ? nextBaseFee(header) : 0n,
+    nextBaseFee: nextRules.eip1559 ? nextBaseFee(header) : 0n,
     nextBlobBaseFee: 0n,
   }
   if (header.excessBlobGas !== undefined && rules.blobs) {

@@ -1,5 +1,4 @@
 import { encodeTransaction, transactionHash } from '../../chain/eth/transaction.js'
-import { TYPE_FORKS } from '../../chain/eth/transactionLimits.js'
 import type { Transaction, TransactionType } from '../../chain/eth/types.js'
 import type { CallRequest } from '../../evm/calls/callRequest.js'
 import { EMPTY_BYTES } from '../../lib/bytes.js'
@@ -80,7 +79,7 @@ export const fillTransaction = defineMethod({
     const fees = fillFees(context, request, head)
     requireParts(request)
     const type = typeOf({ ...request, ...fees })
-    if (!chain.rulesOf(head).has(TYPE_FORKS[type])) refuse(`${TYPE_NOT_SUPPORTED}: type ${type}`)
+    if (type > chain.rulesOf(head).maxTransactionType) refuse(`${TYPE_NOT_SUPPORTED}: type ${type}`)
     const { nonce = context.state.nonce(request.from ?? ZERO_ADDRESS, head.header.number), gas, ...rest } = request
     // As in geth, the estimate uses the fees that were sent, not those that are filled in.
     const gasLimit = gas ?? evm.estimateGas(rest, head.header.number, limits, deadline)

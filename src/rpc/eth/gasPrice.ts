@@ -43,7 +43,7 @@ export const baseFee = defineMethod({
     if (head === undefined) return null
     const { header, totalDifficulty } = head
     const rules = rulesAt(chain.spec(), header.number + 1, header.timestamp, totalDifficulty)
-    return rules.has('london') ? formatQuantity(nextBaseFee(header)) : null
+    return rules.eip1559 ? formatQuantity(nextBaseFee(header)) : null
   },
 })
 

@@ -1,4 +1,4 @@
-import { EMPTY_ACCESS_LIST_HASH, EMPTY_REQUESTS_HASH, EMPTY_UNCLES_HASH } from '../../chain/eth/emptyHashes.js'
+import { EMPTY_UNCLES_HASH } from '../../chain/eth/emptyHashes.js'
 import { nextBaseFee, nextExcessBlobGas } from '../../chain/eth/fees.js'
 import { type ChainSpec, rulesAt } from '../../chain/eth/forks.js'
 import { EMPTY_TRIE_ROOT } from '../../chain/eth/trie.js'
@@ -56,17 +56,9 @@ function buildPendingBlock(
     mixHash: new Uint8Array(32),
     nonce: new Uint8Array(8),
   }
-  if (rules.has('london')) header.baseFeePerGas = nextBaseFee(parent)
-  if (rules.has('shanghai')) header.withdrawalsRoot = EMPTY_TRIE_ROOT
-  if (rules.has('cancun')) {
-    header.blobGasUsed = 0n
-    header.excessBlobGas = nextExcessBlobGas(parent, rules)
-    header.parentBeaconBlockRoot = new Uint8Array(32)
-  }
-  if (rules.has('prague')) header.requestsHash = EMPTY_REQUESTS_HASH
-  if (rules.has('amsterdam')) {
-    header.blockAccessListHash = EMPTY_ACCESS_LIST_HASH
-    header.slotNumber = (parent.slotNumber ?? 0n) + 1n
-  }
+  Object.assign(header, Object.fromEntries(rules.headerFields.map(({ name, empty }) => [name, empty])))
+  if (rules.eip1559) header.baseFeePerGas = nextBaseFee(parent)
+  if (rules.eip4844) header.excessBlobGas = nextExcessBlobGas(parent, rules)
+  if (rules.eip7843) header.slotNumber = (parent.slotNumber ?? 0n) + 1n
   return { header, totalDifficulty: head.totalDifficulty + difficulty }
 }

@@ -1,18 +1,11 @@
 import { keccak256 } from '../../chain/crypto.js'
 import { requireKnownContracts, requireKnownForks } from '../../chain/eth/forkSchedule.js'
+import { ALL_FORKS } from '../../chain/eth/forks/all.js'
 import { FORKS, type Fork } from '../../chain/eth/forks.js'
 import { type GenesisAccount, parseGenesis } from '../../chain/eth/genesis.js'
 import { hashHeader } from '../../chain/eth/header.js'
 import { EMPTY_TRIE_ROOT } from '../../chain/eth/trie.js'
 import type { Header } from '../../chain/eth/types.js'
-import {
-  BEACON_ROOTS,
-  BUILDER_DEPOSIT_REQUESTS,
-  BUILDER_EXIT_REQUESTS,
-  CONSOLIDATION_REQUESTS,
-  HISTORY_STORAGE,
-  WITHDRAWAL_REQUESTS,
-} from '../../evm/transition/system.js'
 import { equalBytes } from '../../lib/bytes.js'
 import { messageOf, UsageError } from '../../lib/errors.js'
 import { formatData, formatQuantity } from '../../lib/hex.js'
@@ -187,8 +180,7 @@ function usualAddresses(): string[] {
   const precompiles = Array.from({ length: PRECOMPILES }, (_, i) => i + 1)
   return [
     ...[...precompiles, 0x100].map((number) => `0x${number.toString(16).padStart(40, '0')}`),
-    ...[BEACON_ROOTS, HISTORY_STORAGE, WITHDRAWAL_REQUESTS, CONSOLIDATION_REQUESTS].map(formatData),
-    ...[BUILDER_DEPOSIT_REQUESTS, BUILDER_EXIT_REQUESTS].map(formatData),
+    ...ALL_FORKS.systemContracts.flatMap(([, address]) => (address ? formatData(address) : [])),
     CREATE2_DEPLOYER,
   ]
 }

@@ -145,7 +145,7 @@ async function executeAndCompare(
   const { header } = block
   const executed = await execute(executor, block, rules, checksRoot)
   verifyReceipts(header, executed.receipts, { blockHash: block.hash, executedGas: executed.gasUsed })
-  if (rules.has('prague') && !equalBytes(executed.requestsHash!, header.requestsHash!)) {
+  if (rules.eip7685 && !equalBytes(executed.requestsHash!, header.requestsHash!)) {
     throw refusal(block, 'requests hash', formatData(executed.requestsHash!), formatData(header.requestsHash!))
   }
   const accessList = executed.blockAccessList && verifyAccessList(raw, executed.blockAccessList)

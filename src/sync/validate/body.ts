@@ -5,7 +5,6 @@ import { hasHighS } from '../../chain/eth/transaction.js'
 import { MAX_TRANSACTION_BLOBS, MAX_TRANSACTION_GAS } from '../../chain/eth/transactionLimits.js'
 import type { Block, Transaction } from '../../chain/eth/types.js'
 import { verifyBodyRoots } from '../../chain/eth/verifyRoots.js'
-import { maxInitCodeSize } from '../../evm/interpreter/rules.js'
 
 const MAX_BLOCK_SIZE = 8_388_608 // EIP-7934: 10 MiB minus a margin of 2 MiB
 
@@ -20,7 +19,7 @@ export function verifyBody(block: Block, rules: Rules, spec: ChainSpec): void {
 export function verifyBodyRules(block: Block, rules: Rules, spec: ChainSpec): void {
   const { header, transactions, uncles, withdrawals } = block
   const refuse = refuserOf(header.number, block.hash)
-  if (rules.has('osaka') && block.sizeBytes > MAX_BLOCK_SIZE)
+  if (rules.eip7934 && block.sizeBytes > MAX_BLOCK_SIZE)
     refuse('block size', `at most ${MAX_BLOCK_SIZE} bytes`, block.sizeBytes)
   if (rules.isProofOfStake && uncles.length > 0) refuse('uncles', 'none under proof of stake', uncles.length)
   // An invalid transaction is a better explanation than the differing root it causes.
@@ -31,29 +30,27 @@ export function verifyBodyRules(block: Block, rules: Rules, spec: ChainSpec): vo
     )
     blobs += transaction.blobVersionedHashes?.length ?? 0
   }
-  if ((withdrawals !== undefined) !== rules.has('shanghai')) {
-    refuse('withdrawals', rules.has('shanghai') ? 'a list' : 'none', withdrawals ? 'a list' : 'none')
+  if ((withdrawals !== undefined) !== rules.eip4895) {
+    refuse('withdrawals', rules.eip4895 ? 'a list' : 'none', withdrawals ? 'a list' : 'none')
   }
-  if (rules.has('cancun') && header.blobGasUsed !== BigInt(blobs) * GAS_PER_BLOB) {
+  if (rules.eip4844 && header.blobGasUsed !== BigInt(blobs) * GAS_PER_BLOB) {
     refuse('blob gas used', BigInt(blobs) * GAS_PER_BLOB, header.blobGasUsed)
   }
 }
 
-const TYPE_FORKS = ['frontier', 'berlin', 'london', 'cancun', 'prague'] as const
 const MAX_UINT64 = 2n ** 64n - 1n
 
 function verifyTransaction(transaction: Transaction, rules: Rules, spec: ChainSpec, refuse: Refuse): void {
   const { type, chainId, gasLimit, to, input } = transaction
-  if (!rules.has(TYPE_FORKS[type])) refuse('type', `one that ${rules.fork} knows`, type)
+  if (type > rules.maxTransactionType) refuse('type', `one that ${rules.fork} knows`, type)
   if (chainId !== undefined && chainId !== spec.chainId) refuse('chain id', spec.chainId, chainId)
-  if (chainId !== undefined && !rules.has('spuriousDragon'))
-    refuse('chain id', `none at ${rules.fork} (EIP-155)`, chainId)
-  if (rules.has('homestead') && hasHighS(transaction)) refuse('signature', 's in the lower half (EIP-2)', transaction.s)
+  if (chainId !== undefined && !rules.eip155) refuse('chain id', `none at ${rules.fork} (EIP-155)`, chainId)
+  if (rules.eip2 && hasHighS(transaction)) refuse('signature', 's in the lower half (EIP-2)', transaction.s)
   if (transaction.nonce >= MAX_UINT64) refuse('nonce', 'below 2^64 - 1 (EIP-2681)', transaction.nonce)
   if (gasLimit > MAX_UINT64) refuse('gas limit', 'at most 2^64 - 1', gasLimit)
-  if (rules.has('osaka') && !rules.has('amsterdam') && gasLimit > MAX_TRANSACTION_GAS)
+  if (rules.eip7825 && gasLimit > MAX_TRANSACTION_GAS)
     refuse('gas limit', `at most ${MAX_TRANSACTION_GAS} (EIP-7825)`, gasLimit)
-  const mostInitCode = maxInitCodeSize(rules)
+  const { maxInitCodeSize: mostInitCode } = rules
   if (to === undefined && input.length > mostInitCode) {
     refuse('init code', `at most ${mostInitCode} bytes (EIP-3860)`, input.length)
   }
@@ -66,7 +63,7 @@ function verifyTransaction(transaction: Transaction, rules: Rules, spec: ChainSp
 
 function verifyBlobs({ to, blobVersionedHashes = [] }: Transaction, rules: Rules, refuse: Refuse): void {
   if (to === undefined) refuse('to', 'an address (EIP-4844)', to)
-  const most = rules.has('osaka') ? MAX_TRANSACTION_BLOBS : rules.blobs!.max
+  const most = rules.eip7594 ? MAX_TRANSACTION_BLOBS : rules.blobs!.max
   if (blobVersionedHashes.length === 0 || blobVersionedHashes.length > most) {
     refuse('blobs', `1 to ${most}`, blobVersionedHashes.length)
   }

@@ -1,5 +1,7 @@
 import { nextDifficulty } from '../../chain/eth/difficulty.js'
 import { GAS_PER_BLOB, nextBaseFee, nextExcessBlobGas } from '../../chain/eth/fees.js'
+import { TIME_FORKS } from '../../chain/eth/forkSchedule.js'
+import { FORK_DEFINITIONS } from '../../chain/eth/forks/all.js'
 import type { ChainSpec, Fork, Rules } from '../../chain/eth/forks.js'
 import { hashHeader } from '../../chain/eth/header.js'
 import { type Refuse, refuserOf } from '../../chain/eth/invalidBlock.js'
@@ -62,7 +64,7 @@ const GAS_LIMIT_BOUND = 1024n
 function verifyGas(header: Header, parent: Header, rules: Rules, spec: ChainSpec, refuse: Refuse): void {
   const { gasLimit, gasUsed } = header
   // EIP-1559: the gas limit doubles at the fork, so that the old limit becomes the target.
-  const before = rules.has('london') && parent.baseFeePerGas === undefined ? parent.gasLimit * 2n : parent.gasLimit
+  const before = rules.eip1559 && parent.baseFeePerGas === undefined ? parent.gasLimit * 2n : parent.gasLimit
   const change = gasLimit > before ? gasLimit - before : before - gasLimit
   if (change >= before / GAS_LIMIT_BOUND && !spec.isDevelopment) {
     refuse('gas limit', `within ${before / GAS_LIMIT_BOUND} of ${before}`, gasLimit)
@@ -95,25 +97,19 @@ const hintAtTime = (fork: Fork) =>
   `if all blocks from here on are so, the time of ${fork} is wrong or missing: --fork ${fork}=TIME sets it`
 
 function verifyForkFields(header: Header, parent: Header, rules: Rules, spec: ChainSpec, refuse: Refuse): void {
-  const requirePresence = (name: string, value: unknown, fork: Fork) => {
-    const required = rules.has(fork)
-    if ((value !== undefined) === required) return
-    const hint = fork === 'london' ? undefined : hintAtTime(fork)
-    refuse(name, required ? `a value from ${rules.fork} on` : `none at ${rules.fork}`, value, hint)
+  for (const { name, headerFields = [] } of FORK_DEFINITIONS) {
+    const required = rules.has(name)
+    const hint = TIME_FORKS.includes(name) ? hintAtTime(name) : undefined
+    for (const { name: field, label } of headerFields) {
+      if ((header[field] !== undefined) === required) continue
+      refuse(label, required ? `a value from ${rules.fork} on` : `none at ${rules.fork}`, header[field], hint)
+    }
   }
-  requirePresence('base fee', header.baseFeePerGas, 'london')
-  requirePresence('withdrawals root', header.withdrawalsRoot, 'shanghai')
-  requirePresence('blob gas used', header.blobGasUsed, 'cancun')
-  requirePresence('excess blob gas', header.excessBlobGas, 'cancun')
-  requirePresence('parent beacon block root', header.parentBeaconBlockRoot, 'cancun')
-  requirePresence('requests hash', header.requestsHash, 'prague')
-  requirePresence('block access list hash', header.blockAccessListHash, 'amsterdam')
-  requirePresence('slot number', header.slotNumber, 'amsterdam')
-  if (rules.has('london') && !spec.isDevelopment) {
+  if (rules.eip1559 && !spec.isDevelopment) {
     const expected = nextBaseFee(parent)
     if (header.baseFeePerGas !== expected) refuse('base fee', expected, header.baseFeePerGas)
   }
-  if (rules.has('cancun')) {
+  if (rules.eip4844) {
     const most = BigInt(rules.blobs!.max) * GAS_PER_BLOB
     if (header.blobGasUsed! > most || header.blobGasUsed! % GAS_PER_BLOB !== 0n) {
       refuse('blob gas used', `a multiple of ${GAS_PER_BLOB}, at most ${most}`, header.blobGasUsed)

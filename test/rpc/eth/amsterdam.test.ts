@@ -1,12 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { keccak256 } from '../../../src/chain/crypto.js'
-import {
-  BUILDER_DEPOSIT_REQUESTS,
-  BUILDER_EXIT_REQUESTS,
-  CONSOLIDATION_REQUESTS,
-  WITHDRAWAL_REQUESTS,
-} from '../../../src/evm/transition/system.js'
+import { ALL_FORKS } from '../../../src/chain/eth/forks/all.js'
 import { formatData, parseHex } from '../../../src/lib/hex.js'
 import { silentLogger } from '../../../src/lib/logger.js'
 import { runMethod } from '../../../src/rpc/core/dispatch.js'
@@ -34,7 +29,7 @@ const CLEARER = '0x000000000000000000000000000000000000c1ea'
 const TRANSFERS = '0xfffffffffffffffffffffffffffffffffffffffe'
 
 const contract = (code: string) => ({ balance: '0x0', code })
-const system = [WITHDRAWAL_REQUESTS, CONSOLIDATION_REQUESTS, BUILDER_DEPOSIT_REQUESTS, BUILDER_EXIT_REQUESTS]
+const system = ALL_FORKS.requestContracts
 const genesis = createGenesis(
   {
     [formatData(ALICE.address)]: { balance: '0x3635c9adc5dea00000' },

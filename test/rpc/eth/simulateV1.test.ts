@@ -1,11 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
-import {
-  BUILDER_DEPOSIT_REQUESTS,
-  BUILDER_EXIT_REQUESTS,
-  CONSOLIDATION_REQUESTS,
-  WITHDRAWAL_REQUESTS,
-} from '../../../src/evm/transition/system.js'
+import { ALL_FORKS } from '../../../src/chain/eth/forks/all.js'
 import { formatData, formatQuantity } from '../../../src/lib/hex.js'
 import { silentLogger } from '../../../src/lib/logger.js'
 import { runMethod } from '../../../src/rpc/core/dispatch.js'
@@ -35,7 +30,7 @@ const word = (value: number | bigint) => `0x${value.toString(16).padStart(64, '0
 const datadir = temporaryDirectory({ after })
 const db = openForWriting(datadir)
 const requests = { balance: '0x0', code: formatData(REQUEST_RUNTIME) }
-const contracts = [WITHDRAWAL_REQUESTS, CONSOLIDATION_REQUESTS, BUILDER_DEPOSIT_REQUESTS, BUILDER_EXIT_REQUESTS]
+const contracts = ALL_FORKS.requestContracts
 const builder = await createChainBuilder(
   db,
   createGenesis(

@@ -1,11 +1,6 @@
 import assert from 'node:assert/strict'
+import { ALL_FORKS } from '../../../src/chain/eth/forks/all.js'
 import type { Receipt } from '../../../src/chain/eth/types.js'
-import {
-  BUILDER_DEPOSIT_REQUESTS,
-  BUILDER_EXIT_REQUESTS,
-  CONSOLIDATION_REQUESTS,
-  WITHDRAWAL_REQUESTS,
-} from '../../../src/evm/transition/system.js'
 import { formatData, formatQuantity, parseHex } from '../../../src/lib/hex.js'
 import type { RpcContext } from '../../../src/rpc/core/context.js'
 import { runMethod } from '../../../src/rpc/core/dispatch.js'
@@ -119,9 +114,7 @@ function logsOf({ logs = [], calls = [] }: CallTrace): NonNullable<CallTrace['lo
 }
 
 /** Contracts that a block calls after its transactions. */
-const SYSTEM = new Set(
-  [WITHDRAWAL_REQUESTS, CONSOLIDATION_REQUESTS, BUILDER_DEPOSIT_REQUESTS, BUILDER_EXIT_REQUESTS].map(formatData),
-)
+const SYSTEM = new Set(ALL_FORKS.requestContracts.map(formatData))
 
 const ZERO_WORD = `0x${'00'.repeat(32)}`
 

@@ -68,7 +68,7 @@ export function prepareCall(context: SimulatedContext, request: CallRequest): Pr
         intrinsic: terms.intrinsic,
         floor: terms.floor,
         price: terms.gasPrice,
-        tip: isFree ? 0n : terms.gasPrice - (rules.has('london') ? header.baseFeePerGas! : 0n),
+        tip: isFree ? 0n : terms.gasPrice - (rules.eip1559 ? header.baseFeePerGas! : 0n),
         blobPrice: blobPrice(planned, terms.gasPrice, sender.balance),
       },
     }

@@ -154,19 +154,19 @@ class SimulationRun {
     this.isProofOfStake = rules.isProofOfStake
     const header = this.draftHeader(planned, parent, rules)
     const context = this.begin(header, rules, planned)
-    const recorder = journal.recordAccesses(rules.has('amsterdam'))
+    const recorder = journal.recordAccesses(rules.eip7928)
     callSystemBefore(context, header, rules)
     const body = this.runCalls(context, planned, recorder)
     const { transactions, receipts, calls } = body
     if (recorder) recorder.index = calls.length + 1
-    const withdrawals = rules.has('shanghai') ? (planned.block.withdrawals ?? []) : undefined
+    const withdrawals = rules.eip4895 ? (planned.block.withdrawals ?? []) : undefined
     for (const { address, amountGwei } of withdrawals ?? []) credit(journal, address, amountGwei * 1_000_000_000n)
     journal.endTransaction(context.machine.rules.eip161)
     if (hasRewards(rules, spec)) {
       for (const { author, wei } of rewardsOf(header, [], rules)) credit(journal, author, wei)
     }
     journal.endTransaction(false)
-    if (rules.has('prague')) {
+    if (rules.eip7685) {
       const logs = receipts.flatMap((receipt) => receipt.logs)
       header.requestsHash = requestsOf(context, logs, spec)
     }
@@ -205,14 +205,14 @@ class SimulationRun {
       mixHash: ZERO_32,
       nonce: new Uint8Array(8),
     }
-    if (rules.has('london')) header.baseFeePerGas = isValidated ? nextBaseFee(before) : 0n
-    if (rules.has('cancun')) {
+    if (rules.eip1559) header.baseFeePerGas = isValidated ? nextBaseFee(before) : 0n
+    if (rules.eip4844) {
       header.blobGasUsed = 0n
       header.excessBlobGas = before.excessBlobGas === undefined ? 0n : nextExcessBlobGas(before, rules)
       header.parentBeaconBlockRoot = planned.block.parentBeaconBlockRoot ?? ZERO_32
     }
     // Absent if the parent has none, as in geth.
-    if (rules.has('amsterdam') && before.slotNumber !== undefined) header.slotNumber = before.slotNumber + 1n
+    if (rules.eip7843 && before.slotNumber !== undefined) header.slotNumber = before.slotNumber + 1n
     return overrideHeader(header, planned.block, rules.isProofOfStake)
   }
 
@@ -237,7 +237,7 @@ class SimulationRun {
     this.transfers.clear()
     machine.hooks = { log: (log) => this.numberLog(log) }
     // From Amsterdam on, the EVM logs transfers itself (EIP-7708).
-    if (simulation.tracesTransfers && !rules.has('amsterdam')) {
+    if (simulation.tracesTransfers && !rules.eip7708) {
       machine.onTransfer = (from, to, value) => {
         const log = transferLog(TRANSFER_LOG_ADDRESS, [from, to], value)
         this.transfers.add(log)
@@ -265,7 +265,7 @@ class SimulationRun {
       if (recorder) recorder.index = index + 1
       const { transaction, executed, terms: fees, isGasCapped } = prepareCall(context, request)
       const applied = executeTransaction(context, executed, fees)
-      journal.endTransaction(rules.has('spuriousDragon'), rules.has('amsterdam'))
+      journal.endTransaction(rules.eip161, rules.eip8246)
       gasUsed += applied.gasUsed
       used.execution += applied.blockGas.execution
       used.state += applied.blockGas.state
@@ -273,7 +273,7 @@ class SimulationRun {
       context.blockGasLeft = header.gasLimit - body.gasUsed
       context.gasLeft -= applied.gasUsed
       const logs = applied.logs.filter((log) => !this.transfers.has(log))
-      const root = rules.has('byzantium') ? undefined : trie.update(journal.takeTouched())
+      const root = rules.eip658 ? undefined : trie.update(journal.takeTouched())
       const receipt = receiptOf(
         transaction,
         { ...applied, logs },

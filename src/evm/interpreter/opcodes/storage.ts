@@ -1,7 +1,7 @@
+import type { StoragePrices } from '../../../chain/eth/forks/fork.js'
 import { OUT_OF_GAS, SENTRY_FAILED, WRITE_PROTECTION } from '../failures.js'
 import type { Frame } from '../frame.js'
 import { countWork, type Machine } from '../machine.js'
-import type { StoragePrices } from '../rules.js'
 import {
   CURRENT_IS_ORIGINAL,
   CURRENT_ZERO,

@@ -3,7 +3,7 @@ import { ACCOUNTS } from './accounts.js'
 import { ARITHMETIC } from './arithmetic.js'
 import { CONTEXT } from './context.js'
 import { FLOW } from './flow.js'
-import { instructionsOf } from './instructions.js'
+import { OF_ALL_FORKS } from './instructions.js'
 import { LOGS } from './log.js'
 import { MEMORY } from './memory.js'
 import { STACK } from './stack.js'
@@ -11,8 +11,6 @@ import type { Step, Steps } from './step.js'
 import { STORAGE } from './storage.js'
 
 const STEPS: Steps = { ...ARITHMETIC, ...CONTEXT, ...ACCOUNTS, ...MEMORY, ...STORAGE, ...FLOW, ...STACK, ...LOGS }
-
-const OF_ALL_FORKS = instructionsOf(() => true)
 
 /** Instructions by opcode. Undefined for calls and creations, which end a run of `runFrame`, and for unassigned
  *  opcodes. */

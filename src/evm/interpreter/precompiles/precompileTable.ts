@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
 import { ripemd160 } from 'ethereum-cryptography/ripemd160.js'
 import { keccak256, recoverPublicKey } from '../../../chain/crypto.js'
-import type { Fork, Rules } from '../../../chain/eth/forks.js'
+import type { Rules } from '../../../chain/eth/forks.js'
 import { createBlake2 } from './blake2.js'
 import { createModexp } from './modexp.js'
 import { fitted, type Precompile } from './precompile.js'
@@ -12,21 +12,21 @@ const wordsOf = (input: Uint8Array) => Math.ceil(input.length / 32)
 /** Precompiles of a fork by address, up to 0x100; undefined for other addresses. Curve precompiles come from
  *  `curves`. */
 export function createPrecompileTable(rules: Rules, curves: CurvePrecompiles): (Precompile | undefined)[] {
-  const has = (fork: Fork) => rules.has(fork)
-  const out: (Precompile | undefined)[] = new Array(0x101).fill(undefined)
-  out[1] = { gas: () => 3000, run: recoverAddress }
-  out[2] = { gas: (input) => 60 + 12 * wordsOf(input), run: (input) => hash('sha256', input, 'buffer') }
-  out[3] = { gas: (input) => 600 + 120 * wordsOf(input), run: hashRipemd }
-  out[4] = { gas: (input) => 15 + 3 * wordsOf(input), run: (input) => input }
-  if (has('byzantium')) {
-    const pricing = has('osaka') ? 7883 : has('berlin') ? 2565 : 198
-    out[5] = createModexp({ pricing, maxLength: has('osaka') ? 1024 : Number.MAX_SAFE_INTEGER })
-    Object.assign(out, curves.bn254(has('istanbul')))
+  const { modexpPricing, modexpMaxLength, eip1108 } = rules
+  const known: Precompiles = {
+    1: { gas: () => 3000, run: recoverAddress },
+    2: { gas: (input) => 60 + 12 * wordsOf(input), run: (input) => hash('sha256', input, 'buffer') },
+    3: { gas: (input) => 600 + 120 * wordsOf(input), run: hashRipemd },
+    4: { gas: (input) => 15 + 3 * wordsOf(input), run: (input) => input },
+    5: createModexp({ pricing: modexpPricing, maxLength: modexpMaxLength }),
+    ...curves.bn254(eip1108),
+    9: createBlake2(),
+    10: curves.pointEvaluation(),
+    ...curves.bls(),
+    256: curves.p256Verify(),
   }
-  if (has('istanbul')) out[9] = createBlake2()
-  if (has('cancun')) out[10] = curves.pointEvaluation()
-  if (has('prague')) Object.assign(out, curves.bls())
-  if (has('osaka')) out[0x100] = curves.p256Verify()
+  const out: (Precompile | undefined)[] = new Array(0x101).fill(undefined)
+  for (const [address] of rules.precompiles) out[address] = known[address]
   return out
 }
 

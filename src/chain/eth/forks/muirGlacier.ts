@@ -1,0 +1,7 @@
+import { defineFork } from './fork.js'
+
+/** EIP-2384. */
+export const muirGlacier = defineFork('muirGlacier', {
+  keys: ['muirGlacierBlock'],
+  parameters: { bombDelay: 9_000_000 },
+})
