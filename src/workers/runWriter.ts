@@ -6,7 +6,7 @@ import type { WriterReply, WriterRequest } from './spawn.js'
 export const STATUS_MS = 250
 
 /** The work of a thread that writes the chain. */
-export interface Writer<Status> {
+interface Writer<Status> {
   /** Resolves or rejects when the work has ended. Its failure is logged and part of the status. */
   run(): Promise<void>
   status(): Status

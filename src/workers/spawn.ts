@@ -100,7 +100,7 @@ export type WriterReply =
 export type WriterRequest = 'stop'
 
 /** A thread that writes the chain, replaced when it dies. */
-export interface WriterHandle {
+interface WriterHandle {
   /** Resolves when the thread reported that its work is over, or was closed. */
   readonly ended: Promise<void>
   /** Ends the thread when it has finished its current work. */

@@ -22,7 +22,7 @@ export type LeaderSessionRequest =
   | { readonly kind: 'stop' }
 
 /** Status of publishing. */
-export interface LeaderSessionStatus {
+interface LeaderSessionStatus {
   /** Epoch of the lease; 0 before this process holds it. */
   readonly epoch: number
   /** Sequence of the last acknowledged message; 0 before the first. */
@@ -45,7 +45,7 @@ export type LeaderSessionReply =
   | { readonly kind: 'ended'; readonly problem: string; readonly isLost: boolean }
 
 /** Why a leader session ended. */
-export interface LeaderSessionEnd {
+interface LeaderSessionEnd {
   readonly problem: string
   /** True when another process holds the lease, or may; false for a failure. */
   readonly isLost: boolean

@@ -11,7 +11,7 @@ export type BlockVerifierRequest = { block: EncodedBlock; senders: CheckedSender
 export type BlockVerifierReply = Uint8Array | null
 
 /** A thread that verifies the blocks of a replica ahead of its writer. */
-export interface BlockVerifier {
+interface BlockVerifier {
   readonly verify: VerifyElsewhere
   /** Ends the thread. Queued blocks are verified in the caller's thread on `take`. */
   close(): Promise<void>

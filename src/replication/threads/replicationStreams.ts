@@ -7,7 +7,7 @@ import { encodeFrame, encodeUnit, FRAME_FORMAT } from '../http/frames.js'
 import type { ReplicatedChain } from '../replicatedChain.js'
 
 /** A replica requests blocks starting at one whose parent is not stored. */
-export class BlockUnavailable extends CairnError {
+class BlockUnavailable extends CairnError {
   constructor(from: number, head: number | undefined) {
     const held = head === undefined ? 'no block is available' : `the newest block is ${head}`
     super(`from: blocks from ${from} on are not available, their parent is not available: ${held}`)
@@ -34,7 +34,7 @@ interface Stream {
 }
 
 /** The streams of replicas over one feed. */
-export interface ReplicationStreams {
+interface ReplicationStreams {
   open(id: number, start: StreamStart): void
   /** The client of the stream has received this many more bytes. */
   taken(id: number, bytes: number): void

@@ -11,7 +11,7 @@ export interface TrieHasherData {
 }
 
 /** A block to note; as in `DecodedBlock`. */
-export interface NotedBlock {
+interface NotedBlock {
   readonly blockNumber: number
   readonly encodedState: Uint8Array
 }

@@ -18,7 +18,7 @@ export type L2VerifierReply = { verdict: L2Verdict } | { failure: string }
 export class L2VerifierFailed extends CairnError {}
 
 /** Threads that recompute block hashes. */
-export interface L2Verifier {
+interface L2Verifier {
   /** Rejects with L2VerifierFailed. Blocks wait while all threads are busy. */
   verify: L2VerifyFunction
   /** Starts a thread ahead of the first block. */

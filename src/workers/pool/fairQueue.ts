@@ -1,5 +1,5 @@
 /** Waiting requests by client. Clients take turns; a client's requests keep their order. */
-export interface FairQueue<J extends { readonly client: unknown }> {
+interface FairQueue<J extends { readonly client: unknown }> {
   /** Number of waiting requests. */
   size(): number
   /** Number of clients with waiting requests. */

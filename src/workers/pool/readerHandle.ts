@@ -84,7 +84,7 @@ export interface JobFlow {
 }
 
 /** Events of a reader thread. */
-export interface ReaderEvents<J extends Job> {
+interface ReaderEvents<J extends Job> {
   onReady(): void
   onOutcome(job: J, outcome: RpcOutcome): void
   /** Called when a part of a long result arrived. `onOutcome` follows with the last part, or an error. */

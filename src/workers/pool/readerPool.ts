@@ -47,7 +47,7 @@ export function defaultThreads(): number {
 }
 
 /** Options of a pool. */
-export interface ReaderPoolOptions
+interface ReaderPoolOptions
   extends Omit<ReaderData, 'loadEvm' | 'warmLogs' | 'awaited' | 'niceness' | 'claims' | 'flow'> {
   readonly scanThreads: number
   readonly evmThreads: number
