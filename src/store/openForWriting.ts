@@ -54,7 +54,7 @@ function openWriter(datadir: string): Database {
     db.pragma('journal_mode = WAL')
     // NORMAL in WAL mode: a power cut may lose the last transactions, never corrupt; kill -9 loses nothing committed.
     db.pragma('synchronous = NORMAL')
-    // Fewer checkpoints than the default 1,000 pages: measured better on bulk loads (docs/architecture.md).
+    // Fewer checkpoints than the default 1,000 pages: measured better on bulk loads.
     db.pragma('wal_autocheckpoint = 16000')
     // A log that a burst or a long reader let grow is truncated to this size when it restarts.
     db.pragma(`journal_size_limit = ${LOG_LIMIT_BYTES}`)

@@ -14,7 +14,7 @@ export const QUICK_NICENESS = 4
 export const HELPER_NICENESS = 5
 
 /** Niceness of threads whose work the writing thread can wait for. On two cores, it would otherwise wait for a core
- *  for a sixth of the time while it catches up (docs/benchmarks.md). */
+ *  for a sixth of the time while it catches up. */
 export const BACKGROUND_NICENESS = READER_NICENESS
 
 /** Lowers the priority of the calling thread below the main thread's, where the system has thread priorities (Linux,
