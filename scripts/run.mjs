@@ -1,4 +1,4 @@
-// `node scripts/run.mjs NAME [ARGUMENT...]`: installs, builds, and runs NAME.ts of bench/ or tools/, for example bench/logs.
+// `node scripts/run.mjs NAME [ARGUMENT...]`: installs, builds, and runs NAME.ts of bench/ or tools/, for example bench/logs/index.
 import { join } from 'node:path'
 import { ensureBuilt, ensureInstalled, ensureTestsBuilt, ROOT, run } from './ensure.mjs'
 

@@ -4,8 +4,8 @@ import type { GenesisAccount } from '../../src/chain/eth/genesis.js'
 import { bigIntToFixedBytes, bytesToBigInt } from '../../src/lib/bytes.js'
 import { formatData, formatQuantity } from '../../src/lib/hex.js'
 import { spawnProgram } from '../../test/support/cairn.js'
-import { makeCall, openClient } from '../client.js'
-import { requirePeerPackage } from '../peers.js'
+import { makeCall, openClient } from '../lib/client.js'
+import { requireAnvil } from '../lib/peers.js'
 
 /** An anvil that holds accounts. */
 export interface AnvilServer {
@@ -24,9 +24,8 @@ export async function startAnvilWith(accounts: Iterable<GenesisAccount>, directo
 
 /** Starts anvil with a genesis in geth's format, by the rules of Cancun; it mines on demand. @throws Error as above */
 export async function startAnvilFrom(genesis: string, args: readonly string[]): Promise<AnvilServer> {
-  const program = join(requirePeerPackage('@foundry-rs/anvil-linux-amd64'), 'bin', 'anvil')
   const fixed = ['--init', genesis, '--port', '0', '--no-mining', '--hardfork', 'cancun']
-  const { child, ended, waitFor } = spawnProgram(program, [...fixed, ...args])
+  const { child, ended, waitFor } = spawnProgram(requireAnvil(), [...fixed, ...args])
   const stop = async () => {
     child.kill('SIGKILL')
     await ended

@@ -37,6 +37,12 @@ const CONNECTIONS = [1, 16]
 // Variants whose answers over HTTP are compared each time that they are asked.
 const CHECKED = 4
 
+/** All calls, and the version of anvil where it was asked. */
+export interface CallRun {
+  calls: CallFigures[]
+  anvilVersion?: string
+}
+
 export interface CallOptions {
   datadir: string
   directory: string
@@ -47,7 +53,7 @@ export interface CallOptions {
 }
 
 /** Measures calls at the head of the database of `datadir`: by each engine in a process of its own, then over HTTP. */
-export async function measureCalls(options: CallOptions): Promise<{ calls: CallFigures[]; anvilVersion?: string }> {
+export async function measureCalls(options: CallOptions): Promise<CallRun> {
   const { datadir, names, seconds, http, anvil } = options
   const inProcess = {} as { [engine in EngineName]: CallsResult[] }
   for (const engine of ENGINES) {

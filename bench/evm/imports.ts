@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { packagePath } from '../../src/store/open.js'
 import { sharedPath } from '../../test/support/shared.js'
-import { startProcess } from '../process.js'
+import { startProcess } from '../lib/process.js'
 import { BUSY_KINDS, type BusyKind, makeBusyChain } from './busyChain.js'
 import {
   type ChainFile,
@@ -48,11 +48,17 @@ export interface ImportFigures extends ImportResult {
   evmReference: ImportOutcome
 }
 
+/** All imports, and the names of those whose file is not there. */
+export interface ImportRun {
+  imports: ImportFigures[]
+  leftOut: string[]
+}
+
 /** Imports each chain by each engine in a process of its own. What is not there is left out and named. */
 export async function measureImports(
   names: readonly string[],
   { seconds, blocks, directory }: { seconds: number; blocks: number; directory: string },
-): Promise<{ imports: ImportFigures[]; leftOut: string[] }> {
+): Promise<ImportRun> {
   const imports: ImportFigures[] = []
   const leftOut: string[] = []
   for (const name of names) {
@@ -108,7 +114,7 @@ export function requireBusyChain(kind: BusyKind, options: { blocks: number; dire
 
 /** What a process of the benchmark answers; it ends with it. */
 export async function runOnce<Out>(name: string, plan: unknown): Promise<Out> {
-  const started = startProcess<Out>(new URL(`../processes/${name}.js`, import.meta.url), plan)
+  const started = startProcess<Out>(new URL(`./processes/${name}.js`, import.meta.url), plan)
   try {
     return await started.next()
   } finally {

@@ -1,13 +1,13 @@
-import type { CallFigures } from './calls.js'
+import { formatRatio, printTable } from '../lib/table.js'
+import type { CallRun } from './calls.js'
 import { FORK_GOAL, type ForkFigures } from './forks.js'
-import { IMPORT_GOAL, type ImportFigures } from './imports.js'
+import { IMPORT_GOAL, type ImportFigures, type ImportRun } from './imports.js'
 import { GOALS } from './shapes.js'
 import type { TraceFigures } from './traces.js'
 
 /** Prints the calls as Markdown tables, in process and over HTTP, and what does not reach its goal. */
-export function printCalls(calls: readonly CallFigures[]): void {
-  if (calls.length === 0) return
-  printRows(
+export function printCalls({ calls }: CallRun): void {
+  printTable(
     ['call, in process', 'calls/s', 'package defaults', 'ratio', '--evm reference', 'ratio'],
     calls.map(({ name, perSecond, referencePerSecond, evmReferencePerSecond }) => [
       name,
@@ -27,7 +27,7 @@ export function printCalls(calls: readonly CallFigures[]): void {
     }),
   )
   const heads = ['call, over HTTP', 'connections', 'calls/s', 'anvil', 'ratio', 'p50 ms', 'p99 ms']
-  if (rows.length > 0) printRows([...heads, 'anvil p50 ms', 'anvil p99 ms'], rows)
+  if (rows.length > 0) printTable([...heads, 'anvil p50 ms', 'anvil p99 ms'], rows)
   for (const { name, perSecond, referencePerSecond, httpPerSecond, anvilPerSecond } of calls) {
     const { defaults, anvil } = GOALS[name]
     if (perSecond < defaults * referencePerSecond) console.log(`less than ${defaults} times package defaults: ${name}`)
@@ -39,8 +39,7 @@ export function printCalls(calls: readonly CallFigures[]): void {
 
 /** Prints the traces as a Markdown table. */
 export function printTraces(traces: readonly TraceFigures[]): void {
-  if (traces.length === 0) return
-  printRows(
+  printTable(
     ['trace of full blocks', 'blocks/s', 'Mgas/s', 'kB each', 'over HTTP, blocks/s', 'anvil', 'ratio'],
     traces.map(({ name, blocksPerSecond, mgasPerSecond, answerBytes, httpPerSecond, anvilPerSecond }) => [
       name,
@@ -51,10 +50,10 @@ export function printTraces(traces: readonly TraceFigures[]): void {
 }
 
 /** Prints the imports as a Markdown table, and what does not reach its goal. */
-export function printImports(imports: readonly ImportFigures[], leftOut: readonly string[]): void {
+export function printImports({ imports, leftOut }: ImportRun): void {
   if (imports.length > 0) {
     const others = ['package defaults', 'ratio', '--evm reference', 'ratio']
-    printRows(
+    printTable(
       ['import', 'blocks', 'blocks/s', 'Mgas/s', 'first import, blocks/s', ...others],
       imports.map((each) => [
         each.name,
@@ -90,9 +89,8 @@ function formatOther({ blocksPerSecond }: ImportFigures, rate: number | null): [
 
 /** Prints the same transactions as blocks of Osaka and of Amsterdam as a Markdown table, and what does not reach its goal. */
 export function printForks(forks: readonly ForkFigures[]): void {
-  if (forks.length === 0) return
   const lists = ['lists stored, blocks/s', 'ratio', 'list bytes/block', 'stored bytes/block', 'database bytes/block']
-  printRows(
+  printTable(
     ['import', 'blocks', 'Osaka blocks/s', 'Amsterdam blocks/s', 'ratio', ...lists],
     forks.map((each) => [
       each.name,
@@ -110,11 +108,6 @@ export function printForks(forks: readonly ForkFigures[]): void {
   }
 }
 
-function printRows(heads: readonly string[], rows: readonly (readonly string[])[]): void {
-  console.log('')
-  for (const row of [heads, heads.map(() => '---'), ...rows]) console.log(`| ${row.join(' | ')} |`)
-}
-
 function formatRate(rate: number | undefined): string {
   if (rate === undefined) return ''
   return rate < 100 ? rate.toPrecision(3) : Math.round(rate).toLocaleString('en')
@@ -122,8 +115,4 @@ function formatRate(rate: number | undefined): string {
 
 function formatMs(ms: number | undefined): string {
   return ms === undefined ? '' : ms.toPrecision(3)
-}
-
-function formatRatio(ratio: number): string {
-  return ratio < 10 ? ratio.toFixed(2) : ratio.toFixed(0)
 }

@@ -9,7 +9,7 @@ import { openForReading } from '../../src/store/open.js'
 import { createChainReader } from '../../src/store/rows/chainReader.js'
 import { startCairn } from '../../test/support/cairn.js'
 import { resultOf } from '../../test/support/rpcClient.js'
-import { makeCall, openClient } from '../client.js'
+import { makeCall, openClient } from '../lib/client.js'
 import { startAnvilFrom } from './anvilState.js'
 
 /** Traces that are measured, with their configuration. */

@@ -19,9 +19,9 @@ import { openScratchTrie } from '../../src/store/state/stateTrieTable.js'
 import { openWritableChain } from '../../src/sync/chainState.js'
 import { createStateRoot } from '../../src/trie/stateRoot.js'
 import type { TouchedAccount } from '../../src/trie/touchedAccount.js'
+import { accountAddress, createStateGenesis } from '../../test/support/chains/stateChain.js'
 import { seededRandom } from '../../test/support/random.js'
 import { createSender } from '../../tools/fixture/chainBuilder.js'
-import { accountAddress, createStateGenesis } from '../stateChain.js'
 
 /* Blocks of the size of the design's block, made without execution: what replicas apply need not have been executed, as long as
  * hashes, roots and blooms agree. Signatures are random, and of whom they are by chance. */

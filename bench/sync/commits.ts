@@ -4,7 +4,7 @@ import { formatData } from '../../src/lib/hex.js'
 import { openForReading } from '../../src/store/open.js'
 import { createChainReader } from '../../src/store/rows/chainReader.js'
 import { spawnCairn, startDefaultCairn } from '../../test/support/cairn.js'
-import { quantile } from '../client.js'
+import { quantile } from '../lib/client.js'
 import type { FullChain } from './fullChain.js'
 import { openHeadNotices } from './notices.js'
 

@@ -4,10 +4,10 @@ import { encodeBlock } from '../../src/chain/eth/block.js'
 import type { Block, Log } from '../../src/chain/eth/types.js'
 import { openForWriting } from '../../src/store/openForWriting.js'
 import type { WritableChain } from '../../src/sync/chainState.js'
+import { createRandom } from '../../test/support/chains/logChain.js'
 import { type ChainBuilder, createChainBuilder, type TransactionPlan } from '../../tools/fixture/chainBuilder.js'
 import { encodeCall } from '../../tools/fixture/contracts.js'
 import { AT, createTraders, createWorldGenesis, HOLDERS, holderAt } from '../evm/world.js'
-import { createRandom } from '../logChain.js'
 
 /** Transactions of a full block: swaps of 4 logs each, transfers of a token of one: 250 logs. */
 const SWAPS = 33

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { DATABASE_FILE, openForReading } from '../../src/store/open.js'
 import { createChainReader } from '../../src/store/rows/chainReader.js'
 import { type Running, spawnCairn, startDefaultCairn } from '../../test/support/cairn.js'
-import { readMainThread } from '../memory.js'
+import { readMainThread } from '../lib/memory.js'
 import type { FullChain } from './fullChain.js'
 
 /** A way to get the chain into an empty database. */

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createEVM } from '@ethereumjs/evm'
 import { Address } from '@ethereumjs/util'
-import { dispatcherCode, dispatcherInput, emitterCode } from '../../bench/anvilCode.js'
+import { dispatcherCode, dispatcherInput, emitterCode } from '../../bench/logs/anvilCode.js'
 import type { Log } from '../../src/chain/eth/types.js'
 
 const DISPATCHER = new Uint8Array(20).fill(0xd1)

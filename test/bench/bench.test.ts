@@ -1,12 +1,14 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { makeBlocks } from '../../bench/blocks.js'
-import { quantile } from '../../bench/client.js'
-import { createLogChain } from '../../bench/logChain.js'
-import { parseBenchOptions } from '../../bench/options.js'
-import { openOrdinary, ordinaryRows } from '../../bench/ordinary.js'
-import { findExactRange } from '../../bench/parameters.js'
-import { makeShapes } from '../../bench/shapes.js'
+import { OPTIONS as EVM_OPTIONS, type EvmRun, pickNames } from '../../bench/evm/options.js'
+import { quantile } from '../../bench/lib/client.js'
+import { parseOptions } from '../../bench/lib/options.js'
+import { OPTIONS } from '../../bench/logs/options.js'
+import { openOrdinary, ordinaryRows } from '../../bench/logs/ordinary.js'
+import { findExactRange } from '../../bench/logs/parameters.js'
+import { makeShapes } from '../../bench/logs/shapes.js'
+import { makeBlocks } from '../support/chains/logBlocks.js'
+import { createLogChain } from '../support/chains/logChain.js'
 
 function firstBlocks(seed: number, count: number) {
   const blocks = makeBlocks(createLogChain(seed), seed)
@@ -99,19 +101,24 @@ test('a quantile is the value of the nearest rank', () => {
   )
 })
 
-test('the benchmark says what is wrong with its options', () => {
+test('a bench says what is wrong with its options', () => {
   const cases: [string[], RegExp][] = [
-    [['--logs', 'many', '--json', 'x'], /^--logs: expected a number from 1, got many$/],
-    [['--logs', '10'], /^--json FILE/],
-    [['--logs', '10', '--json', 'x', '--peers', 'duckdb,oracle'], /^--peers: expected some of .*, got oracle$/],
-    [['--json', 'x', '--reuse'], /^--reuse: say with --datadir/],
+    [['--logs', 'many'], /^--logs: expected a number from 1, got many$/],
+    [['--tips', '-1'], /^--tips: expected a number from 0, got -1$/],
+    [['--peers', 'duckdb,oracle'], /^--peers: expected some of duckdb, postgres, got oracle$/],
   ]
-  for (const [args, message] of cases) assert.throws(() => parseBenchOptions(args), { message })
+  for (const [args, message] of cases) {
+    const joined = [`${args[0]}=${args[1]}`] // a value may begin with a dash
+    assert.throws(() => parseOptions(joined, OPTIONS), { message })
+  }
+  assert.throws(() => parseOptions(['--only', 'nothing'], EVM_OPTIONS), {
+    message: "--only: nothing is named 'nothing'",
+  })
 })
 
-test('the benchmark takes peers and phases in an order of its own', () => {
-  const { peers, phases, logs } = parseBenchOptions(
-    '--logs 10 --json x --peers anvil,duckdb --phases load,shapes'.split(' '),
-  )
-  assert.deepEqual([peers, phases, logs], [['duckdb', 'anvil'], ['shapes', 'load'], 10])
+test('a bench takes peers in an order of its own, and defaults for the rest', () => {
+  const { peers, logs, reuse, datadir } = parseOptions('--peers postgres,duckdb'.split(' '), OPTIONS)
+  assert.deepEqual([peers, logs, reuse, datadir], [['duckdb', 'postgres'], 2_000_000, false, undefined])
+  const names = (only: string) => pickNames('calls', parseOptions(['--only', only], EVM_OPTIONS) as EvmRun['values'])
+  assert.deepEqual(names('pair; erc20'), ['erc20 balanceOf', 'pair swap'])
 })

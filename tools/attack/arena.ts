@@ -1,7 +1,7 @@
 import { copyFileSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { readMemory, resetPeak } from '../../bench/memory.js'
+import { readMemory, resetPeak } from '../../bench/lib/memory.js'
 import { createApiKeyTable } from '../../src/store/keys/apiKeys.js'
 import { DATABASE_FILE, packagePath } from '../../src/store/open.js'
 import { openForWriting } from '../../src/store/openForWriting.js'

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
-import { type BenchProcess, startProcess } from '../../bench/process.js'
+import { type BenchProcess, startProcess } from '../../bench/lib/process.js'
 import { mountSmallDisk, SKIP_SMALL_DISK } from '../../test/support/smallDisk.js'
 import { type Arena, type AttackedServer, copyArena, createArena, startAttacked } from './arena.js'
 import { type Attack, FAULT } from './attack.js'

@@ -14,12 +14,12 @@ type CostName =
   | ('followMs' | 'encodeMs' | 'messageBytes' | 'publishPerSecond' | 'consumePerSecond' | 'applyMs')
   | ('databaseBytesPerBlock' | 'writtenBytesPerBlock' | 'diskMbPerSecond' | 'readMs' | 'balancerMs')
 
-/* The block of `bench:replica` and `bench:stream`: 99 transactions, 251 logs, 400 changed accounts, 1,000 changed slots. That of `bench:sync`
+/* The block of `bench:replica`: 99 transactions, 251 logs, 400 changed accounts, 1,000 changed slots. That of `bench:sync`
  * has 151 transactions and 250 logs. */
 
 const MACHINE = '2 cores (Intel Xeon), nothing else running'
-const STREAM = `npm run bench:stream -- --blocks 400; ${MACHINE}`
-const READS = `npm run bench:replicas -- --seconds 8, mix of 3 replicas; ${MACHINE}`
+const STREAM = `npm run bench:replica -- --phase stream --blocks 400; ${MACHINE}`
+const READS = `npm run bench:replica -- --phase reads --seconds 8, mix of 3 replicas; ${MACHINE}`
 
 /** As measured on 2 cores (Intel Xeon) in one hour. Times are of the wall where blocks wait for them. */
 export const COSTS: Costs = {
@@ -27,7 +27,7 @@ export const COSTS: Costs = {
     what: 'receive, execute and store a block',
     value: 52.6,
     unit: 'ms',
-    source: `npm run bench:sync -- --blocks 60 --phases rates: 19.0 blocks/s, serve --upstream over WebSocket; ${MACHINE}`,
+    source: `npm run bench:sync -- --blocks 60 --phase rates: 19.0 blocks/s, serve --upstream over WebSocket; ${MACHINE}`,
   },
   encodeMs: { what: 'read and encode a block', value: 18.1, unit: 'ms', source: STREAM },
   messageBytes: { what: 'message of a block', value: 157_293, unit: 'bytes', source: STREAM },
@@ -39,7 +39,7 @@ export const COSTS: Costs = {
     what: 'written to disk for a block that is applied alone',
     value: 70_331_804,
     unit: 'bytes',
-    source: `npm run bench:replica -- --blocks 3000 --tip 100 --only catchUp,tip; ${MACHINE}`,
+    source: `npm run bench:replica -- --blocks 3000 --tip 100 --phase catchUp,tip; ${MACHINE}`,
   },
   diskMbPerSecond: { what: 'the disk, written and synced', value: 391, unit: 'MB/s', source: STREAM },
   readMs: { what: 'an answer of a replica, mixed', value: 0.245, unit: 'ms', source: READS },

@@ -1,4 +1,4 @@
-import { quantile } from '../../bench/client.js'
+import { quantile } from '../../bench/lib/client.js'
 import { seededRandom } from '../../test/support/random.js'
 import type { Costs } from './costs.js'
 import { drawExponential, serve } from './queue.js'

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
-import { printRow } from '../../bench/table.js'
+import { printRow } from '../../bench/lib/table.js'
 import { COSTS, type Cost, replaceCosts } from './costs.js'
 import { simulate } from './model.js'
 

@@ -2,7 +2,7 @@ import { readdirSync, statSync } from 'node:fs'
 import { get } from 'node:http'
 import { join } from 'node:path'
 import { text as readText } from 'node:stream/consumers'
-import { readMemory } from '../../bench/memory.js'
+import { readMemory } from '../../bench/lib/memory.js'
 import { DATABASE_FILE } from '../../src/store/open.js'
 
 /** What is measured of the server; sizes in MB. */

@@ -1,6 +1,6 @@
-import { type BenchBlock, makeBlocks } from '../../../bench/blocks.js'
-import { createLogChain } from '../../../bench/logChain.js'
 import { hashHeader } from '../../../src/chain/eth/header.js'
+import { type BenchBlock, makeBlocks } from './logBlocks.js'
+import { createLogChain } from './logChain.js'
 
 /** A chain with enough logs that its index has segments of all levels, when chunks are of 2^CHUNK_BITS. */
 export const CHUNK_BITS = 6

@@ -1,6 +1,6 @@
 import { Agent } from 'node:http'
 import { setPriority } from 'node:os'
-import { post, quantile } from '../../../bench/client.js'
+import { post, quantile } from '../../../bench/lib/client.js'
 import { rpcText } from '../sockets.js'
 
 /** What the process gets. */

@@ -1,0 +1,157 @@
+import { createHash } from 'node:crypto'
+import { join } from 'node:path'
+import { DuckDBInstance } from '@duckdb/node-api'
+import { chooseDatasets } from '../../src/export/datasets.js'
+import { openRangeExport } from '../../src/export/exportRanges.js'
+import { openExportSource } from '../../src/export/source.js'
+import { createDirectoryStore } from '../../src/lib/objects/directoryStore.js'
+import { noProgress } from '../../src/lib/progress.js'
+import type { Database } from '../../src/store/database.js'
+import { openForReading } from '../../src/store/open.js'
+import { quantile } from '../lib/client.js'
+import { ANALYST_QUERIES } from './analystQueries.js'
+import { cairnFolder } from './fill.js'
+import type { LogsRun } from './options.js'
+import { openFilled } from './phases.js'
+
+/** Exports the filled database to Parquet, checks the files against SQL, and times the analyst queries on the SQLite views
+ *  and in DuckDB on the files. @throws Error where they differ */
+export async function measureLake(run: LogsRun) {
+  const datadir = cairnFolder((await run.once(openFilled)).directory)
+  const lake = join(run.directory, 'lake')
+  const exported: { [dataset: string]: Awaited<ReturnType<typeof exportTo>> } = {}
+  for (const name of ['logs', 'erc20-transfers', 'blocks', 'transactions', 'receipts']) {
+    exported[name] = await exportTo(datadir, lake, name)
+  }
+  const db = openForReading(datadir)
+  const duckdb = await openLake(lake)
+  try {
+    await compareRows(db, duckdb)
+    const addresses = await compareCounts(db, duckdb)
+    return { exported, comparedAddresses: addresses, queries: await timeQueries(db, duckdb) }
+  } finally {
+    db.close()
+    duckdb.close()
+  }
+}
+
+/** Exports a dataset as `cairn export` does, in this process. */
+async function exportTo(datadir: string, lake: string, name: string) {
+  const source = openExportSource(datadir)
+  const [cpu, started] = [process.cpuUsage(), performance.now()]
+  const exported = await openRangeExport(source, chooseDatasets([name]), {
+    store: createDirectoryStore(lake),
+    directory: lake,
+    format: 'parquet',
+    rangeSize: 10_000,
+    verifiesFiles: false,
+    observer: { begin: () => noProgress },
+  })
+  await exported.update({ finalOnly: false, signal: new AbortController().signal })
+  const seconds = (performance.now() - started) / 1000
+  const { user, system } = process.cpuUsage(cpu)
+  const [totals] = exported.totals.values()
+  exported.close()
+  source.close()
+  const { rows, bytes, files } = totals
+  return {
+    rows,
+    bytes,
+    files,
+    seconds,
+    cpuSeconds: (user + system) / 1e6,
+    rowsPerSecond: Math.round(rows / seconds),
+    rowsPerCpuSecond: Math.round(rows / ((user + system) / 1e6)),
+    bytesPerRow: bytes / rows,
+  }
+}
+
+/** DuckDB with a view for each dataset. */
+async function openLake(lake: string) {
+  const instance = await DuckDBInstance.create(':memory:', { memory_limit: '8GB' })
+  const connection = await instance.connect()
+  for (const name of ['blocks', 'transactions', 'receipts', 'logs', 'erc20_transfers']) {
+    await connection.run(`CREATE VIEW ${name} AS SELECT * FROM read_parquet('${lake}/*__${name}__*.parquet')`)
+  }
+  return {
+    rows: async (sql: string) => (await connection.runAndReadAll(sql)).getRowsJson(),
+    /** The one column of the rows as text, in parts. */
+    async *texts(sql: string) {
+      const result = await connection.stream(sql)
+      for (;;) {
+        const chunk = await result.fetchChunk()
+        if (chunk === null || chunk.rowCount === 0) return
+        yield* chunk.getColumnValues(0) as string[]
+      }
+    },
+    close: () => {
+      connection.closeSync()
+      instance.closeSync()
+    },
+  }
+}
+type Lake = Awaited<ReturnType<typeof openLake>>
+
+const TOPICS = ['topic0', 'topic1', 'topic2', 'topic3']
+const LOG_COLUMNS = ['block_number', 'transaction_index', 'log_index', 'transaction_hash', 'address', ...TOPICS, 'data']
+
+/** Compares all rows of `logs` with those of `v_logs`, each as a line of text. @throws Error if they differ */
+async function compareRows(db: Database, lake: Lake): Promise<void> {
+  const hex = (name: string) => (LOG_COLUMNS.indexOf(name) < 3 ? name : `coalesce('0x' || lower(hex(${name})), '')`)
+  const parquet = createHash('sha256')
+  const order = 'ORDER BY block_number, log_index'
+  for await (const line of lake.texts(`SELECT concat_ws(',', ${LOG_COLUMNS.map(hex).join(', ')}) FROM logs ${order}`)) {
+    parquet.update(line)
+  }
+  const sql = createHash('sha256')
+  const select = db.prepare<[], string>(
+    `SELECT ${LOG_COLUMNS.map((name) => `ifnull(${name}, '')`).join(" || ',' || ")} FROM v_logs`,
+  )
+  for (const line of select.pluck().iterate()) sql.update(line)
+  if (parquet.digest('hex') !== sql.digest('hex')) throw new Error('the rows of the files are not those of v_logs')
+}
+
+/** Compares how many logs of an address are found: of frequent and of rare ones. @returns how many addresses
+ *  @throws Error if they differ */
+async function compareCounts(db: Database, lake: Lake): Promise<number> {
+  const counts = db
+    .prepare<[], { address: string; n: number }>(
+      `SELECT hex(a.address) AS address, count(*) AS n FROM logs l JOIN addresses a ON a.id = l.address_id
+       GROUP BY l.address_id ORDER BY n DESC`,
+    )
+    .all()
+  const chosen = [...counts.slice(0, 10), ...counts.filter((_, i) => i % Math.ceil(counts.length / 40) === 0)]
+  for (const { address, n } of chosen) {
+    const [[found]] = await lake.rows(`SELECT count(*) FROM logs WHERE address = from_hex('${address}')`)
+    if (Number(found) !== n) throw new Error(`0x${address}: ${found} logs in DuckDB, ${n} in SQL`)
+  }
+  return chosen.length
+}
+
+const RUNS = 5
+
+/** The median of the times in milliseconds; SQLite's of one run, which takes seconds. */
+async function timeQueries(db: Database, lake: Lake) {
+  const results: { name: string; sqliteMs: number; duckdbMs: number }[] = []
+  for (const { name, sqlite, duckdb } of ANALYST_QUERIES) {
+    const started = performance.now()
+    const rows = db.prepare<[], unknown[]>(sqlite).raw().all()
+    const sqliteMs = performance.now() - started
+    const times: number[] = []
+    let found: unknown[] = []
+    for (let run = 0; run < RUNS; run++) {
+      const before = performance.now()
+      found = await lake.rows(duckdb)
+      times.push(performance.now() - before)
+    }
+    if (!areSame(rows, found as unknown[][])) throw new Error(`${name}: DuckDB and SQLite differ`)
+    results.push({ name, sqliteMs, duckdbMs: quantile(times, 0.5) })
+  }
+  return results
+}
+
+/** True for equal rows; sums of doubles depend on their order. */
+function areSame(a: readonly unknown[][], b: readonly unknown[][]): boolean {
+  const isSame = (x: unknown, y: unknown) => String(x) === String(y) || Math.abs(Number(x) / Number(y) - 1) < 1e-9
+  return a.length === b.length && a.every((row, i) => row.every((cell, j) => isSame(cell, b[i][j])))
+}

@@ -1,0 +1,53 @@
+import { runBench } from '../lib/bench.js'
+import { measureCommits } from './commits.js'
+import { measureFollow, printFollow } from './follow.js'
+import { makeFullChain } from './fullChain.js'
+import { OPTIONS, type SyncRun } from './options.js'
+import { measureRates } from './rates.js'
+import { measureReorgs } from './reorgs.js'
+import { measureStarts } from './start.js'
+import { measureSubscriptions, printSubscriptions } from './subscriptions.js'
+
+/* `npm run bench:sync`: how a server gets its chain, how soon it has a new block, and how soon its clients do. */
+
+const openFullChain = async ({ directory, values, after }: SyncRun) => {
+  const chain = await makeFullChain(directory, values)
+  after(chain.close)
+  return chain
+}
+
+await runBench({
+  name: 'sync',
+  options: OPTIONS,
+  phases: {
+    rates: {
+      about: 'full blocks synced from another Cairn, beside their import from a file',
+      run: async (run) => measureRates(await run.once(openFullChain), run.directory),
+    },
+    reorgs: {
+      about: 'reorgs of --depth full blocks, and log queries meanwhile',
+      run: async (run) =>
+        measureReorgs(await run.once(openFullChain), { directory: run.directory, reorgs: run.values.reorgs }),
+    },
+    commits: {
+      about: 'notices of a server beside `cairn sync`, after its commits',
+      run: async (run) =>
+        measureCommits(await run.once(openFullChain), { directory: run.directory, blocks: run.values.commits }),
+    },
+    start: {
+      about: '`serve --fixture`, from the start of the process to the first answer',
+      run: ({ values }) => measureStarts(values.starts),
+    },
+    subscriptions: {
+      about: 'WebSocket subscribers of logs, beside `geth --dev` with --geth',
+      run: measureSubscriptions,
+      print: printSubscriptions,
+    },
+    follow: {
+      about: "notices of new blocks after anvil's own",
+      isUsual: false,
+      run: measureFollow,
+      print: printFollow,
+    },
+  },
+})

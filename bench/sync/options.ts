@@ -1,0 +1,22 @@
+import type { BenchRun } from '../lib/bench.js'
+import { count, text } from '../lib/options.js'
+
+/** Options of `npm run bench:sync`. */
+export const OPTIONS = {
+  blocks: count(300, 'of the chain of full blocks'),
+  depth: count(64, 'blocks of a reorg'),
+  reorgs: count(10, 'how many reorgs'),
+  commits: count(100, 'blocks that are followed one by one'),
+  starts: count(9, 'how many starts'),
+  subscribers: count(2_000, 'each gets one log of each block'),
+  'subscriber-blocks': count(100, 'blocks that they are notified of'),
+  logs: count(250, 'in each of these blocks'),
+  geth: text('program to compare subscriptions with'),
+  history: count(5_000, 'blocks, of a transaction each, before the followed ones'),
+  follows: count(500, 'blocks that are followed from anvil'),
+  transactions: count(20, 'in each of them'),
+  interval: count(50, 'milliseconds between them'),
+}
+
+/** A run of the bench. */
+export type SyncRun = BenchRun<typeof OPTIONS>

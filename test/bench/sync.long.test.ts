@@ -1,0 +1,48 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { CommitFigures } from '../../bench/sync/commits.js'
+import type { FollowFigures } from '../../bench/sync/follow.js'
+import type { SyncRate } from '../../bench/sync/rates.js'
+import type { ReorgFigures } from '../../bench/sync/reorgs.js'
+import type { StartFigures } from '../../bench/sync/start.js'
+import type { SubscriptionFigures } from '../../bench/sync/subscriptions.js'
+import { runShortBench } from '../support/shortBench.js'
+import { findFoundry } from '../support/upstream/foundry.js'
+
+interface Report {
+  rates: SyncRate[]
+  reorgs: ReorgFigures
+  commits: CommitFigures
+  start: StartFigures
+  subscriptions: SubscriptionFigures[]
+  follow: FollowFigures
+}
+
+test('bench:sync: no query meets a chain between two branches, and subscribers get each block', async (t) => {
+  const { rates, reorgs, commits, start, subscriptions } = await runShortBench<Report>(t, 'sync', {
+    phases: ['rates', 'reorgs', 'commits', 'start', 'subscriptions'],
+    args: [
+      '--blocks 4 --depth 3 --reorgs 3 --commits 3 --starts 1',
+      '--subscribers 20 --subscriber-blocks 3 --logs 10',
+    ].join(' '),
+  })
+  assert.equal(rates.length, 5)
+  for (const { name, blocksPerSecond, share } of rates) assert.ok(blocksPerSecond > 0 && share > 0, name)
+  assert.deepEqual([reorgs.depth, reorgs.reorgs, reorgs.mixed], [3, 3, 0])
+  assert.ok(reorgs.transactionMs.p50 > 0 && reorgs.noticeMs.p50 >= reorgs.transactionMs.p50)
+  assert.ok(reorgs.queries.otherwise.count > 10)
+  assert.ok(commits.upstreamToSubscriber.p99 > 0)
+  assert.ok(start.ready.medianMs > 0 && start.answer.medianMs > 0)
+  assert.deepEqual(
+    subscriptions.map(({ server, commitToLast }) => [server, commitToLast!.p50 > 0]),
+    [['Cairn', true]],
+  )
+})
+
+const skip = findFoundry('anvil') === undefined && 'anvil cannot be installed'
+
+test('bench:sync: each block that is announced after anvil announced it is served', { skip }, async (t) => {
+  const args = '--history 20 --follows 5 --transactions 2 --interval 1'
+  const { follow } = await runShortBench<Report>(t, 'sync', { phases: ['follow'], args })
+  assert.deepEqual([follow.blocks, follow.transactions], [5, 2])
+})
