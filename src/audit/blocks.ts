@@ -20,7 +20,7 @@ import { atPlace, DatabaseFault } from './fault.js'
 import { compareColumns } from './rowComparison.js'
 
 /** Range of blocks to audit; all when absent. */
-export interface BlockAuditOptions {
+interface BlockAuditOptions {
   from?: number
   to?: number
   /** Receives the number of audited blocks. */
@@ -28,7 +28,7 @@ export interface BlockAuditOptions {
 }
 
 /** Summary of the audited parts. */
-export interface BlockAudit {
+interface BlockAudit {
   blocks: number
   transactions: number
   logs: number

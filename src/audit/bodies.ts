@@ -16,7 +16,7 @@ import { readLogRows } from './logRows.js'
 import { compareColumns } from './rowComparison.js'
 
 /** Transactions, receipts and logs of a block. */
-export interface StoredBody {
+interface StoredBody {
   /** Decoded from their signed bytes, from which hash, sender and chain id follow. */
   transactions(): Transaction[]
   /** Receipts with all derived fields recomputed. */

@@ -17,7 +17,7 @@ export const AUDIT_PARTS = ['file', 'blocks', 'stateHistory', 'index', 'l2'] as 
 export type AuditPart = (typeof AUDIT_PARTS)[number]
 
 /** Options of an audit. */
-export interface AuditOptions {
+interface AuditOptions {
   parts: readonly AuditPart[]
   /** First block to audit; both bounds of the range are inclusive. */
   from?: number

@@ -20,7 +20,7 @@ import { auditL2Finality } from './l2Finality.js'
 import { compareColumns } from './rowComparison.js'
 
 /** Summary of the audited layer-2 blocks. */
-export interface L2Audit {
+interface L2Audit {
   blocks: number
   /** Blocks whose hash was recomputed. */
   verified: number

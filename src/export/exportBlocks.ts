@@ -7,7 +7,7 @@ import { ChainChanged } from './errors.js'
 import type { ExportSource } from './source.js'
 
 /** Destination of rows. */
-export interface RowTarget {
+interface RowTarget {
   readonly encoder: RowEncoder
   /** Writes bytes of the file, in order. */
   write(bytes: Uint8Array): void | Promise<void>

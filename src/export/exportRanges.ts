@@ -25,7 +25,7 @@ import { clip, type PlannedFile, planFiles } from './plan.js'
 import type { ExportSource } from './source.js'
 
 /** Where and how files are written. */
-export interface RangeTerms {
+interface RangeTerms {
   /** Receives a file per range, and the manifest. */
   readonly store: ObjectStore
   /** The directory of the store, if it is one; it is created and locked. Without a lock, the manifest is replaced only
@@ -42,7 +42,7 @@ export interface RangeTerms {
 }
 
 /** An open export. A destination has one process at a time. */
-export interface RangeExport {
+interface RangeExport {
   /** Writes missing files, and rewrites those whose blocks a reorg has replaced. With `finalOnly`, only whole ranges of
    *  final blocks. @throws ChainChanged if reorgs do not stop; the reason of the signal */
   update(options: { finalOnly: boolean } & Omit<ExportControl, 'onProgress'>): Promise<void>
@@ -62,7 +62,7 @@ export interface ExportTotals {
 }
 
 /** Shows the progress of an export. */
-export interface ExportObserver {
+interface ExportObserver {
   /** Begins a pass over this number of blocks, counted once per dataset. */
   begin(blocks: number): { update(blocks: number, note: string): void; finish(): void }
 }

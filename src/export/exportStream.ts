@@ -13,7 +13,7 @@ import { temporaryName } from './fileNames.js'
 import type { ExportSource } from './source.js'
 
 /** One dataset as one file. */
-export interface FileTerms {
+interface FileTerms {
   readonly dataset: Dataset
   readonly format: Format
   readonly range: BlockRange

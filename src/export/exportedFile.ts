@@ -5,7 +5,7 @@ import type { ObjectStore } from '../lib/objects/objectStore.js'
 import type { ManifestFile } from './manifest.js'
 
 /** Writes a new file. */
-export interface FileSink {
+interface FileSink {
   write(chunk: Uint8Array): void
   /** Closes the file; may be called again. Returns its length and its SHA-256 as hex. */
   close(): { bytes: number; sha256: string }

@@ -1,7 +1,7 @@
 import type { BlockRange } from '../chain/eth/types.js'
 
 /** What to export of one dataset. */
-export interface PlanTerms {
+interface PlanTerms {
   /** Wanted blocks, clipped to the available ones; undefined if none. */
   readonly wanted?: BlockRange
   /** Blocks of dropped files, clipped to the available ones. */

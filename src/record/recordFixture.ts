@@ -40,7 +40,7 @@ import { fetchConfig, fetchStart, findCompleteState, knownAccounts, omitsSystemC
 import { createStateFetcher, formatAlloc, type StateFetcher } from './stateFetcher.js'
 
 /** What to record, and where to. */
-export interface RecordOptions {
+interface RecordOptions {
   readonly upstream: UpstreamAddress
   /** First and last block, both inclusive; undefined: the node's newest. */
   readonly from: number

@@ -7,7 +7,7 @@ import { isObject } from '../sources/upstreams/jsonRpc.js'
 import type { Upstream } from '../sources/upstreams/upstream.js'
 
 /** An account without its storage. */
-export type FetchedAccount = Pick<GenesisAccount, 'address' | 'nonce' | 'balance' | 'code'>
+type FetchedAccount = Pick<GenesisAccount, 'address' | 'nonce' | 'balance' | 'code'>
 
 /** A slot of an account. */
 export interface SlotRef {

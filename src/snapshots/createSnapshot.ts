@@ -27,7 +27,7 @@ import { pendingKey } from './pending.js'
 export type SnapshotStep = 'copy' | 'digest' | 'upload' | 'check' | 'download'
 
 /** Source and destination of a snapshot. */
-export interface CreateTerms {
+interface CreateTerms {
   readonly datadir: string
   readonly store: ObjectStore
   /** Default: derived from the head. */
@@ -44,7 +44,7 @@ export interface CreateTerms {
 }
 
 /** A created snapshot. */
-export interface CreatedSnapshot {
+interface CreatedSnapshot {
   readonly manifest: SnapshotManifest
   /** Bytes stored, and bytes of parts that existed already. */
   readonly uploaded: number

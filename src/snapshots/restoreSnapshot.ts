@@ -25,7 +25,7 @@ import {
 import { digestPart, forEachConcurrently, type PlacedPart, placeParts } from './parts.js'
 
 /** What to restore, and where. */
-export interface RestoreTerms {
+interface RestoreTerms {
   readonly store: ObjectStore
   /** Default: the newest. */
   readonly name?: string
@@ -38,7 +38,7 @@ export interface RestoreTerms {
 }
 
 /** A restored database. */
-export interface RestoredSnapshot {
+interface RestoredSnapshot {
   readonly manifest: SnapshotManifest
   /** Bytes downloaded; the others were left by an interrupted run. */
   readonly downloaded: number

@@ -26,7 +26,7 @@ export const I64 = 0x7e
 export const F64 = 0x7c
 export const V128 = 0x7b
 /** Type of a local, parameter or result. */
-export type ValueType = typeof I32 | typeof I64 | typeof F64 | typeof V128
+type ValueType = typeof I32 | typeof I64 | typeof F64 | typeof V128
 
 /** LEB128, seven bits to a byte, the lowest first. */
 function unsigned(value: number): Bytes {

@@ -41,7 +41,7 @@ export const logs: Dataset<StoredBlockLink> = {
 }
 
 /** A log in its block. */
-export interface PlacedLog {
+interface PlacedLog {
   readonly log: ExportedLog
   readonly block: StoredBlockLink
   readonly logIndex: number
@@ -54,7 +54,7 @@ export function logBatchBlocks({ addresses }: ExportSource): number {
 }
 
 /** Selects logs: by shape, reading all rows; by first topics and addresses, with the log search index. */
-export interface WantedLogs {
+interface WantedLogs {
   readonly shape?: LogShape
   /** Default: those of the source. */
   readonly addresses?: readonly Uint8Array[]

@@ -18,7 +18,7 @@ import { ADDRESS_INDEX, ADDRESS_POSITION } from './appearanceIndex.js'
 import { AddressIndexMissing } from './errors.js'
 
 /** A block with transactions in which an address appears. */
-export interface BlockAppearances {
+interface BlockAppearances {
   readonly blockNumber: number
   /** Indexes of the transactions in the block, ascending. */
   readonly indexes: readonly number[]

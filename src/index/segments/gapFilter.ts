@@ -19,7 +19,7 @@ export interface GapFilter {
 
 /** Implementations, fastest first: WebAssembly takes a third of the time. */
 export const GAP_FILTER_KINDS = ['wasm', 'javascript'] as const
-export type GapFilterKind = (typeof GAP_FILTER_KINDS)[number]
+type GapFilterKind = (typeof GAP_FILTER_KINDS)[number]
 
 /** Creates an implementation of that kind. @throws Error without WebAssembly, or without enough memory. */
 export function createGapFilter(kind: GapFilterKind): GapFilter {

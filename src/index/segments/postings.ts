@@ -57,7 +57,7 @@ export function decodeGaps(bytes: Uint8Array, start: number, end: number, offset
 }
 
 /** A range of bytes. */
-export interface ByteStretch {
+interface ByteStretch {
   bytes: Uint8Array
   start: number
   end: number

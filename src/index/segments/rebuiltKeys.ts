@@ -23,7 +23,7 @@ export interface RebuiltChunk {
 }
 
 /** One of several equal parts of the buckets. */
-export interface BucketPart {
+interface BucketPart {
   part: number
   parts: number
 }

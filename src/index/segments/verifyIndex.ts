@@ -49,7 +49,7 @@ export class IndexFault extends CairnError {
   }
 }
 
-export interface VerifyOptions {
+interface VerifyOptions {
   /** Verify only this segment; undefined: all. */
   segment?: number
   /** Called with the number of compared items after each 65,536. */
@@ -57,7 +57,7 @@ export interface VerifyOptions {
 }
 
 /** Result of a verification without faults. */
-export interface IndexVerification {
+interface IndexVerification {
   segments: number
   items: number
   /** Pairs of key and item. */

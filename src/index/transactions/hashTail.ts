@@ -3,7 +3,7 @@ import { createTransactionHashes } from '../../store/rows/transactionHashes.js'
 
 /** Transactions behind the last segment, in memory: ids by 32 bits of their hashes. At most 131,071 once the index is
  *  up to date: 1.5 MB. It may still have ids before its start. */
-export interface HashTail {
+interface HashTail {
   /** Reads new rows for about `budgetMs` until it has [start, end). False if time ran out. Call it inside the snapshot
    *  in which `find` and the rows are read. */
   refresh(start: number, end: number, budgetMs: number): boolean

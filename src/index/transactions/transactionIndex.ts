@@ -25,7 +25,7 @@ export const TRANSACTION_INDEX: IndexKind<Uint8Array> = {
 }
 
 /** The writer of the transaction index. */
-export type TransactionIndexer = SegmentIndexer<Uint8Array>
+type TransactionIndexer = SegmentIndexer<Uint8Array>
 
 /** Creates the indexer of a database opened for writing. */
 export function createTransactionIndexer(db: Database, options: { chunkBits?: number } = {}): TransactionIndexer {

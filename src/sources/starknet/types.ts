@@ -59,7 +59,7 @@ export interface L2Dialect {
 }
 
 /** A block with its layer-1 acceptance as the upstream reports it. */
-export interface L2StatusRef extends L2BlockRef {
+interface L2StatusRef extends L2BlockRef {
   readonly isAcceptedOnL1: boolean
 }
 

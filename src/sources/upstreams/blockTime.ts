@@ -6,7 +6,7 @@ export interface HeadTime {
 }
 
 /** Learns the time between blocks from their heads. */
-export interface BlockTime {
+interface BlockTime {
   /** Adds a head that has just arrived. */
   add(head: HeadTime, arrivedMs: number): void
   /** How long to wait before the head is asked for again: a quarter of the block time, 100 ms to 12 s. */

@@ -7,7 +7,7 @@ import type { Pool } from './pool.js'
 import type { UpstreamLimits } from './types.js'
 
 /** Prefetches blocks ahead of the one that is taken next. */
-export interface FetchWindow<B> {
+interface FetchWindow<B> {
   /** Returns the block of that number, which must follow the last one taken. @throws the reason of the signal. */
   take(blockNumber: number): Promise<FetchedBlock<B>>
   /** Discards all fetched blocks: the next block to be taken is `blockNumber`. */

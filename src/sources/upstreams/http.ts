@@ -18,7 +18,7 @@ import { parseRetryAfter } from './retryAfter.js'
 import type { UpstreamLimits } from './types.js'
 
 /** Sends HTTP requests to one upstream and returns the JSON of their responses. */
-export interface HttpExchange {
+interface HttpExchange {
   /** Sends a GET of `url` without a body, else a POST. @throws UpstreamError of any class; the reason of `signal` when
    *  it aborts. */
   ask(url: URL, body: string | undefined, signal: AbortSignal | undefined): Promise<unknown>
@@ -26,7 +26,7 @@ export interface HttpExchange {
 }
 
 /** How responses are read. */
-export interface HttpReading {
+interface HttpReading {
   /** The clock that dates in Retry-After are compared with. */
   unixMs(): number
   /** @throws SyntaxError */

@@ -10,7 +10,7 @@ import type { Pool } from './pool.js'
 import type { UpstreamLimits, UpstreamRange } from './types.js'
 import type { Upstream } from './upstream.js'
 
-export interface PrefetchOptions<B> {
+interface PrefetchOptions<B> {
   pool: Pool
   fetcher: BlockFetcher<B>
   limits: UpstreamLimits
