@@ -33,7 +33,7 @@ const WARM_UP = 20
 
 const topicOf = (i: number) => `0x${(1 + i).toString(16).padStart(64, '0')}`
 
-/** Makes blocks of `logs` logs for WebSocket subscribers, each of which gets one log of each block; with `geth`, does the
+/** Makes blocks of `logs` logs for WebSocket subscribers, who get one log of each block; with `geth`, does the
  *  same with `geth --dev`. */
 export async function measureSubscriptions({ values }: SyncRun): Promise<SubscriptionFigures[]> {
   const { logs, geth } = values
