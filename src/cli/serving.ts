@@ -250,8 +250,8 @@ export async function startServing(options: ServingOptions): Promise<Serving> {
   }
   const openReplication = async (limits: ReplicationLimits) => {
     const { createReplicationEndpoint } = await import('../replication/http/replicationEndpoint.js')
-    const { createReplicationWorker } = await import('../replication/threads/replicationWorker.js')
-    const feed = createReplicationWorker(datadir, log)
+    const { ReplicationWorker } = await import('../replication/threads/replicationWorker.js')
+    const feed = new ReplicationWorker(datadir, log)
     return { feed, endpoint: createReplicationEndpoint({ feed, limits, access, count: refusals.count }) }
   }
   const sql =

@@ -20,57 +20,68 @@ export type ReplicationReply =
   | { readonly kind: 'frames'; readonly id: number; readonly bytes: Uint8Array }
   | { readonly kind: 'end'; readonly id: number; readonly problem: string }
 
-/** Creates a feed whose frames are made in a thread. The first stream starts it, the end of the last one ends it. */
-export function createReplicationWorker(datadir: string, log: Logger): ReplicationFeed {
-  const readers = new Map<number, StreamReader>()
-  let thread: Thread<ReplicationRequest, ReplicationReply> | undefined
-  let exited: Promise<unknown> = Promise.resolve()
-  let lastId = 0
-  const ask = (request: ReplicationRequest) => thread?.post(request)
-  const stop = () => {
-    ask({ kind: 'stop' })
-    thread = undefined
+/** A feed whose frames are made in a thread. The first stream starts it, the end of the last one ends it. */
+export class ReplicationWorker implements ReplicationFeed {
+  readonly #datadir: string
+  readonly #log: Logger
+  readonly #readers = new Map<number, StreamReader>()
+  #thread: Thread<ReplicationRequest, ReplicationReply> | undefined
+  #exited: Promise<unknown> = Promise.resolve()
+  #lastId = 0
+
+  constructor(datadir: string, log: Logger) {
+    this.#datadir = datadir
+    this.#log = log
   }
-  const launch = () => {
-    const data: ReplicationThreadData = { datadir }
-    const launched = new Thread<ReplicationRequest, ReplicationReply>(
-      new URL('./replicationThread.js', import.meta.url),
-      {
-        data,
-        onMessage: (reply) => {
-          const { id } = reply
-          if (reply.kind === 'end') return readers.get(id)?.end(reply.problem)
-          const bytes = reply.bytes.length
-          readers.get(id)?.frames(reply.bytes, () => ask({ kind: 'taken', id, bytes }))
-        },
-        onEnd: (error) => {
-          if (thread !== launched) return
-          thread = undefined
-          const problem = error === undefined ? 'it exited' : messageOf(error)
-          log.error({ error: problem }, 'the thread that serves replicas ended')
-          for (const reader of [...readers.values()]) reader.end('the server failed to read the chain')
-        },
+
+  open(start: StreamStart, reader: StreamReader): () => void {
+    const id = ++this.#lastId
+    this.#readers.set(id, reader)
+    this.#thread ??= this.#launch()
+    this.#thread.post({ kind: 'open', id, start })
+    return () => {
+      if (!this.#readers.delete(id)) return
+      this.#thread?.post({ kind: 'close', id })
+      if (this.#readers.size === 0) this.#stop()
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#readers.clear()
+    this.#stop()
+    await this.#exited
+  }
+
+  #launch(): Thread<ReplicationRequest, ReplicationReply> {
+    const data: ReplicationThreadData = { datadir: this.#datadir }
+    const url = new URL('./replicationThread.js', import.meta.url)
+    const thread = new Thread<ReplicationRequest, ReplicationReply>(url, {
+      data,
+      onMessage: (reply) => this.#receive(reply),
+      onEnd: (error) => {
+        if (this.#thread !== thread) return // stopped
+        this.#thread = undefined
+        const problem = error === undefined ? 'it exited' : messageOf(error)
+        this.#log.error({ error: problem }, 'the thread that serves replicas ended')
+        for (const reader of [...this.#readers.values()]) reader.end('the server failed to read the chain')
       },
-    )
-    exited = launched.exited
-    return launched
+    })
+    this.#exited = thread.exited
+    return thread
   }
-  return {
-    open(start, reader) {
-      const id = ++lastId
-      readers.set(id, reader)
-      thread ??= launch()
-      ask({ kind: 'open', id, start })
-      return () => {
-        if (!readers.delete(id)) return
-        ask({ kind: 'close', id })
-        if (readers.size === 0) stop()
-      }
-    },
-    async close() {
-      readers.clear()
-      stop()
-      await exited
-    },
+
+  #receive(reply: ReplicationReply): void {
+    const { id } = reply
+    const reader = this.#readers.get(id)
+    if (reply.kind === 'end') reader?.end(reply.problem)
+    else {
+      const bytes = reply.bytes.length
+      reader?.frames(reply.bytes, () => this.#thread?.post({ kind: 'taken', id, bytes }))
+    }
+  }
+
+  #stop(): void {
+    this.#thread?.post({ kind: 'stop' })
+    this.#thread = undefined
   }
 }
