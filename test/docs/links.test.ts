@@ -68,6 +68,18 @@ test('every source, script and page that the pages name in code is there', () =>
   assert.deepEqual(missing, [])
 })
 
+test('every npm script that the pages name exists', () => {
+  const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { scripts: object }
+  const named = listPages().flatMap((page) =>
+    Array.from(readFileSync(page, 'utf8').matchAll(/\bnpm run\s+(?:-s )?([a-z0-9:-]+)/g), ([, name]) => name),
+  )
+  assert.ok(named.length > 20, `${named.length}`)
+  assert.deepEqual(
+    named.filter((name) => !(name in scripts)),
+    [],
+  )
+})
+
 test('every module of src that the pages name by its path below src is there', () => {
   const folders = readdirSync(join(root, 'src')).join('|')
   const missing: string[] = []
