@@ -1,7 +1,8 @@
+import { ALL, THOROUGH } from '../../support/thorough.js'
 import { testFaults } from '../../support/upstream/faultTests.js'
 import { UPSTREAM_FAULTS } from '../../support/upstream/upstreamFaults.js'
 
-/** One or two of each kind; faults.long.test.ts has all, with test:thorough. */
+/** One or two of each kind. */
 const QUICK = [
   'another stateRoot',
   'transactions in another order',
@@ -17,3 +18,7 @@ testFaults(
   QUICK.map((name) => UPSTREAM_FAULTS.find((fault) => fault.name === name)!),
   { withOther: false },
 )
+if (ALL) {
+  const chosen = UPSTREAM_FAULTS.filter((_, at) => THOROUGH || at % 6 === 0)
+  testFaults(THOROUGH ? 'every fault of an upstream' : 'each sixth fault of an upstream', chosen, { withOther: true })
+}
