@@ -1,4 +1,4 @@
-import type { MethodTable } from './core/dispatch.js'
+import type { MethodTable } from './core/method.js'
 
 /** The method table exported as `METHODS` by the module at the URL; Cairn's own without a URL. */
 export async function loadMethods(url: string | undefined): Promise<MethodTable> {

@@ -1,7 +1,6 @@
 import { ADMIN_METHODS } from './admin/methods.js'
 import { CAIRN_METHODS } from './cairn/methods.js'
-import type { MethodTable } from './core/dispatch.js'
-import type { Method } from './core/method.js'
+import type { Method, MethodTable } from './core/method.js'
 import { packageVersion } from './core/openContext.js'
 import { DEBUG_METHODS } from './debug/methods.js'
 import { ERIGON_METHODS } from './erigon/methods.js'

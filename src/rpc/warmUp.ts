@@ -3,8 +3,9 @@ import { Interruption, messageOf } from '../lib/errors.js'
 import { formatQuantity } from '../lib/hex.js'
 import { yieldToEventLoop } from '../lib/pause.js'
 import type { RpcContext } from './core/context.js'
-import { type MethodTable, runMethod } from './core/dispatch.js'
 import type { RpcOutcome } from './core/envelope.js'
+import type { MethodTable } from './core/method.js'
+import { runMethod } from './core/runCall.js'
 
 /* Requests that a thread runs before it accepts any, so that modules are loaded, statements prepared and code
  *  compiled. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { answerBody } from '../../src/rpc/core/answer.js'
 import { parseBody, type RpcOutcome } from '../../src/rpc/core/envelope.js'
+import { executeBody } from '../../src/rpc/core/execute.js'
 import { createApiKeyTable, openForKeys } from '../../src/store/keys/apiKeys.js'
 import { post, request, startTestServer } from '../support/serving.js'
 
@@ -49,7 +49,7 @@ test('a batch runs no more calls at once than its key may', async () => {
     [undefined, 16],
   ] as const) {
     most = 0
-    await answerBody(
+    await executeBody(
       body,
       { dispatch },
       { cancelSignal: { aborted: false }, reservation: { ...reservation, maxConcurrent } },

@@ -1,36 +1,19 @@
-import { randomUUID } from 'node:crypto'
-import { EvmPending } from '../../evm/calls/evmPending.js'
 import { keyOfBytes } from '../../lib/bytes.js'
-import { DeadlineExceeded } from '../../lib/deadline.js'
-import { describeError, Interruption } from '../../lib/errors.js'
-import { abbreviate } from '../../lib/hex.js'
+import { Interruption } from '../../lib/errors.js'
 import type { Logger } from '../../lib/logger.js'
 import type { CommitWatch } from '../../store/commitWatch.js'
 import { LongBody } from '../../store/rows/shortBodies.js'
 import type { ChainReader } from '../../store/rows/types.js'
 import { isCanonical } from './blockId.js'
-import { BoundCall, bindCall, type CallMessage } from './boundCall.js'
+import { BoundCall, bindCall } from './boundCall.js'
 import type { RpcContext } from './context.js'
 import type { RpcCall, RpcOutcome } from './envelope.js'
-import {
-  INTERNAL_ERROR,
-  InvalidValue,
-  invalidParams,
-  LIMIT_EXCEEDED,
-  METHOD_NOT_FOUND,
-  QUERY_TIMEOUT,
-  type RpcErrorBody,
-  SERVER_ERROR,
-  translateError,
-} from './errors.js'
-import { JsonBytes, type Method } from './method.js'
+import { type RpcErrorBody, translateError } from './errors.js'
+import type { MethodTable } from './method.js'
 import type { CacheableCall, ResponseCache } from './responseCache.js'
+import { failedOutcome, methodNotFound, runCall } from './runCall.js'
 import type { Session } from './session.js'
 import { createTimeBudget, type TimeBudget } from './timeBudget.js'
-import { reasonOfAbsence } from './unavailableMethods.js'
-
-/** All methods by name. */
-export type MethodTable = ReadonlyMap<string, Method>
 
 /** Identifies a client for fair scheduling: the id of an API key, or a connection. */
 export type ClientId = number | object
@@ -85,41 +68,6 @@ export interface Dispatcher {
   onInvalid?(error: RpcErrorBody): void
 }
 
-/** Returns a dispatcher for one client. An error returned by `refusal` becomes the outcome of the call. `observe` is
- *  called with every outcome. */
-export function dispatchFor(
-  dispatcher: Dispatcher,
-  {
-    client,
-    openSession,
-    refusal,
-    observe,
-  }: { client: ClientId; openSession: OpenSession; refusal?: Refusal; observe?: ObserveCall },
-): Dispatcher {
-  const { timeBudget, onInvalid } = dispatcher
-  const dispatch = (call: RpcCall) => dispatcher.dispatch(call, client, openSession)
-  if (refusal === undefined && observe === undefined) return { timeBudget, onInvalid, dispatch }
-  return {
-    timeBudget,
-    onInvalid,
-    dispatch(call) {
-      const begunMs = observe === undefined ? 0 : performance.now()
-      const error = refusal?.(call)
-      const outcome = error === undefined ? dispatch(call) : { error }
-      if (observe === undefined) return outcome
-      return outcome instanceof Promise
-        ? outcome.then((later) => observe(call, later, begunMs))
-        : observe(call, outcome, begunMs)
-    },
-  }
-}
-
-/** Returns the error of a refused call; undefined if it may run. */
-type Refusal = (call: RpcCall) => RpcErrorBody | undefined
-
-/** Called with the outcome of a call that began at `begunMs` (`performance.now()`). @returns the outcome to use */
-export type ObserveCall = (call: RpcCall, outcome: RpcOutcome, begunMs: number) => RpcOutcome
-
 /** A dispatcher that runs `point` methods with `context` on the main thread and everything else through `remote`,
  *  unless `cache` has the outcome or `inline` runs it. `point` methods that read more of a block than `shortBodies`
  *  allows also run through `remote`. */
@@ -161,7 +109,7 @@ export function createDispatcher(options: {
         call = bindCall(method, params)
         if (method.prepareArgs) call = new BoundCall(method, [], method.prepareArgs(own, ...call.args()))
       } catch (error) {
-        return describeFailure(error, method, log)
+        return failedOutcome(error, method, log)
       }
       // A rerun would repeat what a handler did to its session.
       if (method.cost === 'point' && method.usesSession) return runCall(call, own)
@@ -170,12 +118,12 @@ export function createDispatcher(options: {
       const run = (sinceMs?: number) => remote.run(call, { client, sinceMs })
       const runsInline = method.cost === 'evm' && method.costKey !== undefined
       const runInline = inline && runsInline ? () => inline.run(call) : undefined
-      const answer = () => {
+      const runCached = () => {
         const cached = cache && lookUp(call, context, { run, runInline, withSnapshot })
         if (cached === undefined) return runInline?.() ?? run()
         return 'error' in cached ? cached : cache!.answer(cached)
       }
-      return withSnapshot(answer)
+      return withSnapshot(runCached)
     },
   }
 }
@@ -224,81 +172,4 @@ function isShort(value: unknown, limit: number): boolean {
     if (left < 0) return false
   }
   return true
-}
-
-/** Binds and decodes the parameters and runs the handler. @throws Interruption, and nothing else */
-export function runMethod(method: Method, params: unknown, context: RpcContext): RpcOutcome | Promise<RpcOutcome> {
-  try {
-    return runCall(bindCall(method, params), context)
-  } catch (error) {
-    return describeFailure(error, method, context.log)
-  }
-}
-
-/** Runs a call that another thread bound. Blocks resolved there are used only if this thread's chain has them. @throws
- *  Interruption, and nothing else */
-export function runCallMessage(
-  methods: MethodTable,
-  message: CallMessage,
-  context: RpcContext,
-): RpcOutcome | Promise<RpcOutcome> {
-  const method = methods.get(message.method)
-  if (method === undefined) return { error: methodNotFound(message.method) }
-  const call = new BoundCall(method, message.values ?? [], message.args)
-  const { blocks } = message
-  if (blocks === undefined || !isCanonical(context.chain, blocks)) return runCall(call, context)
-  return runCall(call, { ...context, blocks })
-}
-
-/** Runs the handler, again if it needed an outcome of the EVM that is not available yet, and encodes its result. An unknown error is logged with a request id and becomes `internal error`.
- *  @throws Interruption, and nothing else */
-export function runCall(call: BoundCall, context: RpcContext): RpcOutcome | Promise<RpcOutcome> {
-  const { method } = call
-  const describe = (error: unknown) => describeFailure(error, method, context.log)
-  const fail = (error: unknown) =>
-    error instanceof EvmPending
-      ? error.service.then((evm) => runCall(call, { ...context, evm }), describe)
-      : describe(error)
-  try {
-    const result = method.handler(context, ...call.args())
-    if (!isPromise(result)) return { result: encodeResult(result) }
-    return result.then((value) => ({ result: encodeResult(value) }), fail)
-  } catch (error) {
-    return fail(error)
-  }
-}
-
-/** The error body for anything that a method threw. @throws Interruption, which the caller of the method handles */
-function describeFailure(error: unknown, method: Method, log: Logger): RpcOutcome {
-  if (error instanceof Interruption) throw error
-  if (error instanceof DeadlineExceeded && method.cost === 'evm')
-    return { error: callTimeoutError(error.limitMs, method) }
-  const known = translateError(error instanceof InvalidValue ? invalidParams(error.message) : error, method.name)
-  if (known !== undefined) return { error: known }
-  log.error({ requestId: randomUUID(), method: method.name, error: describeError(error) }, 'request failed')
-  return { error: { code: INTERNAL_ERROR, message: 'internal error' } }
-}
-
-/** The error of a log query that exceeded its time limit (API specification). */
-export const QUERY_TIMEOUT_ERROR: RpcErrorBody = { code: LIMIT_EXCEEDED, message: QUERY_TIMEOUT }
-
-/** The error of a call that exceeded its time limit, in geth's words unless the method has its own. */
-export function callTimeoutError(limitMs: number, method?: Pick<Method, 'timeoutMessage'>): RpcErrorBody {
-  const message = method?.timeoutMessage?.(limitMs) ?? `execution aborted (timeout = ${limitMs / 1000}s)`
-  return { code: SERVER_ERROR, message }
-}
-
-/** The error for a name that is not in the table. */
-export function methodNotFound(name: string): RpcErrorBody {
-  const reason = reasonOfAbsence(name)
-  const message = `the method ${abbreviate(name)} does not exist/is not available`
-  return { code: METHOD_NOT_FOUND, message: reason === undefined ? message : `${message}: ${reason}` }
-}
-
-function encodeResult(result: unknown): Uint8Array {
-  return result instanceof JsonBytes ? result.bytes : Buffer.from(JSON.stringify(result ?? null))
-}
-
-function isPromise(value: unknown): value is Promise<unknown> {
-  return typeof value === 'object' && value !== null && typeof (value as Promise<unknown>).then === 'function'
 }

@@ -83,6 +83,9 @@ export interface Method<P extends readonly unknown[] = readonly unknown[]> {
   handler(context: RpcContext, ...params: P): unknown
 }
 
+/** All methods by name. */
+export type MethodTable = ReadonlyMap<string, Method>
+
 /** A method whose handler's parameter types follow from its decoders. */
 export function defineMethod<const P extends readonly unknown[]>(method: Method<P>): Method {
   return method as unknown as Method

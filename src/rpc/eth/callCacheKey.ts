@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto'
 import type { AccountOverride, BlockOverrides } from '../../evm/calls/overrides.js'
 import { canonicalHash, HEADER_NOT_FOUND, isStateUnavailable, requireStateBlock } from '../core/blockId.js'
-import { callTimeoutError } from '../core/dispatch.js'
 import { EXECUTION_REVERTED, SERVER_ERROR } from '../core/errors.js'
 import type { Caching } from '../core/method.js'
 import type { BlockId } from '../core/params.js'
+import { callTimeoutError } from '../core/runCall.js'
 import { CALL_MEMBERS, type CallObject } from './callObject.js'
 import { overridesNothing } from './stateOverrides.js'
 

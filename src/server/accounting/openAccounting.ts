@@ -1,6 +1,6 @@
 import type { Logger } from '../../lib/logger.js'
 import type { Metrics } from '../../lib/metrics.js'
-import type { MethodTable } from '../../rpc/core/dispatch.js'
+import type { MethodTable } from '../../rpc/core/method.js'
 import { createAccessLog } from './accessLog.js'
 import { createKeyUsage } from './keyUsage.js'
 import type { Accounting } from './requestRecord.js'

@@ -1,4 +1,4 @@
-import type { ObserveCall } from '../../rpc/core/dispatch.js'
+import type { ObserveCall } from '../../rpc/core/clientDispatcher.js'
 import { isCall, type ParsedBody, type RpcOutcome } from '../../rpc/core/envelope.js'
 import type { RpcErrorBody } from '../../rpc/core/errors.js'
 import type { Caller } from '../access/access.js'

@@ -128,12 +128,13 @@ export function createAdmission(
         if (calls !== undefined) add(keyCalls, caller.keyId!, -calls)
       }
       output.reserve(outputShare, clientOf(caller, outputShare), answerBytes(body, costOf), {
-        begin: (reservation) => pending.begin(withEnd(reservation, { end, maxConcurrent: calls })),
-        giveUp() {
+        request: pending,
+        maxConcurrent: calls,
+        onRelease: end,
+        onGiveUp() {
           end()
           pending.refuse(BUSY)
         },
-        isGone: () => pending.isGone(),
       })
     },
   }
@@ -170,26 +171,6 @@ function add<K>(counts: Map<K, number>, key: K, difference: number): void {
   const count = (counts.get(key) ?? 0) + difference
   if (count === 0) counts.delete(key)
   else counts.set(key, count)
-}
-
-/** A reservation with a limit for the calls of a batch; its first release also calls `end`. */
-function withEnd(
-  reservation: Reservation,
-  { end, maxConcurrent }: { end: () => void; maxConcurrent: number | undefined },
-): Reservation {
-  let isReleased = false
-  return {
-    maxConcurrent,
-    wait: reservation.wait,
-    add: reservation.add,
-    settle: reservation.settle,
-    release() {
-      if (isReleased) return
-      isReleased = true
-      end()
-      reservation.release()
-    },
-  }
 }
 
 /** True when calls of that cost class run in worker threads. */

@@ -2,8 +2,9 @@ import { type Budget, OutOfBudget } from '../../evm/calls/budget.js'
 import type { EvmService } from '../../evm/calls/evmService.js'
 import type { Metrics } from '../../lib/metrics.js'
 import type { ResolvedBlocks, RpcContext } from '../../rpc/core/context.js'
-import { type InlineRunner, runCall } from '../../rpc/core/dispatch.js'
+import type { InlineRunner } from '../../rpc/core/dispatch.js'
 import type { RpcOutcome } from '../../rpc/core/envelope.js'
+import { runCall } from '../../rpc/core/runCall.js'
 import type { InlinePolicy } from './inlinePolicy.js'
 
 /** Runs calls with the budgeted service, as the policy allows. */

@@ -1,4 +1,4 @@
-import type { ResponseBudget } from '../../rpc/core/answer.js'
+import type { ResponseBudget } from '../../rpc/core/execute.js'
 
 /** Memory reserved for one response, from the start of the work until the client has read the response. */
 export interface Reservation extends ResponseBudget {
@@ -19,11 +19,17 @@ export interface OutputShare {
 
 /** A request that waits for memory. */
 export interface ReservationRequest {
-  /** Called when the memory is reserved. */
-  begin(reservation: Reservation): void
+  readonly request: {
+    /** Called when the memory is reserved. */
+    begin(reservation: Reservation): void
+    isGone(): boolean
+  }
+  /** Maximum calls of a batch that may run at once. */
+  readonly maxConcurrent?: number
+  /** Called when the reservation is released. */
+  onRelease?(): void
   /** Called when it waited too long or its client disconnected. */
-  giveUp(): void
-  isGone(): boolean
+  onGiveUp(): void
 }
 
 /** Memory for responses, shared by all connections. */
@@ -94,7 +100,7 @@ export function createOutputBudget(options: { totalBytes: number; connectionByte
     })
   }
 
-  const open = (outputShare: ConnectionLevel, reserved: number): Reservation => {
+  const open = (outputShare: ConnectionLevel, reserved: number, waiter?: ReservationRequest): Reservation => {
     const levels = [outputShare, total]
     let reservedBytes = 0
     let responseBytes = 0
@@ -113,7 +119,9 @@ export function createOutputBudget(options: { totalBytes: number; connectionByte
       if (isBatch) for (const level of levels) level.working.delete(reservation)
       admitLater()
     }
+    let isReleased = false
     const reservation: Reservation = {
+      maxConcurrent: waiter?.maxConcurrent,
       wait() {
         const mayContinue = levels.every((level) => level.used <= level.softBytes || mustContinue(level, reservation))
         return mayContinue ? undefined : new Promise<void>((resolve) => void waitingBatches.push(resolve))
@@ -138,6 +146,9 @@ export function createOutputBudget(options: { totalBytes: number; connectionByte
         return true
       },
       release() {
+        if (isReleased) return
+        isReleased = true
+        waiter?.onRelease?.()
         resize(0)
         endWork()
       },
@@ -155,8 +166,8 @@ export function createOutputBudget(options: { totalBytes: number; connectionByte
       queue.shift()
       queues.delete(owner)
       if (queue.length > 0) queues.set(owner, queue) // moves to the back
-      if (waiter.isGone()) waiter.giveUp()
-      else waiter.begin(open(outputShare, bytes))
+      if (waiter.request.isGone()) waiter.onGiveUp()
+      else waiter.request.begin(open(outputShare, bytes, waiter))
     }
   }
 
@@ -175,7 +186,7 @@ export function createOutputBudget(options: { totalBytes: number; connectionByte
       return outputShare
     },
     reserve(outputShare, owner, bytes, waiter) {
-      if (fits(bytes)) return waiter.begin(open(outputShare as ConnectionLevel, bytes))
+      if (fits(bytes)) return waiter.request.begin(open(outputShare as ConnectionLevel, bytes, waiter))
       const waiting = { outputShare: outputShare as ConnectionLevel, bytes, waiter, sinceMs: performance.now() }
       const queue = queues.get(owner)
       if (queue === undefined) queues.set(owner, [waiting])
@@ -191,10 +202,11 @@ export function createOutputBudget(options: { totalBytes: number; connectionByte
     sweep(nowMs) {
       for (const [owner, queue] of queues) {
         const [late, rest] = [[], []] as [Waiting[], Waiting[]]
-        for (const each of queue) (nowMs - each.sinceMs > MAX_WAIT_MS || each.waiter.isGone() ? late : rest).push(each)
+        for (const each of queue)
+          (nowMs - each.sinceMs > MAX_WAIT_MS || each.waiter.request.isGone() ? late : rest).push(each)
         if (rest.length > 0) queues.set(owner, rest)
         else queues.delete(owner)
-        for (const { waiter } of late) waiter.giveUp()
+        for (const { waiter } of late) waiter.onGiveUp()
       }
       admitWaiting()
     },

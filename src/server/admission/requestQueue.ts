@@ -1,12 +1,19 @@
 import type { ClientId } from '../../rpc/core/dispatch.js'
 import type { TimeBudget } from '../../rpc/core/timeBudget.js'
 
+/** The work of one request. */
+export interface QueuedWork {
+  /** Runs it. Must not throw. */
+  begin(): void
+}
+
 /** Shares the main thread between clients with many short requests. Without it, 6,000 requests that one client sends at
  *  once on as many connections delay all other clients by 0.3 s. */
 export interface RequestQueue {
   /** Runs `work` at once, or in one of the next event-loop turns when the client has used its share of this one. The
-   *  work of one client keeps its order; clients take turns. `work` must not throw. @returns true when it ran */
-  run(client: ClientId | string, work: () => void): boolean
+   *  work of one client keeps its order; clients take turns.
+   *  @returns true when it ran */
+  run(client: ClientId | string, work: QueuedWork): boolean
 }
 
 /** Requests that start at once per event-loop turn, first in total and then per client: about 1 ms of small
@@ -19,7 +26,7 @@ export function createRequestQueue(timeBudget: TimeBudget): RequestQueue {
   let total = 0
   const begun = new Map<ClientId | string, number>()
   /** Deferred work by client, next client first; no queue is empty. */
-  const queues = new Map<ClientId | string, (() => void)[]>()
+  const queues = new Map<ClientId | string, QueuedWork[]>()
   let isRunning = false
 
   const endTurn = () => {
@@ -40,7 +47,7 @@ export function createRequestQueue(timeBudget: TimeBudget): RequestQueue {
     queues.delete(client)
     const work = queue.shift()!
     if (queue.length > 0) queues.set(client, queue)
-    work()
+    work.begin()
   }
   const runWaiting = async () => {
     isRunning = true
@@ -56,7 +63,7 @@ export function createRequestQueue(timeBudget: TimeBudget): RequestQueue {
     run(client, work) {
       const queue = queues.size === 0 ? undefined : queues.get(client)
       if (queue === undefined && mayBegin(client)) {
-        work()
+        work.begin()
         return true
       }
       if (queue === undefined) queues.set(client, [work])

@@ -1,5 +1,4 @@
 import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from 'node:http'
-import type { Socket } from 'node:net'
 import { encodeResponse, parseBody, sizeOf } from '../../rpc/core/envelope.js'
 import { INVALID_REQUEST, type RpcErrorBody } from '../../rpc/core/errors.js'
 import { createTimeBudget } from '../../rpc/core/timeBudget.js'
@@ -16,30 +15,22 @@ import { corsHeaders, preflightHeaders, type ResponseHeader } from '../access/co
 import { createHostCheck } from '../access/hosts.js'
 import { openRecord } from '../accounting/requestRecord.js'
 import { BUSY } from '../admission/admission.js'
-import type { ByteBudget, ByteShare } from '../admission/byteBudget.js'
+import { createPipelineQueue } from '../admission/pipelineQueue.js'
 import { createReadBudget, type ReadBudget } from '../admission/readBudget.js'
 import type { RefusalReason } from '../admission/refusals.js'
 import { createRequestQueue, type RequestQueue } from '../admission/requestQueue.js'
 import { createWriteQueue, type WriteQueue } from '../admission/writeQueue.js'
 import { type Connections, TOO_SLOW, watchConnections } from '../connections/connections.js'
 import { bodyHeaders, JOIN_BYTES, joinParts } from '../connections/responseParts.js'
-import { writeParts } from '../connections/writeParts.js'
-import {
-  answerCalls,
-  attempt,
-  beginExchange,
-  checkContentHeaders,
-  type Exchange,
-  type Reply,
-  type ServerOptions,
-  sendError,
-  sendRefusal,
-  stampHead,
-} from '../exchange.js'
-import { type PlainHandler, takePlainRequests } from '../plain/plainConnections.js'
+import { beginExchange, checkContentHeaders, type Exchange, type ServerOptions, stampHead } from '../exchange.js'
+import { handleRequest } from '../handleRequest.js'
+import { takePlainRequests } from '../plain/plainConnections.js'
+import type { PlainHandler } from '../plain/plainRequest.js'
+import { respondError, respondFailure, respondRefusal } from '../respond.js'
 import { MAX_SQL_BODY_BYTES } from '../sql/sqlLimits.js'
 import { type BodyReader, createBodyReader } from './bodyReader.js'
 import { type Compressor, createCompressor } from './compression.js'
+import { NodeReply } from './nodeReply.js'
 import { normalizeTarget, offersWebSocket } from './requestTarget.js'
 
 /** Largest request body, the limit of the API specification's host. A filter with 5,000 parameters takes 350 kB. */
@@ -51,9 +42,6 @@ const LINGER_MS = 1000
 /** A request with a wrong key is read up to this size, so that the refusal can carry its id. Fits a batch of 1,000
  *  small calls. Refusals of larger requests have the id null. */
 const MAX_REFUSED_BYTES = 65_536
-
-/** Node's memory per pipelined request that waits, besides its body. */
-const WAITING_REQUEST_BYTES = 4096
 
 /** From the start of a connection or request to the end of its headers. */
 const HEADERS_MS = 15_000
@@ -85,17 +73,7 @@ export interface HttpServer {
 /** A server for calls by POST and for GET of the page, `/health` and `/ready`. */
 export function createHttpServer(options: ServerOptions): HttpServer {
   const { limits, admission } = options
-  const { health, metricsPage, refusals, metrics } = options
-  let app: Promise<RequestListener> | undefined
-  // Loaded on first use: express and its dependencies are 1 MB of code, and no call passes through it.
-  const loadApp = () => {
-    const notFound = 'not found; calls go to POST /v3/<API_KEY>'
-    app ??= import('../admin/adminApp.js').then(({ createAdminApp }) =>
-      createAdminApp({ health, metricsPage, notFound }),
-    )
-    return app
-  }
-  const isServedHost = createHostCheck(options.hosts)
+  const { refusals, metrics } = options
   const server = createServer({
     headersTimeout: HEADERS_MS,
     requestTimeout: REQUEST_MS,
@@ -113,45 +91,17 @@ export function createHttpServer(options: ServerOptions): HttpServer {
     connections: watched,
     bodies: createBodyReader({ bodies: admission.bodies, reads, limits, onSweep: watched.onSweep }),
     reads,
+    isServedHost: createHostCheck(options.hosts),
+    loadApp: lazyApp(options),
     isClosing: () => !server.listening,
   }
-  const handle = (request: IncomingMessage, response: ServerResponse) => {
-    normalizeTarget(request)
-    if (!isServedHost(request.headers.host)) {
-      recordResponse(options, request, response)
-      discardBody(request, reads)
-      refusals.count('bad_host')
-      return rejectHost(response)
-    }
-    if (options.page?.answer(request, response)) return discardBody(request, reads)
-    const cors = corsHeaders(options.cors, request.headers.origin)
-    const caller = options.access.identify(credentialsOf(request), '/v3')
-    const replica = options.replication && identifyBelow('/replication', options, request)
-    const isCall = caller !== undefined && request.method !== 'OPTIONS'
-    const sqlCaller = options.sql && request.method !== 'OPTIONS' ? identifyBelow('/sql', options, request) : undefined
-    if (!isCall) {
-      recordResponse(options, request, response)
-      if (sqlCaller === undefined) discardBody(request, reads)
-    }
-    if (request.method === 'OPTIONS') {
-      return answerPreflight(response, cors, request.headers['access-control-request-headers'])
-    }
-    if (replica !== undefined) return options.replication!.handle({ request, response, caller: replica })
-    if (sqlCaller !== undefined) return receiveSql(shared, { request, response, caller: sqlCaller })
-    if (caller === undefined) {
-      for (const [name, value] of cors) response.setHeader(name, value)
-      return void loadApp().then(
-        (respond) => respond(request, response),
-        (error) => response.destroy(error),
-      )
-    }
-    receiveCall(shared, { request, response, caller })
-  }
-  const inTurn = createTurns(admission.bodies, watched)
-  server.on('request', (request, response) => inTurn(request.socket, response, () => handle(request, response)))
+  const inTurn = createPipelineQueue(admission.bodies, watched)
+  server.on('request', (request, response) =>
+    inTurn(request.socket, response, () => routeRequest(shared, request, response)),
+  )
   const plain = options.plainHttp
     ? takePlainRequests(server, {
-        handler: createPlainHandler(shared, isServedHost),
+        handler: createPlainHandler(shared),
         writeQueue: shared.writeQueue,
         timeouts: {
           idleMs: IDLE_MS,
@@ -184,6 +134,54 @@ export function createHttpServer(options: ServerOptions): HttpServer {
   }
 }
 
+/** Loads the pages of operators on first use: express and its dependencies are 1 MB of code, and no call passes
+ *  through it. */
+function lazyApp({ health, metricsPage }: ServerOptions): () => Promise<RequestListener> {
+  const notFound = 'not found; calls go to POST /v3/<API_KEY>'
+  let app: Promise<RequestListener> | undefined
+  return () => {
+    app ??= import('../admin/adminApp.js').then(({ createAdminApp }) =>
+      createAdminApp({ health, metricsPage, notFound }),
+    )
+    return app
+  }
+}
+
+/** Leads a request that Node has parsed to what answers its path. */
+function routeRequest(shared: Shared, request: IncomingMessage, response: ServerResponse) {
+  const { options, reads } = shared
+  normalizeTarget(request)
+  if (!shared.isServedHost(request.headers.host)) {
+    recordResponse(options, request, response)
+    discardBody(request, reads)
+    options.refusals.count('bad_host')
+    return rejectHost(response)
+  }
+  if (options.page?.answer(request, response)) return discardBody(request, reads)
+  const cors = corsHeaders(options.cors, request.headers.origin)
+  const caller = options.access.identify(credentialsOf(request), '/v3')
+  const replica = options.replication && identifyBelow('/replication', options, request)
+  const isCall = caller !== undefined && request.method !== 'OPTIONS'
+  const sqlCaller = options.sql && request.method !== 'OPTIONS' ? identifyBelow('/sql', options, request) : undefined
+  if (!isCall) {
+    recordResponse(options, request, response)
+    if (sqlCaller === undefined) discardBody(request, reads)
+  }
+  if (request.method === 'OPTIONS') {
+    return answerPreflight(response, cors, request.headers['access-control-request-headers'])
+  }
+  if (replica !== undefined) return options.replication!.handle({ request, response, caller: replica })
+  if (sqlCaller !== undefined) return receiveSql(shared, { request, response, caller: sqlCaller })
+  if (caller === undefined) {
+    for (const [name, value] of cors) response.setHeader(name, value)
+    return void shared.loadApp().then(
+      (respond) => respond(request, response),
+      (error) => response.destroy(error),
+    )
+  }
+  receiveCall(shared, { request, response, caller })
+}
+
 /** Leaves every admitted connection to Node's parser. */
 function admitToNode(server: Server, connections: Connections): void {
   const listeners = server.listeners('connection')
@@ -192,48 +190,6 @@ function admitToNode(server: Server, connections: Connections): void {
     if (connections.admit(socket) === undefined) return
     for (const listener of listeners) listener.call(server, socket)
   })
-}
-
-/** Answers the requests of a connection one after another. Node emits all pipelined requests at once and sends their
- *  responses in this order anyway. Reading stops while requests wait; they count against `bodies`. */
-function createTurns(bodies: ByteBudget, connections: Connections) {
-  const waiting = new WeakMap<Socket, { queue: (() => void)[]; byteShare: ByteShare }>()
-  return (socket: Socket, response: ServerResponse, take: () => void) => {
-    const begin = () => {
-      response.once('close', () => {
-        const { queue, byteShare } = waiting.get(socket)!
-        const next = socket.destroyed ? undefined : queue.shift()
-        byteShare.resize(queue.length * WAITING_REQUEST_BYTES)
-        if (next === undefined) {
-          waiting.delete(socket)
-          byteShare.release()
-          connections.idleTrackerOf(socket).end()
-          return
-        }
-        next()
-        // Starting a request makes Node resume reading, for its body.
-        if (queue.length > 0) stopReading(socket)
-        else socket.resume()
-      })
-      connections.idleTrackerOf(socket).begin()
-      take()
-    }
-    const line = waiting.get(socket)
-    if (line === undefined) {
-      waiting.set(socket, { queue: [], byteShare: bodies.open() })
-      begin()
-      return
-    }
-    line.queue.push(begin)
-    stopReading(socket)
-    if (!line.byteShare.resize(line.queue.length * WAITING_REQUEST_BYTES)) socket.destroy()
-  }
-}
-
-/** Stops Node's parser from reading a connection, unless bytes that were received before it took over are not parsed
- *  yet: later bytes, read past the stream, would overtake them. */
-function stopReading(socket: Socket): void {
-  if (socket.readableLength === 0) socket.pause()
 }
 
 /** Discards a body within the read budget. Node alone would read an unread body as fast as it arrives. */
@@ -292,15 +248,15 @@ interface Shared {
   readonly connections: Connections
   readonly bodies: BodyReader
   readonly reads: ReadBudget
+  isServedHost(host: string | undefined): boolean
+  /** The pages of operators. */
+  loadApp(): Promise<RequestListener>
   /** True once the server accepts no new connections. */
   isClosing(): boolean
 }
 
 /** Handles plain requests of known callers with a valid content type; all others are left to Node. */
-function createPlainHandler(
-  { options, compressor, connections }: Shared,
-  isServedHost: (host: string) => boolean,
-): PlainHandler<Caller> {
+function createPlainHandler({ options, compressor, connections, isServedHost }: Shared): PlainHandler<Caller> {
   return {
     admit(head, remoteAddress) {
       if (!isServedHost(head.host) || checkContentHeaders(head.contentType, undefined) !== undefined) return undefined
@@ -317,7 +273,7 @@ function createPlainHandler(
         reply,
         outputShare: connections.outputShareOf(socket),
       })
-      answerCalls(exchange, admitted, body)
+      handleRequest(exchange, admitted, body)
     },
   }
 }
@@ -378,14 +334,18 @@ function receiveCall(
     remoteAddress: request.socket.remoteAddress,
     key: isRefusal(caller) ? maskKey(credentialsOf(request), '/v3') : caller.name,
   }
-  const reply = createReply(response, shared)
+  const reply = new NodeReply(response, shared)
   const exchange = beginExchange(options, {
     compressor,
     client,
     reply,
     outputShare: connections.outputShareOf(request.socket),
   })
-  attempt(exchange, () => takeCall(exchange, shared, { request, response, caller }))
+  try {
+    takeCall(exchange, shared, { request, response, caller })
+  } catch (error) {
+    respondFailure(exchange, error)
+  }
 }
 
 function takeCall(
@@ -422,8 +382,8 @@ function takeCall(
     take(body) {
       idleTracker.begin()
       stampHead(exchange) // the body may have taken a minute to arrive
-      if (refusal !== undefined) sendRefusal(exchange, refusal, parseBody(body.toString()))
-      else answerCalls(exchange, caller as Caller, body)
+      if (refusal !== undefined) respondRefusal(exchange, refusal, parseBody(body.toString()))
+      else handleRequest(exchange, caller as Caller, body)
     },
     fail(reason) {
       idleTracker.begin()
@@ -445,41 +405,6 @@ function takeCall(
   })
 }
 
-/** A reply on a response object of Node. */
-function createReply(
-  response: ServerResponse,
-  { writeQueue, isClosing }: Pick<Shared, 'writeQueue' | 'isClosing'>,
-): Reply {
-  return {
-    isGone: () => response.destroyed,
-    hasLeft: () => response.destroyed,
-    isSent: () => response.headersSent,
-    send(status, headers, parts, onTaken) {
-      if (onTaken !== undefined) response.once('close', onTaken)
-      if (isClosing()) response.shouldKeepAlive = false
-      // One call with all headers is cheaper than one call per header.
-      headers.push(...bodyHeaders(status, parts))
-      response.writeHead(status, headers)
-      const chunks = joinParts(parts)
-      if (sizeOf(parts) <= JOIN_BYTES) return writeQueue(() => void response.end(chunks[0], 'latin1'))
-      response.cork()
-      for (const chunk of chunks) response.write(chunk)
-      response.end()
-    },
-    async sendParts(status, headers, parts) {
-      if (isClosing()) response.shouldKeepAlive = false
-      response.writeHead(status, [...headers, 'Content-Type', 'application/json'])
-      try {
-        await writeParts(response, parts, (part) => response.write(part))
-        response.end()
-      } catch {
-        response.destroy()
-      }
-    },
-    destroy: () => void response.destroy(),
-  }
-}
-
 /** Answers without reading the whole body. A small rest is discarded and the connection stays open. For a large body or
  *  one of unknown length, what arrives within a second is discarded, throttled, and the connection is closed. `closes`
  *  closes the connection at once without reading more, so a client that floods the server does not keep it busy. */
@@ -488,7 +413,7 @@ function refuse(
   { request, response, reads }: { request: IncomingMessage; response: ServerResponse; reads: ReadBudget },
   { status, error, closes = false }: { status: number; error: RpcErrorBody; closes?: boolean },
 ): void {
-  if (bodyLength(request) <= JOIN_BYTES && !closes) return void sendError(exchange, status, error)
+  if (bodyLength(request) <= JOIN_BYTES && !closes) return void respondError(exchange, status, error)
   const parts = encodeResponse('null', { error })
   exchange.record?.refuse(error)
   exchange.record?.end(status, sizeOf(parts))

@@ -1,22 +1,24 @@
 import type { Socket } from 'node:net'
 import type { WebSocket } from 'ws'
 import { describeError } from '../../lib/errors.js'
-import { answerBody, type CancelSignal, type Response, refuseBody } from '../../rpc/core/answer.js'
-import type { ObserveCall } from '../../rpc/core/dispatch.js'
+import type { ObserveCall } from '../../rpc/core/clientDispatcher.js'
 import { encodeResponse, type ParsedBody, parseBody, sizeOf } from '../../rpc/core/envelope.js'
 import { SERVER_BUSY } from '../../rpc/core/errors.js'
-import type { ConnectedSubscriber, Link } from '../../rpc/subscriptions/subscribers.js'
+import { type CancelSignal, executeBody, refuseCalls } from '../../rpc/core/execute.js'
+import type { Response } from '../../rpc/core/executeCall.js'
+import type { ConnectedSubscriber } from '../../rpc/subscriptions/subscribers.js'
 import { type Caller, clientOf, type Refusal } from '../access/access.js'
-import { openRecord, type RequestOrigin, type RequestRecord } from '../accounting/requestRecord.js'
+import { openRecord, type RequestRecord } from '../accounting/requestRecord.js'
 import { BUSY } from '../admission/admission.js'
 import type { ByteShare } from '../admission/byteBudget.js'
 import { type OutputShare, type Reservation, SMALL_ANSWER_BYTES } from '../admission/outputBudget.js'
 import type { ReadBudget, ReadShare } from '../admission/readBudget.js'
-import type { RequestQueue } from '../admission/requestQueue.js'
+import type { QueuedWork, RequestQueue } from '../admission/requestQueue.js'
 import { createStallDetector, type StallDetector } from '../admission/stallDetector.js'
 import type { IdleTracker } from '../connections/connections.js'
-import { CLIENT_LEFT, callCount, dispatcherOf, inSharedTime, ownerOf, type ServerOptions } from '../exchange.js'
-import { createFrameMeter, type FrameMeter } from './frameMeter.js'
+import { CLIENT_LEFT, callCount, clientDispatcher, ownerOf, type ServerOptions } from '../exchange.js'
+import { inSharedTime } from '../handleRequest.js'
+import { createFrameMeter } from './frameMeter.js'
 
 /** Concurrent messages of one socket; above that, it is not read from. */
 const MAX_RUNNING = 256
@@ -33,35 +35,31 @@ const CLOSE_TRY_AGAIN = 1013
 
 const NOTHING = { calls: 0, errors: 0, bytesIn: 0, bytesOut: 0, ms: 0 }
 
-/** One end of an open socket. */
-export interface Peer {
+/** What all peers of a server share. */
+export interface PeerContext {
+  readonly options: ServerOptions
+  readonly peers: Set<Peer>
+  readonly reads: ReadBudget
+  readonly requestQueue: RequestQueue
+  /** True once no more messages are accepted. */
+  isStopping: boolean
+  /** Messages received. */
+  received: number
+}
+
+/** An upgraded connection. */
+export interface PeerConnection {
   readonly socket: WebSocket
   readonly stream: Socket
-  readonly caller: Caller
-  /** The methods of the key when the oldest of the subscriptions was made, or at the newest message without
-   *  subscriptions. */
-  methods: string | undefined
-  /** Messages in progress. */
-  running: number
-  /** False from a ping until the peer sends data: its pong at the latest. */
-  isAlive: boolean
   readonly outputShare: OutputShare
   readonly idleTracker: IdleTracker
-  readonly remoteAddress: string | undefined
-  readonly cancelSignal: CancelSignal
-  /** Budget share of received and waiting messages. */
-  readonly byteShare: ByteShare
-  readonly meter: FrameMeter
-  /** Read share of incomplete messages. */
-  readonly readShare: ReadShare
-  /** Messages that wait for their turn. */
-  readonly waiting: Buffer[]
-  /** Whether the first of them waits for its turn. */
-  isInLine: boolean
-  waitingBytes: number
-  /** Progress of an incomplete message. */
-  coming: StallDetector | undefined
-  readonly subscriber: ConnectedSubscriber
+  readonly caller: Caller
+}
+
+/** How a message is recorded, if it is. */
+interface Recording {
+  readonly record: RequestRecord | undefined
+  readonly observe: ObserveCall | undefined
 }
 
 /** Returns the methods that the limits of a key name, joined by commas; undefined where they name none. */
@@ -69,310 +67,314 @@ export function methodsOf({ limits }: Caller): string | undefined {
   return limits?.methods?.join()
 }
 
-/** Receives the messages of all sockets and sends the responses. */
-export interface Messages {
-  /** Adds a peer on a connection that was just opened. */
-  addPeer(parts: {
-    socket: WebSocket
-    stream: Socket
-    outputShare: OutputShare
-    idleTracker: IdleTracker
-    caller: Caller
-  }): Peer
-  /** Ends sockets with a stalled message. */
-  sweep(nowMs: number): void
-  /** Accepts no more messages; closes each socket once its running messages are answered. */
-  stop(): void
-}
+/** One end of an open socket. Answers its messages, each as soon as the socket may have another response: in turns with
+ *  the other sockets that have sent more than can be answered at once. */
+export class Peer implements QueuedWork {
+  readonly socket: WebSocket
+  readonly stream: Socket
+  readonly caller: Caller
+  readonly subscriber: ConnectedSubscriber
+  /** The methods of the key when the oldest of the subscriptions was made, or at the newest message without
+   *  subscriptions. */
+  methods: string | undefined
+  /** False from a ping until the peer sends data: its pong at the latest. */
+  isAlive = true
+  readonly #context: PeerContext
+  readonly #outputShare: OutputShare
+  readonly #idleTracker: IdleTracker
+  readonly #remoteAddress: string | undefined
+  readonly #cancelSignal: CancelSignal
+  /** Budget share of received and waiting messages. */
+  readonly #byteShare: ByteShare
+  readonly #meter = createFrameMeter()
+  /** Read share of incomplete messages. */
+  readonly #readShare: ReadShare
+  /** Messages in progress. */
+  #running = 0
+  /** Messages that wait for their turn. */
+  readonly #waiting: Buffer[] = []
+  #waitingBytes = 0
+  /** Whether the first of them is in the request queue. */
+  #isQueued = false
+  /** Progress of an incomplete message. */
+  #progress: StallDetector | undefined
 
-/** Answers messages of `peers`, each as soon as its socket has room for responses: in turns among the sockets that have
- *  sent more than can be answered at once. */
-export function createMessages(
-  options: ServerOptions,
-  { peers, reads, requestQueue }: { peers: Set<Peer>; reads: ReadBudget; requestQueue: RequestQueue },
-): Messages {
-  const { access, admission, subscriptions, limits, log, refusals, metrics } = options
-  const bodyRule = { stallMs: limits.bodyStallMs, leastBytes: limits.bodyLeastBytes }
-  let isStopping = false
-  let received = 0
-  metrics.gauge('cairn_websocket_peers', 'Open WebSockets.', () => peers.size)
-  metrics.counter('cairn_websocket_messages_total', 'Messages received on WebSockets.', () => received)
-  metrics.gauge(
-    'cairn_websocket_messages_waiting',
-    'Messages that wait for their turn, or for reservation for their answers.',
-    () => {
-      let waiting = 0
-      for (const peer of peers) waiting += peer.waiting.length
-      return waiting
-    },
-  )
-
-  const beginNext = (peer: Peer) => {
-    peer.isInLine = false
-    const message = mayBegin(peer) ? peer.waiting.shift() : undefined
-    if (message === undefined) return
-    peer.waitingBytes -= message.length
-    count(peer)
-    begin(peer, message)
-    goOn(peer)
+  /** Adds itself to the peers of `context`. */
+  constructor({ socket, stream, outputShare, idleTracker, caller }: PeerConnection, context: PeerContext) {
+    const { admission, subscriptions } = context.options
+    this.socket = socket
+    this.stream = stream
+    this.caller = caller
+    this.methods = methodsOf(caller)
+    this.#context = context
+    this.#outputShare = outputShare
+    this.#idleTracker = idleTracker
+    this.#remoteAddress = stream.remoteAddress
+    this.#cancelSignal = cancelSignalOf(socket)
+    this.#byteShare = admission.bodies.open()
+    const resume = () => this.#proceed()
+    this.#readShare = context.reads.open({ pause: resume, resume })
+    idleTracker.upgrade()
+    this.subscriber = subscriptions.connect(ownerOf({ caller, remoteAddress: stream.remoteAddress }), {
+      send: (messages) => this.#notify(messages),
+      cutOff: (reason) => this.#cutOff(reason),
+      hasRoom: () => socket.bufferedAmount < BACKLOG_BYTES && outputShare.hasRoom(),
+    })
+    context.peers.add(this)
+    stream.prependListener('data', (chunk: Buffer) => this.#measure(chunk))
+    socket.on('message', (message) => this.#receive(message as Buffer))
+    socket.on('close', () => this.#close())
   }
-  /** Queues a peer with waiting messages, and reads from it while it has none. */
-  const goOn = (peer: Peer) => {
-    const { socket } = peer
-    if (peer.waiting.length > 0 && mayBegin(peer) && !peer.isInLine) {
-      peer.isInLine = true
-      requestQueue.run(clientOf(peer.caller, peer.socket), () => beginNext(peer))
+
+  /** Messages that wait for their turn, or for memory for their responses. */
+  get waitingCount(): number {
+    return this.#waiting.length
+  }
+
+  /** Starts the next message, in its turn. */
+  begin(): void {
+    this.#isQueued = false
+    const message = this.#mayBegin() ? this.#waiting.shift() : undefined
+    if (message === undefined) return
+    this.#waitingBytes -= message.length
+    this.#charge()
+    this.#scheduleParse(message)
+    this.#proceed()
+  }
+
+  /** Ends the socket if its incomplete message has stalled. */
+  sweep(nowMs: number): void {
+    const { limits, refusals } = this.#context.options
+    const bytes = this.#meter.unfinishedBytes()
+    if (bytes === 0 || this.socket.isPaused) {
+      this.#progress = undefined
+      return
     }
-    const isFull = peer.waiting.length > 0 || !mayBegin(peer) || peer.readShare.isWaiting()
+    this.#progress ??= createStallDetector({ stallMs: limits.bodyStallMs, leastBytes: limits.bodyLeastBytes }, nowMs)
+    if (!this.#progress.isStalled(bytes, nowMs)) return
+    refusals.count('too_slow')
+    this.socket.close(CLOSE_POLICY, 'the message came too slowly')
+    this.socket.terminate()
+  }
+
+  /** Ends answered messages. A stopping server closes the socket after the last one. */
+  end(messages: number): void {
+    this.#running -= messages
+    if (this.#context.isStopping && this.#running === 0) this.socket.close(CLOSE_GOING_AWAY, 'server is stopping')
+    this.#proceed()
+  }
+
+  #receive(message: Buffer): void {
+    this.#context.received++
+    this.#waiting.push(message)
+    this.#waitingBytes += message.length
+    this.#proceed()
+  }
+
+  /** True if the next message may start. */
+  #mayBegin(): boolean {
+    return this.#running < MAX_RUNNING && this.#outputShare.hasRoom()
+  }
+
+  /** True with messages in progress or waiting. */
+  #isBusy(): boolean {
+    return this.#running > 0 || this.#waiting.length > 0
+  }
+
+  /** Queues itself if messages wait, and reads from the socket while none does. */
+  #proceed(): void {
+    const { socket } = this
+    if (this.#waiting.length > 0 && this.#mayBegin() && !this.#isQueued) {
+      this.#isQueued = true
+      this.#context.requestQueue.run(clientOf(this.caller, socket), this)
+    }
+    const isFull = this.#waiting.length > 0 || !this.#mayBegin() || this.#readShare.isWaiting()
     if (isFull && !socket.isPaused) socket.pause()
     else if (!isFull && socket.isPaused) socket.resume()
-    if (isBusy(peer)) peer.idleTracker.begin()
-    else peer.idleTracker.end(peer.subscriber.isActive())
-  }
-  const receive = (peer: Peer, message: Buffer) => {
-    received++
-    peer.waiting.push(message)
-    peer.waitingBytes += message.length
-    goOn(peer)
+    if (this.#isBusy()) this.#idleTracker.begin()
+    else this.#idleTracker.end(this.subscriber.isActive())
   }
 
-  const begin = (peer: Peer, message: Buffer) => {
-    peer.running++
+  #scheduleParse(message: Buffer): void {
+    this.#running++
+    const { options } = this.#context
     const { accounting } = options
-    const record = accounting && openRecord(accounting, originOf(peer))
+    const origin = { transport: 'ws', remoteAddress: this.#remoteAddress, key: this.caller.name } as const
+    const record = accounting && openRecord(accounting, origin)
     const begun = inSharedTime(options, message.length, {
-      work: () => answerMessage(peer, message, record),
-      refuse() {
-        refusals.count('memory')
-        refuseIn(record, BUSY)
-        send(peer, encodeResponse('null', { error: SERVER_BUSY }))
-        end(peer)
+      work: () => this.#parseMessage(message, record),
+      refuse: () => {
+        this.#countRefusal(record, BUSY)
+        this.#send(encodeResponse('null', { error: SERVER_BUSY }))
+        this.end(1)
       },
     })
-    begun?.catch((error: unknown) => fail(peer, error))
+    begun?.catch((error: unknown) => this.#fail(error))
   }
-  const refuseIn = (record: RequestRecord | undefined, { status, error }: Refusal) => {
+
+  /** Parses a message, charges the rate limit, and executes its calls, at once or when there is memory for the
+   *  response. */
+  #parseMessage(message: Buffer, record: RequestRecord | undefined) {
+    const { isStopping, options } = this.#context
+    const text = message.toString()
+    const { caller, socket } = this
+    if (isStopping || socket.readyState !== socket.OPEN) return this.end(1)
+    const body = parseBody(text)
+    const observe = record?.receive(caller, body, message.length)
+    const refusal = options.access.refuse(caller, callCount(body))
+    if (!this.subscriber.isActive()) this.methods = methodsOf(caller)
+    if (refusal !== undefined) {
+      this.#countRefusal(record, refusal)
+      this.#send(refuseCalls(body, refusal.error))
+      if (!options.access.isLive(caller)) socket.close(CLOSE_POLICY, 'API key revoked')
+      return this.end(1)
+    }
+    if (!options.admission.isNeeded(body)) return this.#execute(body, { record, observe })
+    options.admission.admit({
+      caller,
+      outputShare: this.#outputShare,
+      remoteAddress: this.#remoteAddress,
+      text,
+      body,
+      isGone: () => this.#cancelSignal.aborted,
+      begin: (reservation) => this.#execute(body, { record, observe }, reservation),
+      refuse: (busy) => {
+        this.#countRefusal(record, busy)
+        this.end(1)
+        this.#send(refuseCalls(body, busy.error))
+      },
+    })
+  }
+
+  #countRefusal(record: RequestRecord | undefined, { status, error, reason }: Refusal): void {
+    this.#context.options.refusals.count(reason)
     record?.refuse(error)
     record?.end(status, 0)
   }
-  const answerMessage = (peer: Peer, message: Buffer, record: RequestRecord | undefined) => {
-    const text = message.toString()
-    if (isStopping || peer.socket.readyState !== peer.socket.OPEN) return end(peer)
-    const { caller, outputShare, remoteAddress } = peer
-    const body = parseBody(text)
-    const observe = record?.receive(caller, body, message.length)
-    const refusal = access.refuse(caller, callCount(body))
-    if (!peer.subscriber.isActive()) peer.methods = methodsOf(caller)
-    if (refusal !== undefined) {
-      refusals.count(refusal.reason)
-      refuseIn(record, refusal)
-      send(peer, refuseBody(body, refusal.error))
-      if (!access.isLive(caller)) peer.socket.close(CLOSE_POLICY, 'API key revoked')
-      return end(peer)
-    }
-    const recording = { record, observe }
-    if (!admission.isNeeded(body)) return answerWith(peer, body, recording)
-    admission.admit({
-      caller,
-      outputShare,
-      remoteAddress,
-      text,
-      body,
-      isGone: () => peer.cancelSignal.aborted,
-      begin: (reservation) => answerWith(peer, body, recording, reservation),
-      refuse(busy) {
-        refusals.count(busy.reason)
-        refuseIn(record, busy)
-        end(peer)
-        send(peer, refuseBody(body, busy.error))
-      },
-    })
-  }
-  const answerWith = (
-    peer: Peer,
-    body: ParsedBody,
-    { record, observe }: { record: RequestRecord | undefined; observe: ObserveCall | undefined },
-    reservation?: Reservation,
-  ) => {
-    const { caller, outputShare, remoteAddress, subscriber, cancelSignal } = peer
+
+  #execute(body: ParsedBody, { record, observe }: Recording, reservation?: Reservation): void {
+    const { caller, subscriber } = this
+    const [outputShare, remoteAddress, cancelSignal] = [this.#outputShare, this.#remoteAddress, this.#cancelSignal]
     const conditions = reservation && { cancelSignal, reservation }
-    const calls = dispatcherOf(options, { caller, outputShare, body, remoteAddress, subscriber, observe })
-    const finish = (parts: Response) => {
-      peer.running--
-      record?.end(cancelSignal.aborted ? CLIENT_LEFT : 200, sizeOf(parts ?? []))
-      sendAnswer(peer, { body, parts, reservation })
+    const parts = { caller, outputShare, body, remoteAddress, subscriber, observe }
+    const dispatcher = clientDispatcher(this.#context.options, parts)
+    const finish = (response: Response) => {
+      this.#running--
+      record?.end(cancelSignal.aborted ? CLIENT_LEFT : 200, sizeOf(response ?? []))
+      this.#respond(body, response, reservation)
       subscriber.begin()
-      end(peer, 0)
+      this.end(0)
     }
-    const parts = answerBody(body, calls, conditions)
-    if (!(parts instanceof Promise)) return finish(parts)
-    parts.then(finish).catch((error: unknown) => {
+    const response = executeBody(body, dispatcher, conditions)
+    if (!(response instanceof Promise)) {
+      finish(response)
+      return
+    }
+    response.then(finish).catch((error: unknown) => {
       reservation?.release()
-      fail(peer, error)
+      this.#fail(error)
     })
   }
-  const fail = (peer: Peer, error: unknown) => {
-    log.error({ error: describeError(error) }, 'a response failed')
-    peer.socket.terminate()
+
+  #fail(error: unknown): void {
+    this.#context.options.log.error({ error: describeError(error) }, 'a response failed')
+    this.socket.terminate()
   }
-  const sendAnswer = (
-    peer: Peer,
-    { body, parts, reservation }: { body: ParsedBody; parts: Response; reservation?: Reservation },
-  ) => {
-    if (parts === undefined || peer.socket.readyState !== peer.socket.OPEN) return reservation?.release()
+
+  #respond(body: ParsedBody, parts: Response, reservation: Reservation | undefined) {
+    const { admission, refusals } = this.#context.options
+    if (parts === undefined || this.socket.readyState !== this.socket.OPEN) return reservation?.release()
     const size = sizeOf(parts)
-    const held = reservation?.settle(size) ? reservation : admission.output.reserveNow(peer.outputShare, size)
-    if (reservation !== held) reservation?.release()
+    const reserved = reservation?.settle(size) ? reservation : admission.output.reserveNow(this.#outputShare, size)
+    if (reservation !== reserved) reservation?.release()
     // Small responses that a socket does not read take little memory: no more messages are started for it.
-    if (held === undefined && size > SMALL_ANSWER_BYTES) {
+    if (reserved === undefined && size > SMALL_ANSWER_BYTES) {
       refusals.count('memory')
-      return send(peer, refuseBody(body, SERVER_BUSY))
+      return this.#send(refuseCalls(body, SERVER_BUSY))
     }
-    send(peer, parts, () => held?.release())
+    this.#send(parts, () => reserved?.release())
   }
+
+  #send(parts: Response, onTaken?: () => void) {
+    if (parts === undefined || this.socket.readyState !== this.socket.OPEN) return onTaken?.()
+    this.socket.send(Buffer.concat(parts), { binary: false }, () => {
+      onTaken?.()
+      this.#proceed()
+    })
+  }
+
   /** Sends notifications in one write. A client that does not read them is disconnected. */
-  const notify = (peer: Peer, messages: readonly Buffer[]) => {
-    const { socket, stream, outputShare } = peer
+  #notify(messages: readonly Buffer[]) {
+    const { socket, stream } = this
+    const { admission, limits, accounting } = this.#context.options
     if (socket.readyState !== socket.OPEN) return
     const size = sizeOf(messages)
     const queued = socket.bufferedAmount
     const fits = queued === 0 || queued + size <= limits.notificationBytes
-    const reservation = fits ? (admission.output.reserveNow(outputShare, size) ?? makeRoom(peer, size)) : undefined
-    if (reservation === undefined) return cutOffUnread(peer)
-    const { keyId } = peer.caller
-    if (keyId !== undefined) options.accounting?.usage?.add(keyId, 'eth_subscribe', { ...NOTHING, bytesOut: size })
+    const reserved = fits
+      ? (admission.output.reserveNow(this.#outputShare, size) ?? this.#reserveFromSlowest(size))
+      : undefined
+    if (reserved === undefined) return this.#cutOffUnread()
+    const { keyId } = this.caller
+    if (keyId !== undefined) accounting?.usage?.add(keyId, 'eth_subscribe', { ...NOTHING, bytesOut: size })
     stream.cork()
     for (const [i, message] of messages.entries()) {
-      socket.send(message, { binary: false }, i === messages.length - 1 ? () => reservation.release() : undefined)
+      socket.send(message, { binary: false }, i === messages.length - 1 ? () => reserved.release() : undefined)
     }
     stream.uncork()
   }
-  /** Frees memory for notifications by disconnecting the client with the most unread bytes among those with
+
+  /** Reserves memory for notifications by disconnecting the client with the most unread bytes among those with
    *  subscriptions. */
-  const makeRoom = (peer: Peer, size: number) => {
+  #reserveFromSlowest(size: number): Reservation | undefined {
     let most: Peer | undefined
-    for (const each of peers) {
+    for (const each of this.#context.peers) {
       if (each.subscriber.isActive() && each.socket.bufferedAmount > (most?.socket.bufferedAmount ?? 0)) most = each
     }
-    if (most === undefined || most === peer) return undefined
-    cutOffUnread(most)
+    if (most === undefined || most === this) return undefined
+    most.#cutOffUnread()
     most.socket.terminate()
-    return admission.output.reserveNow(peer.outputShare, size)
-  }
-  const cutOffUnread = (peer: Peer) => {
-    refusals.count('unread')
-    cutOff(peer, 'notifications were not read; subscribe again')
-  }
-  const cutOff = (peer: Peer, reason: string) => {
-    peer.subscriber.close()
-    peer.socket.close(CLOSE_TRY_AGAIN, reason)
-  }
-  const send = (peer: Peer, parts: Response, onTaken?: () => void) => {
-    if (parts === undefined || peer.socket.readyState !== peer.socket.OPEN) return onTaken?.()
-    peer.socket.send(Buffer.concat(parts), { binary: false }, () => {
-      onTaken?.()
-      goOn(peer)
-    })
-  }
-  /** Ends an answered message. */
-  const end = (peer: Peer, messages = 1) => {
-    peer.running -= messages
-    if (isStopping && peer.running === 0) peer.socket.close(CLOSE_GOING_AWAY, 'server is stopping')
-    goOn(peer)
+    return this.#context.options.admission.output.reserveNow(this.#outputShare, size)
   }
 
-  /** Counts the bytes that the peer has sent; disconnects it when there is no memory for them. */
-  const count = (peer: Peer) => {
-    if (peer.byteShare.resize(peer.meter.unfinishedBytes() + peer.waitingBytes)) return
-    refusals.count('memory')
-    peer.socket.close(CLOSE_TRY_AGAIN, 'server busy')
-    peer.socket.terminate()
+  #cutOffUnread(): void {
+    this.#context.options.refusals.count('unread')
+    this.#cutOff('notifications were not read; subscribe again')
   }
-  const measure = (peer: Peer, chunk: Buffer) => {
-    peer.isAlive = true
-    const before = peer.meter.finished()
-    peer.meter.feed(chunk)
-    if (peer.meter.finished() > before || peer.meter.unfinishedBytes() === 0) peer.coming = undefined
-    if (peer.meter.unfinishedBytes() > 0) {
-      peer.readShare.count(chunk.length)
-      if (!isBusy(peer)) peer.idleTracker.receive()
+
+  #cutOff(reason: string): void {
+    this.subscriber.close()
+    this.socket.close(CLOSE_TRY_AGAIN, reason)
+  }
+
+  /** Charges the bytes that the peer has sent; disconnects it when there is no memory for them. */
+  #charge(): void {
+    if (this.#byteShare.resize(this.#meter.unfinishedBytes() + this.#waitingBytes)) return
+    this.#context.options.refusals.count('memory')
+    this.socket.close(CLOSE_TRY_AGAIN, 'server busy')
+    this.socket.terminate()
+  }
+
+  #measure(chunk: Buffer): void {
+    this.isAlive = true
+    const meter = this.#meter
+    const before = meter.finished()
+    meter.feed(chunk)
+    if (meter.finished() > before || meter.unfinishedBytes() === 0) this.#progress = undefined
+    if (meter.unfinishedBytes() > 0) {
+      this.#readShare.count(chunk.length)
+      if (!this.#isBusy()) this.#idleTracker.receive()
     }
-    count(peer)
+    this.#charge()
   }
-  const forget = (peer: Peer) => {
-    peers.delete(peer)
-    peer.waiting.length = 0
-    peer.subscriber.close()
-    peer.byteShare.release()
-    peer.readShare.close()
+
+  #close(): void {
+    this.#context.peers.delete(this)
+    this.#waiting.length = 0
+    this.subscriber.close()
+    this.#byteShare.release()
+    this.#readShare.close()
   }
-  return {
-    addPeer({ socket, stream, outputShare, idleTracker, caller }) {
-      idleTracker.upgrade()
-      const link: Link = {
-        send: (messages) => notify(peer, messages),
-        cutOff: (reason) => cutOff(peer, reason),
-        hasRoom: () => socket.bufferedAmount < BACKLOG_BYTES && outputShare.hasRoom(),
-      }
-      const peer: Peer = {
-        socket,
-        stream,
-        caller,
-        running: 0,
-        isAlive: true,
-        outputShare,
-        idleTracker,
-        remoteAddress: stream.remoteAddress,
-        cancelSignal: cancelSignalOf(socket),
-        byteShare: admission.bodies.open(),
-        meter: createFrameMeter(),
-        readShare: reads.open({ pause: () => goOn(peer), resume: () => goOn(peer) }),
-        waiting: [],
-        isInLine: false,
-        waitingBytes: 0,
-        coming: undefined,
-        methods: methodsOf(caller),
-        subscriber: subscriptions.connect(ownerOf({ caller, remoteAddress: stream.remoteAddress }), link),
-      }
-      peers.add(peer)
-      stream.prependListener('data', (chunk: Buffer) => measure(peer, chunk))
-      socket.on('message', (message) => receive(peer, message as Buffer))
-      socket.on('close', () => forget(peer))
-      return peer
-    },
-    sweep(nowMs) {
-      for (const peer of peers) {
-        const bytes = peer.meter.unfinishedBytes()
-        if (bytes === 0 || peer.socket.isPaused) {
-          peer.coming = undefined
-          continue
-        }
-        peer.coming ??= createStallDetector(bodyRule, nowMs)
-        if (!peer.coming.isStalled(bytes, nowMs)) continue
-        refusals.count('too_slow')
-        peer.socket.close(CLOSE_POLICY, 'the message came too slowly')
-        peer.socket.terminate()
-      }
-    },
-    stop() {
-      isStopping = true
-      for (const peer of peers) end(peer, 0)
-    },
-  }
-}
-
-function originOf({ caller, remoteAddress }: Peer): RequestOrigin {
-  return { transport: 'ws', remoteAddress, key: caller.name }
-}
-
-/** True for a peer with messages in progress or waiting. */
-function isBusy(peer: Peer): boolean {
-  return peer.running > 0 || peer.waiting.length > 0
-}
-
-/** True for a peer whose next message may start. */
-function mayBegin(peer: Peer): boolean {
-  return peer.running < MAX_RUNNING && peer.outputShare.hasRoom()
 }
 
 function cancelSignalOf(socket: WebSocket): CancelSignal {

@@ -3,6 +3,7 @@ import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { WebSocketServer } from 'ws'
 import { messageOf } from '../../lib/errors.js'
+import type { Metrics } from '../../lib/metrics.js'
 import { INVALID_REQUEST, type RpcErrorBody } from '../../rpc/core/errors.js'
 import { isRefusal, maskKey, type Refusal, retryHeaders } from '../access/access.js'
 import { isAllowedOrigin } from '../access/cors.js'
@@ -14,7 +15,7 @@ import type { ServerOptions } from '../exchange.js'
 import { credentialsOf, HOST_REFUSED, type HttpServer, MAX_BODY_BYTES } from '../http/httpServer.js'
 import { normalizeTarget } from '../http/requestTarget.js'
 import { isOwnOrigin } from '../page/page.js'
-import { CLOSE_POLICY, createMessages, methodsOf, type Peer } from './websocketPeer.js'
+import { CLOSE_POLICY, methodsOf, Peer, type PeerContext } from './websocketPeer.js'
 
 /** Frames of one message, and pieces in which a frame may arrive: 5 MB in 1,400-byte segments are 3,600. */
 const MAX_PIECES = 16_384
@@ -47,8 +48,11 @@ export function attachWebSocket(
     perMessageDeflate: false,
   })
   const peers = new Set<Peer>()
-  const messages = createMessages(options, { peers, reads, requestQueue })
-  connections.onSweep(messages.sweep)
+  const context: PeerContext = { options, peers, reads, requestQueue, isStopping: false, received: 0 }
+  registerPeerMetrics(options.metrics, context)
+  connections.onSweep((nowMs) => {
+    for (const peer of peers) peer.sweep(nowMs)
+  })
   const isServedHost = createHostCheck(options.hosts)
   let closing = false
 
@@ -84,7 +88,7 @@ export function attachWebSocket(
       // The stream that the server passes on is the socket of the connection.
       const connection = stream as Socket
       const [outputShare, idleTracker] = [connections.outputShareOf(connection), connections.idleTrackerOf(connection)]
-      messages.addPeer({ socket, stream: connection, outputShare, idleTracker, caller })
+      new Peer({ socket, stream: connection, outputShare, idleTracker, caller }, context)
       socket.on('error', (error) => log.debug({ error: messageOf(error) }, 'a socket failed'))
     })
   }
@@ -118,12 +122,27 @@ export function attachWebSocket(
     close() {
       closing = true
       clearInterval(ping)
-      messages.stop()
+      context.isStopping = true
+      for (const peer of peers) peer.end(0)
     },
     terminate() {
       for (const { socket } of peers) socket.terminate()
     },
   }
+}
+
+function registerPeerMetrics(metrics: Metrics, context: PeerContext): void {
+  metrics.gauge('cairn_websocket_peers', 'Open WebSockets.', () => context.peers.size)
+  metrics.counter('cairn_websocket_messages_total', 'Messages received on WebSockets.', () => context.received)
+  metrics.gauge(
+    'cairn_websocket_messages_waiting',
+    'Messages that wait for their turn, or for room for their answers.',
+    () => {
+      let waiting = 0
+      for (const peer of context.peers) waiting += peer.waitingCount
+      return waiting
+    },
+  )
 }
 
 /** Writes a refused handshake to the access log. */

@@ -3,13 +3,7 @@ import { describeError } from '../../lib/errors.js'
 import type { Logger } from '../../lib/logger.js'
 import type { Metrics } from '../../lib/metrics.js'
 import type { BoundCall } from '../../rpc/core/boundCall.js'
-import {
-  type CallOrigin,
-  type ClientId,
-  callTimeoutError,
-  QUERY_TIMEOUT_ERROR,
-  type RemoteRunner,
-} from '../../rpc/core/dispatch.js'
+import type { CallOrigin, ClientId, RemoteRunner } from '../../rpc/core/dispatch.js'
 import type { RpcOutcome } from '../../rpc/core/envelope.js'
 import {
   INTERNAL_ERROR,
@@ -20,6 +14,7 @@ import {
 } from '../../rpc/core/errors.js'
 import type { Method } from '../../rpc/core/method.js'
 import { createResultQueue, type ResultQueue } from '../../rpc/core/resultStream.js'
+import { callTimeoutError, QUERY_TIMEOUT_ERROR } from '../../rpc/core/runCall.js'
 import { QUICK_NICENESS, READER_NICENESS } from '../priority.js'
 import { registerPoolMetrics } from './poolMetrics.js'
 import { Population } from './population.js'

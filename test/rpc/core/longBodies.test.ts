@@ -3,14 +3,10 @@ import { after, test } from 'node:test'
 import { startServing } from '../../../src/cli/serving.js'
 import { formatData, formatQuantity } from '../../../src/lib/hex.js'
 import { silentLogger } from '../../../src/lib/logger.js'
-import {
-  createDispatcher,
-  MAX_MAIN_THREAD_BYTES,
-  type RemoteRunner,
-  runCallMessage,
-} from '../../../src/rpc/core/dispatch.js'
+import { createDispatcher, MAX_MAIN_THREAD_BYTES, type RemoteRunner } from '../../../src/rpc/core/dispatch.js'
 import { DEFAULT_LIMITS } from '../../../src/rpc/core/limits.js'
 import { openContext } from '../../../src/rpc/core/openContext.js'
+import { runCallMessage } from '../../../src/rpc/core/runCall.js'
 import { METHODS } from '../../../src/rpc/methods.js'
 import { createShortBodies } from '../../../src/store/rows/shortBodies.js'
 import { HEAD } from '../../support/chains/fixtureChain.js'

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { answerBody } from '../../../src/rpc/core/answer.js'
 import type { Dispatcher } from '../../../src/rpc/core/dispatch.js'
 import { parseBody } from '../../../src/rpc/core/envelope.js'
+import { executeBody } from '../../../src/rpc/core/execute.js'
 import { createTimeBudget } from '../../../src/rpc/core/timeBudget.js'
 
 /** Returns a batch of `length` calls. */
@@ -26,7 +26,7 @@ function clockwork(): Dispatcher & { done(): number } {
 
 test('all batches together take 1 ms of a turn of the event loop', async () => {
   const dispatcher = clockwork()
-  const answers = Array.from({ length: 60 }, () => answerBody(batchOf(50), dispatcher))
+  const answers = Array.from({ length: 60 }, () => executeBody(batchOf(50), dispatcher))
   let most = 0
   let before = dispatcher.done()
   while (dispatcher.done() < 3000) {
@@ -42,8 +42,8 @@ test('all batches together take 1 ms of a turn of the event loop', async () => {
 
 test('a short batch waits for a share of each long one, not for their ends', async () => {
   const dispatcher = clockwork()
-  const long = Array.from({ length: 10 }, () => answerBody(batchOf(500), dispatcher))
-  await answerBody(batchOf(4), dispatcher)
+  const long = Array.from({ length: 10 }, () => executeBody(batchOf(500), dispatcher))
+  await executeBody(batchOf(4), dispatcher)
   // Those before it had 1 ms each; some have begun their next.
   assert.ok(dispatcher.done() < 100, `${dispatcher.done()} calls were done`)
   await Promise.all(long)
@@ -57,7 +57,7 @@ test('batches that wait for calls elsewhere let others continue', async () => {
     dispatch: () => new Promise((resolve) => setImmediate(() => resolve({ result: Buffer.from('1') }))),
   }
   const now: Dispatcher = { timeBudget, dispatch: () => ({ result: Buffer.from('1') }) }
-  const answers = Array.from({ length: 20 }, (_, i) => answerBody(batchOf(40), i % 2 === 0 ? later : now))
+  const answers = Array.from({ length: 20 }, (_, i) => executeBody(batchOf(40), i % 2 === 0 ? later : now))
   for (const answer of await Promise.all(answers)) {
     assert.equal(JSON.parse(Buffer.concat(answer ?? []).toString()).length, 40)
   }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { callTimeoutError } from '../../../src/rpc/core/dispatch.js'
+import { callTimeoutError } from '../../../src/rpc/core/runCall.js'
 import { call } from '../../../src/rpc/eth/call.js'
 import { getProof } from '../../../src/rpc/eth/getProof.js'
 

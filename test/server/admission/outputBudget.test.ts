@@ -14,11 +14,10 @@ function reserve(budget: OutputBudget, outputShare: OutputShare, bytes: number, 
   const reservations: Reservation[] = []
   const state = { reservations, isGivenUp: false, isGone: false }
   budget.reserve(outputShare, owner, bytes, {
-    begin: (reservation) => void reservations.push(reservation),
-    giveUp: () => {
+    request: { begin: (reservation) => void reservations.push(reservation), isGone: () => state.isGone },
+    onGiveUp: () => {
       state.isGivenUp = true
     },
-    isGone: () => state.isGone,
   })
   return state
 }
@@ -47,12 +46,14 @@ test('owners have turns, however many requests of one of them wait', async () =>
   const reservations: Reservation[] = []
   const ask = (owner: string, name: string) =>
     budget.reserve(outputShare, owner, 75 * MB, {
-      begin(reservation) {
-        begun.push(name)
-        reservations.push(reservation)
+      request: {
+        begin(reservation) {
+          begun.push(name)
+          reservations.push(reservation)
+        },
+        isGone: () => false,
       },
-      giveUp: () => assert.fail('no request waits that long'),
-      isGone: () => false,
+      onGiveUp: () => assert.fail('no request waits that long'),
     })
   for (const name of ['a1', 'a2', 'a3', 'a4']) ask('a', name)
   ask('b', 'b1')

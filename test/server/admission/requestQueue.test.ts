@@ -9,9 +9,11 @@ function clockwork() {
   const done: string[] = []
   const turns = createRequestQueue(createTimeBudget(() => nowMs))
   const run = (client: string, name: string) =>
-    turns.run(client, () => {
-      nowMs += 0.25
-      done.push(name)
+    turns.run(client, {
+      begin() {
+        nowMs += 0.25
+        done.push(name)
+      },
     })
   return { run, done }
 }

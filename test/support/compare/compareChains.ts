@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { formatData } from '../../../src/lib/hex.js'
 import type { RpcContext } from '../../../src/rpc/core/context.js'
-import { runMethod } from '../../../src/rpc/core/dispatch.js'
+import { runMethod } from '../../../src/rpc/core/runCall.js'
 import { METHODS } from '../../../src/rpc/methods.js'
 import type { Database } from '../../../src/store/database.js'
 import { openForReading } from '../../../src/store/open.js'

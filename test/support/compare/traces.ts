@@ -3,7 +3,7 @@ import { ALL_FORKS } from '../../../src/chain/eth/forks/all.js'
 import type { Receipt } from '../../../src/chain/eth/types.js'
 import { formatData, formatQuantity, parseHex } from '../../../src/lib/hex.js'
 import type { RpcContext } from '../../../src/rpc/core/context.js'
-import { runMethod } from '../../../src/rpc/core/dispatch.js'
+import { runMethod } from '../../../src/rpc/core/runCall.js'
 import { METHODS } from '../../../src/rpc/methods.js'
 import type { StoredBlock } from '../../../src/store/rows/types.js'
 

@@ -2,9 +2,9 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net'
 import { type WebSocket, WebSocketServer } from 'ws'
 import { silentLogger } from '../../../src/lib/logger.js'
-import { runMethod } from '../../../src/rpc/core/dispatch.js'
 import { DEFAULT_LIMITS } from '../../../src/rpc/core/limits.js'
 import { openContext } from '../../../src/rpc/core/openContext.js'
+import { runMethod } from '../../../src/rpc/core/runCall.js'
 import { METHODS } from '../../../src/rpc/methods.js'
 
 /** A JSON-RPC request as it came. */

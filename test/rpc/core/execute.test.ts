@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { answerBody, MAX_BATCH_RESPONSE_BYTES, refuseBody } from '../../../src/rpc/core/answer.js'
 import type { Dispatcher } from '../../../src/rpc/core/dispatch.js'
 import { parseBody, type RpcOutcome } from '../../../src/rpc/core/envelope.js'
+import { executeBody, refuseCalls } from '../../../src/rpc/core/execute.js'
+import { MAX_BATCH_RESPONSE_BYTES } from '../../../src/rpc/core/executeCall.js'
 
 interface Answered {
   id: number
@@ -35,7 +36,7 @@ function dispatcher(begun: string[] = []): Dispatcher & { running: number; most:
 
 async function answer(methods: string[], target: Dispatcher = dispatcher()): Promise<Answered[]> {
   const calls = methods.map((method, id) => ({ jsonrpc: '2.0', id, method }))
-  const parts = await answerBody(parseBody(JSON.stringify(calls)), target)
+  const parts = await executeBody(parseBody(JSON.stringify(calls)), target)
   return JSON.parse(Buffer.concat(parts ?? []).toString())
 }
 
@@ -57,7 +58,7 @@ test('at most 16 items of a batch run elsewhere at the same time', async () => {
 test('a batch with notifications only is not answered, and they run', async () => {
   const begun: string[] = []
   const body = parseBody('[{"jsonrpc":"2.0","method":"now:1"},{"jsonrpc":"2.0","method":"now:2"}]')
-  assert.equal(await answerBody(body, dispatcher(begun)), undefined)
+  assert.equal(await executeBody(body, dispatcher(begun)), undefined)
   assert.deepEqual(begun, ['now:1', 'now:2'])
 })
 
@@ -85,17 +86,17 @@ test('no further item of a batch is begun once no client waits for it', async ()
     },
   }
   const reservation = { wait: () => undefined, add: () => true }
-  await answerBody(parseBody(JSON.stringify(calls)), dispatcher(begun), { cancelSignal, reservation })
+  await executeBody(parseBody(JSON.stringify(calls)), dispatcher(begun), { cancelSignal, reservation })
   assert.equal(begun.length, 20)
 })
 
 test('a refusal answers every item but the notifications', () => {
   const error = { code: -32005, message: 'request rate exceeded' }
   const body = parseBody('[{"jsonrpc":"2.0","id":1,"method":"a"},{"jsonrpc":"2.0","method":"b"},5]')
-  const answers = JSON.parse(Buffer.concat(refuseBody(body, error) ?? []).toString())
+  const answers = JSON.parse(Buffer.concat(refuseCalls(body, error) ?? []).toString())
   assert.deepEqual(
     answers,
     [1, null].map((id) => ({ jsonrpc: '2.0', id, error })),
   )
-  assert.equal(refuseBody(parseBody('{"jsonrpc":"2.0","method":"b"}'), error), undefined)
+  assert.equal(refuseCalls(parseBody('{"jsonrpc":"2.0","method":"b"}'), error), undefined)
 })
