@@ -4,7 +4,7 @@ import { createGenerationCache, type GenerationCache } from '../../lib/generatio
 const MAX_KEYS = 8192
 
 /** How a `CostPolicy` learns. */
-export interface CostRule {
+interface CostRule {
   /** Weight of the newest sample in the mean, 0 to 1. */
   readonly newest: number
   /** Aborts in a row without a pause. Default: 1. */
@@ -17,7 +17,7 @@ export interface CostRule {
 }
 
 /** What is known of the calls of a cost key. */
-export interface KnownCost {
+interface KnownCost {
   /** Mean of the samples, recent ones weighing more. */
   readonly mean: number
   /** Aborts since the last finished call. */

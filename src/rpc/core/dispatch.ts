@@ -11,7 +11,7 @@ import type { RpcCall, RpcOutcome } from './envelope.js'
 import { type RpcErrorBody, translateError } from './errors.js'
 import type { MethodTable } from './method.js'
 import type { CacheableCall, ResponseCache } from './responseCache.js'
-import { failedOutcome, methodNotFound, runCall } from './runCall.js'
+import { callRunner, failedOutcome, methodNotFound, runCall } from './runCall.js'
 import type { Session } from './session.js'
 import { createTimeBudget, type TimeBudget } from './timeBudget.js'
 
@@ -90,7 +90,7 @@ export function createDispatcher(options: {
   const short: RpcContext = { ...context, chain: shortBodies }
   const runPoint = (call: BoundCall, client: ClientId | undefined) => {
     try {
-      return withSnapshot(() => runCall(call, short))
+      return withSnapshot(callRunner(call, short))
     } catch (error) {
       if (!(error instanceof LongBody)) throw error
       const costKey = error.sizeBytes > MAX_QUICK_BYTES ? undefined : call.method.name
@@ -113,8 +113,7 @@ export function createDispatcher(options: {
       }
       // A rerun would repeat what a handler did to its session.
       if (method.cost === 'point' && method.usesSession) return runCall(call, own)
-      if (method.cost === 'point')
-        return method.runsOnce ? withSnapshot(() => runCall(call, own)) : runPoint(call, client)
+      if (method.cost === 'point') return method.runsOnce ? withSnapshot(callRunner(call, own)) : runPoint(call, client)
       const run = (sinceMs?: number) => remote.run(call, { client, sinceMs })
       const runsInline = method.cost === 'evm' && method.costKey !== undefined
       const runInline = inline && runsInline ? () => inline.run(call) : undefined

@@ -65,6 +65,11 @@ export function runCall(call: BoundCall, context: RpcContext): RpcOutcome | Prom
   }
 }
 
+/** Returns `runCall` as work for a snapshot. */
+export function callRunner(call: BoundCall, context: RpcContext): () => RpcOutcome | Promise<RpcOutcome> {
+  return () => runCall(call, context)
+}
+
 /** The error body for anything that a method threw. @throws Interruption, which the caller of the method handles */
 export function failedOutcome(error: unknown, method: Method, log: Logger): RpcOutcome {
   if (error instanceof Interruption) throw error

@@ -48,7 +48,7 @@ export interface PeerContext {
 }
 
 /** An upgraded connection. */
-export interface PeerConnection {
+interface PeerConnection {
   readonly socket: WebSocket
   readonly stream: Socket
   readonly outputShare: OutputShare
