@@ -2,7 +2,7 @@ import type { Block, Receipt } from '../chain/eth/types.js'
 import { ADDRESS_INDEX } from '../index/addresses/appearanceIndex.js'
 import { createLogIndexer } from '../index/logs/indexer.js'
 import { LOG_SEARCH_INDEX } from '../index/logs/logSearchIndex.js'
-import { createSegmentIndexer, stepInTurn } from '../index/segments/indexer.js'
+import { SegmentIndexer, stepInTurn } from '../index/segments/indexer.js'
 import type { IndexKind } from '../index/segments/indexKind.js'
 import { createTransactionIndexer, TRANSACTION_INDEX } from '../index/transactions/transactionIndex.js'
 import type { Database } from '../store/database.js'
@@ -34,7 +34,7 @@ export interface ChainIndexer {
 export function createChainIndexer(db: Database, options: { chunkBits?: number } = {}): ChainIndexer {
   const logs = createLogIndexer(db, options)
   const transactions = createTransactionIndexer(db, options)
-  const addresses = createSegmentIndexer(db, ADDRESS_INDEX, options)
+  const addresses = new SegmentIndexer(db, ADDRESS_INDEX, options)
   const all = [logs, transactions, addresses] as const
   return {
     add: (block, receipts, addressIds) => {

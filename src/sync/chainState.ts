@@ -36,7 +36,7 @@ import { createStateRoot } from '../trie/stateRoot.js'
 import { findTrieBlock } from '../trie/trieBlock.js'
 import { CHAIN_INDEXES } from './chainIndexer.js'
 import { setForkTimes, withoutForkTimes } from './forkTimes.js'
-import { type BlockParts, type ChainHead, createChainHead } from './head/chainHead.js'
+import { type BlockParts, ChainHead } from './head/chainHead.js'
 import { StateRootDiffers } from './head/errors.js'
 import { createExecutedState } from './head/executedState.js'
 import { createLazyTrie, type LazyTrie, nextTrieBlock } from './head/lazyTrie.js'
@@ -163,7 +163,7 @@ export async function openWritableChain(
   const { blockAccessLists: keepsAccessLists = false } = options
   const stateUpdates = openStateUpdates(db, { l1ChainId: spec.chainId, log })
   const afterRollback = () => ancestors.forget()
-  const head = createChainHead(db, reader, { spec, state, stateUpdates, collectsState: lazyTrie, afterRollback })
+  const head = new ChainHead(db, reader, { spec, state, stateUpdates, collectsState: lazyTrie, afterRollback })
   // Executed blocks are written to the history itself.
   if (!lazyTrie) while (head.moveRecentState()) await options.checkpoints?.afterCommit()
   if (!held) {

@@ -5,7 +5,7 @@ import type { ValueRlp } from './nodeHashing.js'
 import { childOf, linkedPage, referenceOfSlot, unpackSlot } from './nodeRef.js'
 import type { TrieReads } from './proof.js'
 import { type SortedChanges, sortUpdates, type TrieUpdate } from './trieChanges.js'
-import { createTrieWriter, type TriePages } from './trieWriter.js'
+import { type TriePages, TrieWriter } from './trieWriter.js'
 
 /** Tries of one kind in pages. A trie is identified by its top node, undefined if empty. Content alone determines the
  *  pages: a branch is a page exactly if it is longer than `INLINE_BYTES`. */
@@ -30,7 +30,7 @@ export interface PagedTries {
 /** Creates tries in `pages`; `valueRlp` encodes a stored value for hashing. */
 export function createPagedTries(pages: TriePages, valueRlp: ValueRlp): PagedTries {
   const unpack = (slot: TrieNodeRef) => unpackSlot(slot, pages.read)
-  const write = createTrieWriter(pages, valueRlp)
+  const writer = new TrieWriter(pages, valueRlp)
   const free = (slot: TrieNodeRef): void => {
     const node = unpack(slot)
     if (node.kind === 'leaf') return
@@ -42,7 +42,7 @@ export function createPagedTries(pages: TriePages, valueRlp: ValueRlp): PagedTri
     if (page !== undefined) pages.free(page)
   }
   const apply: PagedTries['apply'] = (top, changes, range) =>
-    range.from === range.to ? top : write(top, changes, range)
+    range.from === range.to ? top : writer.apply(top, changes, range)
   return {
     free,
     reads: { unpack, valueRlp },

@@ -27,14 +27,6 @@ export interface TriePages {
   free(page: number): void
 }
 
-/** Applies changes [from, to), at least one, to a trie, and returns the new one; undefined is an empty one. Replaces
- *  the pages of the old one. A change must not apply changes with the same writer. */
-export type TrieWriter = (
-  top: TrieNodeRef | undefined,
-  changes: SortedChanges,
-  range: { from: number; to: number },
-) => TrieNodeRef | undefined
-
 // Keeps the largest page, 16 such children, within an SQLite page.
 const INLINE_BYTES = 240
 // Before a branch inside its parent: kind, length of the reference, reference, length. A link is shorter than that and
@@ -59,150 +51,169 @@ interface BranchSource {
  *  unchanged parts; decodes and encodes nothing twice. Functions that write a node take its start and depth and return
  *  its end, which is the start if it is empty. They pass numbers, because objects would mean several allocations per
  *  node. */
-export function createTrieWriter(pages: TriePages, valueRlp: ValueRlp): TrieWriter {
-  let out = new Uint8Array(FIRST_ROOM)
-  let changes = NO_CHANGES
-  let { keys } = changes
-  const value: ByteRange = { bytes: EMPTY_BYTES, from: 0, to: 0 }
+export class TrieWriter {
+  private readonly pages: TriePages
+  private readonly valueRlp: ValueRlp
+  private out = new Uint8Array(FIRST_ROOM)
+  private changes = NO_CHANGES
+  private keys: Uint8Array = NO_CHANGES.keys
+  private readonly value: ByteRange = { bytes: EMPTY_BYTES, from: 0, to: 0 }
   // Leaves of a new branch before their positions in it are known: the end of each is the start of the next.
-  let leaves = new Uint8Array(FIRST_ROOM)
-  let leafStarts: number[] = []
-  const path = new Uint8Array(MOST_NIBBLES)
-  const place: NodePlace = { bytes: out, at: 0, depth: 0 }
+  private leaves = new Uint8Array(FIRST_ROOM)
+  private leafStarts: number[] = []
+  private readonly path = new Uint8Array(MOST_NIBBLES)
+  private readonly place: NodePlace = { bytes: this.out, at: 0, depth: 0 }
 
-  const reserve = (end: number) => {
-    if (end > out.length) out = grown(out, end)
+  constructor(pages: TriePages, valueRlp: ValueRlp) {
+    this.pages = pages
+    this.valueRlp = valueRlp
   }
-  const copy = (bytes: Uint8Array, from: number, to: number, at: number): number => {
+
+  /** Applies changes [from, to), at least one, to a trie, and returns the new one; undefined is an empty one. Replaces
+   *  the pages of the old one. A change must not apply changes with the same writer. */
+  apply(
+    top: TrieNodeRef | undefined,
+    changes: SortedChanges,
+    { from, to }: { from: number; to: number },
+  ): TrieNodeRef | undefined {
+    this.changes = changes
+    this.keys = changes.keys
+    const end = this.merge(top ?? EMPTY_BYTES, top === undefined ? -1 : 0, from, to, 0, 0)
+    this.changes = NO_CHANGES
+    this.keys = this.changes.keys
+    return end === 0 ? undefined : this.out.slice(0, end)
+  }
+
+  private reserve(end: number): void {
+    if (end > this.out.length) this.out = grown(this.out, end)
+  }
+
+  private copy(bytes: Uint8Array, from: number, to: number, at: number): number {
     const end = at + to - from
-    reserve(end)
-    if (to - from < 64) for (let i = from, o = at; i < to; i++, o++) out[o] = bytes[i]
-    else out.set(bytes.subarray(from, to), at)
+    this.reserve(end)
+    if (to - from < 64) for (let i = from, o = at; i < to; i++, o++) this.out[o] = bytes[i]
+    else this.out.set(bytes.subarray(from, to), at)
     return end
   }
-  const writeBitmap = (at: number, bitmap: number) => {
-    out[at] = bitmap >> 8
-    out[at + 1] = bitmap
+
+  private writeBitmap(at: number, bitmap: number): void {
+    this.out[at] = bitmap >> 8
+    this.out[at + 1] = bitmap
   }
-  const endOfNibble = (from: number, to: number, depth: number, nibble: number): number => {
+
+  private endOfNibble(from: number, to: number, depth: number, nibble: number): number {
     let end = from
-    while (end < to && nibbleIn(keys, end * KEY_BYTES, depth) === nibble) end++
+    while (end < to && nibbleIn(this.keys, end * KEY_BYTES, depth) === nibble) end++
     return end
   }
 
   /** Writes the leaf after a change. `leafAt` is the start of the old leaf; -1: none. */
-  const writeLeaf = (index: number, bytes: Uint8Array, leafAt: number, at: number): number => {
-    value.bytes = bytes
-    value.from = leafAt < 0 ? 0 : leafAt + LEAF_HEAD
-    value.to = leafAt < 0 ? 0 : value.from + valueLength(bytes, leafAt)
-    changes.change(index, value)
-    const length = value.to - value.from
+  private writeLeaf(index: number, bytes: Uint8Array, leafAt: number, at: number): number {
+    this.value.bytes = bytes
+    this.value.from = leafAt < 0 ? 0 : leafAt + LEAF_HEAD
+    this.value.to = leafAt < 0 ? 0 : this.value.from + valueLength(bytes, leafAt)
+    this.changes.change(index, this.value)
+    const length = this.value.to - this.value.from
     if (length === 0) return at
-    reserve(at + LEAF_HEAD + length)
-    out[at] = LEAF
-    for (let i = 0, from = index * KEY_BYTES; i < KEY_BYTES; i++) out[at + 1 + i] = keys[from + i]
-    out[at + 1 + KEY_BYTES] = length >> 8
-    out[at + 2 + KEY_BYTES] = length
-    return copy(value.bytes, value.from, value.to, at + LEAF_HEAD)
+    this.reserve(at + LEAF_HEAD + length)
+    this.out[at] = LEAF
+    for (let i = 0, from = index * KEY_BYTES; i < KEY_BYTES; i++) this.out[at + 1 + i] = this.keys[from + i]
+    this.out[at + 1 + KEY_BYTES] = length >> 8
+    this.out[at + 2 + KEY_BYTES] = length
+    return this.copy(this.value.bytes, this.value.from, this.value.to, at + LEAF_HEAD)
   }
 
   /** Writes the node after changes of a trie with at most one leaf. */
-  const mergeLeaf = (
-    bytes: Uint8Array,
-    leafAt: number,
-    from: number,
-    to: number,
-    depth: number,
-    at: number,
-  ): number => {
-    if (to - from === 1 && (leafAt < 0 || compareTrieKeys(bytes, leafAt + 1, keys, from * KEY_BYTES) === 0)) {
-      return writeLeaf(from, bytes, leafAt, at)
+  private mergeLeaf(bytes: Uint8Array, leafAt: number, from: number, to: number, depth: number, at: number): number {
+    if (to - from === 1 && (leafAt < 0 || compareTrieKeys(bytes, leafAt + 1, this.keys, from * KEY_BYTES) === 0)) {
+      return this.writeLeaf(from, bytes, leafAt, at)
     }
     const starts: number[] = []
     let end = at
     let isAhead = leafAt >= 0
     for (let i = from; i < to; i++) {
-      const order = isAhead ? compareTrieKeys(bytes, leafAt + 1, keys, i * KEY_BYTES) : 1
+      const order = isAhead ? compareTrieKeys(bytes, leafAt + 1, this.keys, i * KEY_BYTES) : 1
       if (order < 0) {
         starts.push(end - at)
-        end = copy(bytes, leafAt, leafAt + slotLength(bytes, leafAt), end)
+        end = this.copy(bytes, leafAt, leafAt + slotLength(bytes, leafAt), end)
       }
       if (order <= 0) isAhead = false
-      const next = writeLeaf(i, bytes, order === 0 ? leafAt : -1, end)
+      const next = this.writeLeaf(i, bytes, order === 0 ? leafAt : -1, end)
       if (next > end) starts.push(end - at)
       end = next
     }
     if (isAhead) {
       starts.push(end - at)
-      end = copy(bytes, leafAt, leafAt + slotLength(bytes, leafAt), end)
+      end = this.copy(bytes, leafAt, leafAt + slotLength(bytes, leafAt), end)
     }
     if (starts.length < 2) return end
-    if (end - at > leaves.length) leaves = grown(leaves, end - at)
-    leaves.set(out.subarray(at, end))
-    leafStarts = starts
+    if (end - at > this.leaves.length) this.leaves = grown(this.leaves, end - at)
+    this.leaves.set(this.out.subarray(at, end))
+    this.leafStarts = starts
     starts.push(end - at)
-    return build(0, starts.length - 1, depth, at)
+    return this.build(0, starts.length - 1, depth, at)
   }
 
   /** Writes the node over `leaves` [from, to). */
-  const build = (from: number, to: number, depth: number, at: number): number => {
-    if (to - from === 1) return copy(leaves, leafStarts[from], leafStarts[to], at)
-    const [first, last] = [leafStarts[from] + 1, leafStarts[to - 1] + 1]
+  private build(from: number, to: number, depth: number, at: number): number {
+    if (to - from === 1) return this.copy(this.leaves, this.leafStarts[from], this.leafStarts[to], at)
+    const [first, last] = [this.leafStarts[from] + 1, this.leafStarts[to - 1] + 1]
     let branching = depth
-    while (nibbleIn(leaves, first, branching) === nibbleIn(leaves, last, branching)) branching++
+    while (nibbleIn(this.leaves, first, branching) === nibbleIn(this.leaves, last, branching)) branching++
     const skipped = branching - depth
     const bitmapAt = at + BRANCH_HEAD + 1 + skipped
     let end = bitmapAt + BITMAP_BYTES
-    reserve(end)
-    out[at + BRANCH_HEAD] = skipped
-    for (let i = 0; i < skipped; i++) out[at + BRANCH_HEAD + 1 + i] = nibbleIn(leaves, first, depth + i)
+    this.reserve(end)
+    this.out[at + BRANCH_HEAD] = skipped
+    for (let i = 0; i < skipped; i++) this.out[at + BRANCH_HEAD + 1 + i] = nibbleIn(this.leaves, first, depth + i)
     let bitmap = 0
     for (let start = from; start < to; ) {
-      const nibble = nibbleIn(leaves, leafStarts[start] + 1, branching)
+      const nibble = nibbleIn(this.leaves, this.leafStarts[start] + 1, branching)
       let stop = start + 1
-      while (stop < to && nibbleIn(leaves, leafStarts[stop] + 1, branching) === nibble) stop++
-      end = build(start, stop, branching + 1, end)
+      while (stop < to && nibbleIn(this.leaves, this.leafStarts[stop] + 1, branching) === nibble) stop++
+      end = this.build(start, stop, branching + 1, end)
       bitmap |= 1 << nibble
       start = stop
     }
-    writeBitmap(bitmapAt, bitmap)
-    return seal(at, end, depth, 0)
+    this.writeBitmap(bitmapAt, bitmap)
+    return this.seal(at, end, depth, 0)
   }
 
   /** Writes the node after changes of the one at `nodeAt`; -1: none. */
-  const merge = (bytes: Uint8Array, nodeAt: number, from: number, to: number, depth: number, at: number): number => {
-    if (nodeAt < 0 || bytes[nodeAt] === LEAF) return mergeLeaf(bytes, nodeAt, from, to, depth, at)
+  private merge(bytes: Uint8Array, nodeAt: number, from: number, to: number, depth: number, at: number): number {
+    if (nodeAt < 0 || bytes[nodeAt] === LEAF) return this.mergeLeaf(bytes, nodeAt, from, to, depth, at)
     if (bytes[nodeAt] === INLINE) {
-      return mergeBranch({ bytes, at: nodeAt + 4 + bytes[nodeAt + 1], page: 0, skipFrom: 0 }, from, to, depth, at)
+      return this.mergeBranch({ bytes, at: nodeAt + 4 + bytes[nodeAt + 1], page: 0, skipFrom: 0 }, from, to, depth, at)
     }
     const page = pageAt(bytes, nodeAt)
-    return mergeBranch({ bytes: pages.read(page), at: 0, page, skipFrom: 0 }, from, to, depth, at)
+    return this.mergeBranch({ bytes: this.pages.read(page), at: 0, page, skipFrom: 0 }, from, to, depth, at)
   }
 
   /** Returns how many of the skipped nibbles lead to the keys of the changes. */
-  const sharedNibbles = ({ bytes, at, skipFrom }: BranchSource, from: number, to: number, depth: number): number => {
+  private sharedNibbles({ bytes, at, skipFrom }: BranchSource, from: number, to: number, depth: number): number {
     const skipped = bytes[at] - skipFrom
     // Among sorted keys, the first or the last has the shortest common prefix with the skipped nibbles.
     const [first, last] = [from * KEY_BYTES, (to - 1) * KEY_BYTES]
     let shared = 0
     for (; shared < skipped; shared++) {
       const nibble = bytes[at + 1 + skipFrom + shared]
-      if (nibbleIn(keys, first, depth + shared) !== nibble || nibbleIn(keys, last, depth + shared) !== nibble) break
+      if (nibbleIn(this.keys, first, depth + shared) !== nibble || nibbleIn(this.keys, last, depth + shared) !== nibble)
+        break
     }
     return shared
   }
 
   /** Writes the node after changes, possibly none, of a branch. */
-  const mergeBranch = (source: BranchSource, from: number, to: number, depth: number, at: number): number => {
+  private mergeBranch(source: BranchSource, from: number, to: number, depth: number, at: number): number {
     const { bytes, page, skipFrom } = source
     const skipped = bytes[source.at] - skipFrom
     if (skipped > 0 && from < to) {
-      const shared = sharedNibbles(source, from, to, depth)
-      if (shared < skipped) return split(source, shared, from, to, depth, at)
+      const shared = this.sharedNibbles(source, from, to, depth)
+      if (shared < skipped) return this.split(source, shared, from, to, depth, at)
     }
     const heldAt = source.at + 1 + bytes[source.at]
     const held = (bytes[heldAt] << 8) | bytes[heldAt + 1]
-    const bitmapAt = writeSkip(source, skipped, at)
+    const bitmapAt = this.writeSkip(source, skipped, at)
     const branching = depth + skipped
     let end = bitmapAt + BITMAP_BYTES
     let bitmap = held
@@ -212,10 +223,10 @@ export function createTrieWriter(pages: TriePages, valueRlp: ValueRlp): TrieWrit
     for (let nibble = 0; next < to; nibble++) {
       const has = (held >> nibble) & 1
       const childEnd = has === 0 ? child : child + slotLength(bytes, child)
-      const stop = endOfNibble(next, to, branching, nibble)
+      const stop = this.endOfNibble(next, to, branching, nibble)
       if (stop > next) {
-        end = copy(bytes, unchanged, child, end)
-        const after = merge(bytes, has === 0 ? -1 : child, next, stop, branching + 1, end)
+        end = this.copy(bytes, unchanged, child, end)
+        const after = this.merge(bytes, has === 0 ? -1 : child, next, stop, branching + 1, end)
         bitmap = after > end ? bitmap | (1 << nibble) : bitmap & ~(1 << nibble)
         end = after
         unchanged = childEnd
@@ -223,105 +234,97 @@ export function createTrieWriter(pages: TriePages, valueRlp: ValueRlp): TrieWrit
       }
       child = childEnd
     }
-    end = copy(bytes, unchanged, endOfBranch(source), end)
-    writeBitmap(bitmapAt, bitmap)
-    return finish(at, end, depth, page)
+    end = this.copy(bytes, unchanged, endOfBranch(source), end)
+    this.writeBitmap(bitmapAt, bitmap)
+    return this.finish(at, end, depth, page)
   }
 
   /** Writes the first `count` of the skipped nibbles that count; returns the offset of the bitmap. */
-  const writeSkip = ({ bytes, at: branchAt, skipFrom }: BranchSource, count: number, at: number): number => {
+  private writeSkip({ bytes, at: branchAt, skipFrom }: BranchSource, count: number, at: number): number {
     const bitmapAt = at + BRANCH_HEAD + 1 + count
-    reserve(bitmapAt + BITMAP_BYTES)
-    out[at + BRANCH_HEAD] = count
-    for (let i = 0; i < count; i++) out[at + BRANCH_HEAD + 1 + i] = bytes[branchAt + 1 + skipFrom + i]
+    this.reserve(bitmapAt + BITMAP_BYTES)
+    this.out[at + BRANCH_HEAD] = count
+    for (let i = 0; i < count; i++) this.out[at + BRANCH_HEAD + 1 + i] = bytes[branchAt + 1 + skipFrom + i]
     return bitmapAt
   }
 
   /** Writes the node after changes of a branch that is split after the first `shared` skipped nibbles. */
-  const split = (source: BranchSource, shared: number, from: number, to: number, depth: number, at: number): number => {
+  private split(source: BranchSource, shared: number, from: number, to: number, depth: number, at: number): number {
     const { bytes, at: branchAt, page, skipFrom } = source
-    const bitmapAt = writeSkip(source, shared, at)
+    const bitmapAt = this.writeSkip(source, shared, at)
     const below = depth + shared + 1
     const own = bytes[branchAt + 1 + skipFrom + shared]
     const rest = { bytes, at: branchAt, page, skipFrom: skipFrom + shared + 1 }
     let end = bitmapAt + BITMAP_BYTES
     let bitmap = 0
     for (let nibble = 0, next = from; nibble < 16; nibble++) {
-      const stop = endOfNibble(next, to, depth + shared, nibble)
+      const stop = this.endOfNibble(next, to, depth + shared, nibble)
       let after = end
-      if (nibble === own) after = mergeBranch(rest, next, stop, below, end)
-      else if (stop > next) after = mergeLeaf(bytes, -1, next, stop, below, end)
+      if (nibble === own) after = this.mergeBranch(rest, next, stop, below, end)
+      else if (stop > next) after = this.mergeLeaf(bytes, -1, next, stop, below, end)
       if (after > end) bitmap |= 1 << nibble
       end = after
       next = stop
     }
-    writeBitmap(bitmapAt, bitmap)
-    return finish(at, end, depth, 0)
+    this.writeBitmap(bitmapAt, bitmap)
+    return this.finish(at, end, depth, 0)
   }
 
   /** Converts the branch written at `at` to a node that fits its number of children. */
-  const finish = (at: number, end: number, depth: number, page: number): number => {
-    const bitmapAt = at + BRANCH_HEAD + 1 + out[at + BRANCH_HEAD]
-    const bitmap = (out[bitmapAt] << 8) | out[bitmapAt + 1]
-    if ((bitmap & (bitmap - 1)) !== 0) return seal(at, end, depth, page)
-    if (page !== 0) pages.free(page)
-    return bitmap === 0 ? at : collapse(at, end, depth, 31 - Math.clz32(bitmap))
+  private finish(at: number, end: number, depth: number, page: number): number {
+    const bitmapAt = at + BRANCH_HEAD + 1 + this.out[at + BRANCH_HEAD]
+    const bitmap = (this.out[bitmapAt] << 8) | this.out[bitmapAt + 1]
+    if ((bitmap & (bitmap - 1)) !== 0) return this.seal(at, end, depth, page)
+    if (page !== 0) this.pages.free(page)
+    return bitmap === 0 ? at : this.collapse(at, end, depth, 31 - Math.clz32(bitmap))
   }
 
   /** Replaces a branch with a single child by that child, prefixed with the branch's nibbles. */
-  const collapse = (at: number, end: number, depth: number, nibble: number): number => {
-    const skipped = out[at + BRANCH_HEAD]
+  private collapse(at: number, end: number, depth: number, nibble: number): number {
+    const skipped = this.out[at + BRANCH_HEAD]
     const child = at + BRANCH_HEAD + 1 + skipped + BITMAP_BYTES
-    if (out[child] === LEAF) {
-      out.copyWithin(at, child, end)
+    if (this.out[child] === LEAF) {
+      this.out.copyWithin(at, child, end)
       return at + end - child
     }
-    const page = out[child] === LINK ? pageAt(out, child) : 0
-    const bytes = page === 0 ? out : pages.read(page)
-    const branchAt = page === 0 ? child + 4 + out[child + 1] : 0
+    const page = this.out[child] === LINK ? pageAt(this.out, child) : 0
+    const bytes = page === 0 ? this.out : this.pages.read(page)
+    const branchAt = page === 0 ? child + 4 + this.out[child + 1] : 0
     const branchEnd = page === 0 ? end : bytes.length
-    for (let i = 0; i < skipped; i++) path[i] = out[at + BRANCH_HEAD + 1 + i]
-    path[skipped] = nibble
-    for (let i = 0; i < bytes[branchAt]; i++) path[skipped + 1 + i] = bytes[branchAt + 1 + i]
+    for (let i = 0; i < skipped; i++) this.path[i] = this.out[at + BRANCH_HEAD + 1 + i]
+    this.path[skipped] = nibble
+    for (let i = 0; i < bytes[branchAt]; i++) this.path[skipped + 1 + i] = bytes[branchAt + 1 + i]
     const length = skipped + 1 + bytes[branchAt]
     const bitmapAt = at + BRANCH_HEAD + 1 + length
     const rest = bytes.subarray(branchAt + 1 + bytes[branchAt], branchEnd)
-    reserve(bitmapAt + rest.length)
-    out.set(rest, bitmapAt)
-    out[at + BRANCH_HEAD] = length
-    for (let i = 0; i < length; i++) out[at + BRANCH_HEAD + 1 + i] = path[i]
-    return seal(at, bitmapAt + rest.length, depth, page)
+    this.reserve(bitmapAt + rest.length)
+    this.out.set(rest, bitmapAt)
+    this.out[at + BRANCH_HEAD] = length
+    for (let i = 0; i < length; i++) this.out[at + BRANCH_HEAD + 1 + i] = this.path[i]
+    return this.seal(at, bitmapAt + rest.length, depth, page)
   }
 
   /** Converts the branch written at `at` to a node for its parent. */
-  const seal = (at: number, end: number, depth: number, page: number): number => {
+  private seal(at: number, end: number, depth: number, page: number): number {
     const branchAt = at + BRANCH_HEAD
-    place.bytes = out
-    place.at = branchAt
-    place.depth = depth
-    const after = writeBranchReference(out, at + 2, place, valueRlp)
-    out[at + 1] = after - at - 2
+    this.place.bytes = this.out
+    this.place.at = branchAt
+    this.place.depth = depth
+    const after = writeBranchReference(this.out, at + 2, this.place, this.valueRlp)
+    this.out[at + 1] = after - at - 2
     const length = end - branchAt
     if (length <= INLINE_BYTES) {
-      if (page !== 0) pages.free(page)
-      out[at] = INLINE
-      writeBitmap(after, length)
-      if (after + 2 < branchAt) out.copyWithin(after + 2, branchAt, end)
+      if (page !== 0) this.pages.free(page)
+      this.out[at] = INLINE
+      this.writeBitmap(after, length)
+      if (after + 2 < branchAt) this.out.copyWithin(after + 2, branchAt, end)
       return after + 2 + length
     }
-    const own = page === 0 ? pages.allocate() : page
-    pages.write(own, out.slice(branchAt, end))
-    out[at] = LINK
-    writePageId(out, after, own)
+    const own = page === 0 ? this.pages.allocate() : page
+    this.pages.write(own, this.out.slice(branchAt, end))
+    this.out[at] = LINK
+    writePageId(this.out, after, own)
     return after + PAGE_ID_BYTES
-  }
-  return (top, given, { from, to }) => {
-    changes = given
-    keys = given.keys
-    const end = merge(top ?? EMPTY_BYTES, top === undefined ? -1 : 0, from, to, 0, 0)
-    changes = NO_CHANGES
-    keys = changes.keys
-    return end === 0 ? undefined : out.slice(0, end)
   }
 }
 

@@ -17,7 +17,7 @@ test('the message of a block made from rows is the one made at its execution, fo
   t.after(() => void db.close())
   const chain = await openWritableChain(db, { genesis: fixtureGenesis() }, 'execute', { blockAccessLists: true })
   const executed: { number: number; body: string; codes: number; slots: number; gone: number }[] = []
-  const { append } = chain.head
+  const append = chain.head.append.bind(chain.head)
   chain.head.append = (block, parts) => {
     const changes = parts.changes as StateChanges // those of the executor
     const gone = changes!.accounts.filter(({ account }) => account === undefined).length

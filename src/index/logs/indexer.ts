@@ -1,6 +1,6 @@
 import type { Database } from '../../store/database.js'
 import type { IndexedLog } from '../../store/rows/types.js'
-import { createSegmentIndexer, type SegmentIndexer } from '../segments/indexer.js'
+import { SegmentIndexer } from '../segments/indexer.js'
 import { LOG_SEARCH_INDEX } from './logSearchIndex.js'
 
 /** Writes the log index. */
@@ -8,5 +8,5 @@ type LogIndexer = SegmentIndexer<IndexedLog>
 
 /** Creates the log indexer of a database opened for writing. */
 export function createLogIndexer(db: Database, options: { chunkBits?: number } = {}): LogIndexer {
-  return createSegmentIndexer(db, LOG_SEARCH_INDEX, options)
+  return new SegmentIndexer(db, LOG_SEARCH_INDEX, options)
 }

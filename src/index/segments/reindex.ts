@@ -1,7 +1,7 @@
 import { yieldToEventLoop } from '../../lib/pause.js'
 import type { Progress } from '../../lib/progress.js'
 import type { Database } from '../../store/database.js'
-import { createSegmentIndexer, type SegmentIndexer } from './indexer.js'
+import { SegmentIndexer } from './indexer.js'
 import type { IndexKind } from './indexKind.js'
 import { describeIndex } from './indexSummary.js'
 
@@ -36,7 +36,7 @@ export async function rebuildIndex(
   kind: IndexKind<unknown>,
   options: ReindexOptions,
 ): Promise<ReindexSummary> {
-  const indexer = createSegmentIndexer(db, kind)
+  const indexer = new SegmentIndexer(db, kind)
   if (!options.signal?.aborted) {
     db.transaction(() => indexer.drop())()
     options.progress.update(0)
@@ -50,7 +50,7 @@ export async function rebuildIndex(
 /** Seals the unsealed full chunks and merges, in transactions as `rebuildIndex`. @returns false if `signal` ended it
  *  early. */
 export function completeIndex(db: Database, kind: IndexKind<unknown>, options: ReindexOptions): Promise<boolean> {
-  return sealAll(db, { kind, indexer: createSegmentIndexer(db, kind) }, options)
+  return sealAll(db, { kind, indexer: new SegmentIndexer(db, kind) }, options)
 }
 
 async function sealAll(

@@ -1,6 +1,6 @@
 import type { Database } from '../../store/database.js'
 import { createTransactionHashes } from '../../store/rows/transactionHashes.js'
-import { createSegmentIndexer, type SegmentIndexer } from '../segments/indexer.js'
+import { SegmentIndexer } from '../segments/indexer.js'
 import type { IndexKind, ItemKeys } from '../segments/indexKind.js'
 import type { KeyHasher } from '../segments/keyHash.js'
 
@@ -29,7 +29,7 @@ type TransactionIndexer = SegmentIndexer<Uint8Array>
 
 /** Creates the indexer of a database opened for writing. */
 export function createTransactionIndexer(db: Database, options: { chunkBits?: number } = {}): TransactionIndexer {
-  return createSegmentIndexer(db, TRANSACTION_INDEX, options)
+  return new SegmentIndexer(db, TRANSACTION_INDEX, options)
 }
 
 function createHashKeys(hasher: KeyHasher): ItemKeys<Uint8Array> {

@@ -6,15 +6,18 @@ import { withoutHiding } from '../../lib/errors.js'
 import { formatData } from '../../lib/hex.js'
 import type { Logger } from '../../lib/logger.js'
 import type { Database } from '../../store/database.js'
+import type { MetaTable } from '../../store/meta.js'
 import { createMetaTable } from '../../store/meta.js'
 import { type ReplicaPosition, readPosition, writePosition } from '../../store/replication/position.js'
-import type { Finality } from '../../store/rows/types.js'
+import type { ChainReader, Finality } from '../../store/rows/types.js'
 import type { WritableChain } from '../../sync/chainState.js'
-import type { Head } from '../../sync/head/chainHead.js'
+import type { ChainHead, Head } from '../../sync/head/chainHead.js'
 import type { BlockRef } from '../../sync/head/events.js'
+import type { LazyTrie } from '../../sync/head/lazyTrie.js'
 import { nextTrieBlock } from '../../sync/head/lazyTrie.js'
 import { verifyHeader } from '../../sync/validate/header.js'
 import type { PositionedUnit } from '../codec/types.js'
+import type { CatchUpTrie } from './catchUpTrie.js'
 import { createCatchUpTrie, type RemoteTrieHasher } from './catchUpTrie.js'
 import { StaleEpoch, StateChangesMissing, UnknownAncestor } from './errors.js'
 import type { VerifiedBlock } from './verifyReplicated.js'
@@ -36,29 +39,6 @@ export interface UnitToApply extends PositionedUnit {
   readonly blocks: readonly BlockToApply[]
 }
 
-/** Writes the chain of a replica. */
-export interface Applier {
-  /** The committed position in the source. Undefined in a new replica, and after a rewind, an import or a leader
-   *  session changed the chain. */
-  readonly position: ReplicaPosition | undefined
-  /** The newest committed block. */
-  readonly newest: Head | undefined
-  /** Applies a change set atomically. Blocks on top of the head join the open transaction. A change set that removes
-   *  blocks is committed, as is what was applied before it. A change set whose blocks are all stored changes only the
-   *  position.
-   *  @param isBehind many more are queued: another thread, if any, collects the state trie's changes over many blocks,
-   *    and the trie is at no block in between
-   *  @throws InvalidBlock, UnknownAncestor, ReorgBelowFinalized, StateChangesMissing, StaleEpoch when the change set
-   *    is refused: what was applied before it is committed. StateRootDiffers: the open transaction is rolled back */
-  apply(unit: UnitToApply, options?: { isBehind?: boolean }): Promise<void>
-  /** Commits what was applied, with the position. */
-  commit(): void
-  /** Advances the state trie towards the head, in a transaction of its own. @returns true when more is left; while
-   *  another thread hashes it, a promise that resolves when there is more to do here
-   *  @throws StateRootDiffers */
-  workOnTrie(): boolean | Promise<void>
-}
-
 /** Max blocks that the state trie may be behind the head while few are queued. */
 const TIP_INTERVAL = 64
 
@@ -71,183 +51,232 @@ export interface ApplierOptions {
   readonly hasher?: RemoteTrieHasher
 }
 
-/** Creates an applier over a chain that was opened with `lazyTrie`. */
-export function createApplier(
-  db: Database,
-  chain: WritableChain,
-  { log, trieInterval, hasher }: ApplierOptions,
-): Applier {
-  const { head, reader, spec, trie } = chain
-  const ahead = trie && hasher && createCatchUpTrie(trie, hasher, { interval: trieInterval, log })
-  const meta = createMetaTable(db)
-  let position = readPosition(meta, head.newest?.hash)
-  let stored = position
-  let { newest } = head
-  let { keepsAppearances } = chain
-  const keepsState = chain.stateMode === 'execute'
+/** Writes the chain of a replica. */
+export class Applier {
+  private readonly chain: WritableChain
+  private readonly log: Logger
+  private readonly trieInterval: number
+  private readonly head: ChainHead
+  private readonly reader: ChainReader
+  private readonly spec: ChainSpec
+  private readonly trie: LazyTrie | undefined
+  private readonly ahead: CatchUpTrie | undefined
+  private readonly meta: MetaTable
+  private appliedPosition: ReplicaPosition | undefined
+  private committedPosition: ReplicaPosition | undefined
+  private committedNewest: Head | undefined
+  private keepsAppearances: boolean
+  private readonly keepsState: boolean
 
-  const commit = () => {
-    if (position !== stored) {
-      head.begin()
-      writePosition(meta, position, head.newest?.hash)
-    }
-    head.commit()
-    stored = position
-    newest = head.newest
+  /** Creates an applier over a chain that was opened with `lazyTrie`. */
+  constructor(db: Database, chain: WritableChain, { log, trieInterval, hasher }: ApplierOptions) {
+    this.chain = chain
+    this.log = log
+    this.trieInterval = trieInterval
+    this.head = chain.head
+    this.reader = chain.reader
+    this.spec = chain.spec
+    this.trie = chain.trie
+    this.ahead = this.trie && hasher && createCatchUpTrie(this.trie, hasher, { interval: trieInterval, log })
+    this.meta = createMetaTable(db)
+    this.appliedPosition = readPosition(this.meta, this.head.newest?.hash)
+    this.committedPosition = this.appliedPosition
+    this.committedNewest = this.head.newest
+    this.keepsAppearances = chain.keepsAppearances
+    this.keepsState = chain.stateMode === 'execute'
   }
-  const isStored = ({ number, hash }: BlockRef) => {
-    const held = reader.blockHash(number)
+
+  /** The committed position in the source. Undefined in a new replica, and after a rewind, an import or a leader
+   *  session changed the chain. */
+  get position(): ReplicaPosition | undefined {
+    return this.committedPosition
+  }
+
+  /** The newest committed block. */
+  get newest(): Head | undefined {
+    return this.committedNewest
+  }
+
+  /** Applies a change set atomically. Blocks on top of the head join the open transaction. A change set that removes
+   *  blocks is committed, as is what was applied before it. A change set whose blocks are all stored changes only the
+   *  position.
+   *  @param isBehind many more are queued: another thread, if any, collects the state trie's changes over many blocks,
+   *    and the trie is at no block in between
+   *  @throws InvalidBlock, UnknownAncestor, ReorgBelowFinalized, StateChangesMissing, StaleEpoch when the change set
+   *    is refused: what was applied before it is committed. StateRootDiffers: the open transaction is rolled back */
+  async apply(next: UnitToApply, { isBehind = false }: { isBehind?: boolean } = {}): Promise<void> {
+    if (isBehind) await this.beginNoting()
+    const isReplacing = next.unit.kind === 'blocks' && next.unit.ancestor !== undefined
+    if (isReplacing) this.commit()
+    let write: () => unknown
+    try {
+      write = await this.prepare(next, { isBehind, isAlone: !isBehind && !this.head.inTransaction })
+    } catch (error) {
+      withoutHiding(error, () => this.commit())
+    }
+    if (isReplacing) this.ahead?.forget()
+    try {
+      await write()
+      this.appliedPosition = next.position
+      const isDue = this.isTrieDue(isBehind)
+      if (isDue) {
+        this.head.flush()
+        this.trie!.advance(this.head.newest!.header.number)
+      }
+      if (isDue || isReplacing) this.commit()
+      this.adoptHashed()
+    } catch (error) {
+      this.giveUp(error)
+    }
+    await this.ahead?.keepPace()
+  }
+
+  /** Commits what was applied, with the position. */
+  commit(): void {
+    if (this.appliedPosition !== this.committedPosition) {
+      this.head.begin()
+      writePosition(this.meta, this.appliedPosition, this.head.newest?.hash)
+    }
+    this.head.commit()
+    this.committedPosition = this.appliedPosition
+    this.committedNewest = this.head.newest
+  }
+
+  /** Advances the state trie towards the head, in a transaction of its own. @returns true when more is left; while
+   *  another thread hashes it, a promise that resolves when there is more to do here
+   *  @throws StateRootDiffers */
+  workOnTrie(): boolean | Promise<void> {
+    this.commit()
+    const number = this.committedNewest?.header.number
+    if (!this.trie || number === undefined) return false
+    try {
+      if (this.adoptHashed()) return this.trie.block.number < number
+      this.ahead?.finish()
+      if (this.ahead?.isActive) return this.ahead.settled()
+      if (this.trie.block.number >= number) return false
+      this.head.begin()
+      this.trie.advance(nextTrieBlock(this.trie, number))
+      this.head.commit()
+    } catch (error) {
+      this.giveUp(error)
+    }
+    return this.trie.block.number < number
+  }
+
+  private isStored({ number, hash }: BlockRef): boolean {
+    const held = this.reader.blockHash(number)
     return held !== undefined && equalBytes(held, hash)
   }
-  const append = ({ block, parts, encodedState }: VerifiedBlock, isBehind: boolean) => {
+
+  private append({ block, parts, encodedState }: VerifiedBlock, isBehind: boolean): void {
     const { changes, appearances, blockAccessList } = parts
     const { number } = block.header
-    if (keepsAppearances && !appearances) {
-      log.warn(
+    if (this.keepsAppearances && !appearances) {
+      this.log.warn(
         { block: number },
         "the writer keeps no address index, so this replica ends its own; 'cairn reindex' makes it",
       )
-      keepsAppearances = false
+      this.keepsAppearances = false
     }
     const stored = {
       ...parts,
-      changes: keepsState ? changes : undefined,
-      appearances: keepsAppearances ? appearances : undefined,
-      blockAccessList: chain.keepsAccessLists ? blockAccessList : undefined,
+      changes: this.keepsState ? changes : undefined,
+      appearances: this.keepsAppearances ? appearances : undefined,
+      blockAccessList: this.chain.keepsAccessLists ? blockAccessList : undefined,
     }
-    head.append(block, stored, { isAtTip: !isBehind })
-    if (isBehind && ahead?.isActive && ahead.noted === number - 1) ahead.note(number, encodedState)
+    this.head.append(block, stored, { isAtTip: !isBehind })
+    if (isBehind && this.ahead?.isActive && this.ahead.noted === number - 1) this.ahead.note(number, encodedState)
   }
-  const isTrieDue = (isBehind: boolean) => {
-    const most = isBehind ? trieInterval : Math.min(TIP_INTERVAL, trieInterval)
-    return trie && !ahead?.isActive && head.newest!.header.number - trie.block.number >= most
+
+  private isTrieDue(isBehind: boolean) {
+    const most = isBehind ? this.trieInterval : Math.min(TIP_INTERVAL, this.trieInterval)
+    return this.trie && !this.ahead?.isActive && this.head.newest!.header.number - this.trie.block.number >= most
   }
+
   /** Checks that the blocks link to `parent` and to each other. */
-  const verifyLinks = async (blocks: readonly VerifiedBlock[], first: Head | undefined) => {
+  private async verifyLinks(blocks: readonly VerifiedBlock[], first: Head | undefined): Promise<void> {
     let parent = first
     for (const { block, parts } of blocks) {
       const { number } = block.header
-      if (parent) verifyLink(block, parts.totalDifficulty, parent, spec)
-      else await verifyFirst(block, chain)
-      if (keepsState && !parts.changes) throw new StateChangesMissing(number)
+      if (parent) verifyLink(block, parts.totalDifficulty, parent, this.spec)
+      else await verifyFirst(block, this.chain)
+      if (this.keepsState && !parts.changes) throw new StateChangesMissing(number)
       parent = { hash: block.hash, header: block.header, totalDifficulty: parts.totalDifficulty }
     }
   }
+
   /** Checks a change set. @returns a function that writes it and waits until its blocks are verified. `isAlone`:
    *  nothing else is in its transaction, so its blocks are written while another thread still verifies them. */
-  const prepare = async (
+  private async prepare(
     { unit, position: { stream, epoch }, blocks: checks }: UnitToApply,
     { isBehind, isAlone }: { isBehind: boolean; isAlone: boolean },
-  ): Promise<() => unknown> => {
-    if (position?.stream === stream && epoch < position.epoch) throw new StaleEpoch(epoch, position.epoch)
+  ): Promise<() => unknown> {
+    if (this.appliedPosition?.stream === stream && epoch < this.appliedPosition.epoch)
+      throw new StaleEpoch(epoch, this.appliedPosition.epoch)
     if (unit.kind === 'epoch') return () => {}
-    if (unit.kind === 'finality') return () => head.raiseFinality(unit.finality)
+    if (unit.kind === 'finality') return () => this.head.raiseFinality(unit.finality)
     const { ancestor, blocks, finality } = unit
     let held = 0
-    while (held < blocks.length && isStored(blocks[held])) held++
-    if (held > 0 && held === blocks.length) return () => raise(finality)
+    while (held < blocks.length && this.isStored(blocks[held])) held++
+    if (held > 0 && held === blocks.length) return () => this.raise(finality)
     const waiting = checks.slice(held)
     const isEarly = isAlone && waiting.every(({ approved }) => approved)
     const added = await Promise.all(waiting.map((each) => (isEarly ? each.decoded!() : each.verified())))
     const last: BlockRef | undefined = held > 0 ? blocks[held - 1] : ancestor
     const isReplacing = ancestor !== undefined && last !== undefined
-    await verifyLinks(added, isReplacing ? requireAncestor(last) : head.newest)
+    await this.verifyLinks(added, isReplacing ? this.requireAncestor(last) : this.head.newest)
     return () => {
       if (isReplacing) {
-        if (!head.isFinalityStored()) raise(finality, last.number)
-        head.rewind(last.number)
+        if (!this.head.isFinalityStored()) this.raise(finality, last.number)
+        this.head.rewind(last.number)
       }
-      for (const each of added) append(each, isBehind)
-      raise(finality)
+      for (const each of added) this.append(each, isBehind)
+      this.raise(finality)
       return isEarly ? Promise.all(waiting.map((each) => each.approved!())) : undefined
     }
   }
-  const raise = (reported: Finality | undefined, most = Number.POSITIVE_INFINITY) => {
+
+  private raise(reported: Finality | undefined, most: number = Number.POSITIVE_INFINITY): void {
     if (!reported) return
-    head.raiseFinality({ safe: Math.min(reported.safe, most), finalized: Math.min(reported.finalized, most) })
+    this.head.raiseFinality({ safe: Math.min(reported.safe, most), finalized: Math.min(reported.finalized, most) })
   }
-  const requireAncestor = (ancestor: BlockRef): Head => {
-    if (!isStored(ancestor)) throw new UnknownAncestor(ancestor, reader.blockHash(ancestor.number))
-    const { hash, header, totalDifficulty } = reader.blockByNumber(ancestor.number)!
+
+  private requireAncestor(ancestor: BlockRef): Head {
+    if (!this.isStored(ancestor)) throw new UnknownAncestor(ancestor, this.reader.blockHash(ancestor.number))
+    const { hash, header, totalDifficulty } = this.reader.blockByNumber(ancestor.number)!
     return { hash, header, totalDifficulty }
   }
+
   /** Stores a trie that was hashed in another thread, with everything that is applied. @returns false when no result
    *  is available */
-  const adoptHashed = (): boolean => {
-    const hashed = ahead?.take()
+  private adoptHashed(): boolean {
+    const hashed = this.ahead?.take()
     if (hashed === undefined) return false
-    head.begin()
-    trie!.adopt(hashed)
-    commit()
-    ahead!.stored()
+    this.head.begin()
+    this.trie!.adopt(hashed)
+    this.commit()
+    this.ahead!.stored()
     return true
   }
-  const giveUp = (error: unknown): never => {
-    position = stored
+
+  private giveUp(error: unknown): never {
+    this.appliedPosition = this.committedPosition
     withoutHiding(error, () => {
-      ahead?.forget()
-      head.rollback()
+      this.ahead?.forget()
+      this.head.rollback()
     })
   }
-  const workOnTrie = (): boolean | Promise<void> => {
-    commit()
-    const number = newest?.header.number
-    if (!trie || number === undefined) return false
-    try {
-      if (adoptHashed()) return trie.block.number < number
-      ahead?.finish()
-      if (ahead?.isActive) return ahead.settled()
-      if (trie.block.number >= number) return false
-      head.begin()
-      trie.advance(nextTrieBlock(trie, number))
-      head.commit()
-    } catch (error) {
-      giveUp(error)
-    }
-    return trie.block.number < number
-  }
+
   /** Starts the collection of changes in the other thread, unless it is at the head already. */
-  const beginNoting = async () => {
-    if (!ahead || head.inTransaction || (ahead.isActive && ahead.noted === newest?.header.number)) return
-    for (let more = workOnTrie(); more; more = workOnTrie()) await more
-    ahead.begin()
-  }
-  const apply = async (next: UnitToApply, { isBehind = false } = {}) => {
-    if (isBehind) await beginNoting()
-    const isReplacing = next.unit.kind === 'blocks' && next.unit.ancestor !== undefined
-    if (isReplacing) commit()
-    let write: () => unknown
-    try {
-      write = await prepare(next, { isBehind, isAlone: !isBehind && !head.inTransaction })
-    } catch (error) {
-      withoutHiding(error, commit)
-    }
-    if (isReplacing) ahead?.forget()
-    try {
-      await write()
-      position = next.position
-      const isDue = isTrieDue(isBehind)
-      if (isDue) {
-        head.flush()
-        trie!.advance(head.newest!.header.number)
-      }
-      if (isDue || isReplacing) commit()
-      adoptHashed()
-    } catch (error) {
-      giveUp(error)
-    }
-    await ahead?.keepPace()
-  }
-  return {
-    get position() {
-      return stored
-    },
-    get newest() {
-      return newest
-    },
-    commit,
-    apply,
-    workOnTrie,
+  private async beginNoting(): Promise<void> {
+    if (
+      !this.ahead ||
+      this.head.inTransaction ||
+      (this.ahead.isActive && this.ahead.noted === this.committedNewest?.header.number)
+    )
+      return
+    for (let more = this.workOnTrie(); more; more = this.workOnTrie()) await more
+    this.ahead.begin()
   }
 }
 

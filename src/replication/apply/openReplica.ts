@@ -21,7 +21,7 @@ import type { ReplicaPlace, ReplicationSource } from '../codec/types.js'
 import { InvalidMessage, ReplicationGap } from '../errors.js'
 import { createLagClock } from '../lagClock.js'
 import { NotInStream, StreamOfOtherChain } from '../nats/errors.js'
-import { type Applier, createApplier } from './applier.js'
+import { Applier } from './applier.js'
 import type { RemoteTrieHasher } from './catchUpTrie.js'
 import { StaleEpoch, StateChangesMissing, UnknownAncestor } from './errors.js'
 import { createLocator } from './locator.js'
@@ -113,7 +113,7 @@ export async function openReplica(settings: ReplicaSettings, parts: ReplicaParts
   const { findPublished } = parts
   const openApplier = async ({ db, chain }: OpenWriter) => {
     const { trieInterval = TRIE_INTERVAL } = settings
-    const open = () => createApplier(db, chain, { log, trieInterval, hasher })
+    const open = () => new Applier(db, chain, { log, trieInterval, hasher })
     const applier = open()
     if (findPublished === undefined) return applier
     const place = { position: applier.position, locator: createLocator(chain.reader, DENSE_BLOCKS) }

@@ -48,107 +48,161 @@ const LONG_TERM_MS = 60_000
 
 /** Runs a server as standby or writer. Implements the calls of a thread that follows upstreams. */
 export function runFailover(parts: RoleParts): IngestWorker {
-  const { log, idle } = parts
-  const stop = new AbortController()
-  const stopped = new Promise<void>((resolve) => stop.signal.addEventListener('abort', () => resolve(), { once: true }))
-  let ingest: IngestWorker | undefined
-  let replica: ReplicaWorker | undefined
-  let session: LeaderSession | undefined
-  let isWriter = false
-  let last: ReplicationStatus = {
+  const failover = new Failover(parts)
+  return {
+    status: () => failover.following(),
+    pending: () => failover.pending(),
+    replication: () => failover.status(),
+    close: () => failover.close(),
+  }
+}
+
+/** The role of this process, its threads and what it reports. */
+class Failover {
+  private readonly parts: RoleParts
+  private readonly log: Logger
+  private readonly stop = new AbortController()
+  private readonly stopped = new Promise<void>((resolve) =>
+    this.stop.signal.addEventListener('abort', () => resolve(), { once: true }),
+  )
+  private ingest: IngestWorker | undefined
+  private replica: ReplicaWorker | undefined
+  private session: LeaderSession | undefined
+  private isWriter = false
+  private last: ReplicationStatus = {
     ...{ role: 'standby', epoch: 0, sequence: 0, lagBlocks: 0, lagSeconds: 0 },
     ...{ state: 'catching up', problem: null },
   }
-  let problem: string | null = null
+  private problem: string | null = null
   /** Time until which nothing lagged. */
-  let wholeMs = performance.now()
+  private wholeMs = performance.now()
+  private readonly living: Promise<void>
 
-  const describeWriter = (): ReplicationStatus => {
-    const { epoch, sequence, lagBlocks, lagSeconds, problem } = session!.status()
+  constructor(parts: RoleParts) {
+    this.parts = parts
+    this.log = parts.log
+    this.living = this.live()
+  }
+
+  /** Returns the status of the thread that follows the upstreams. */
+  following(): FollowersStatus {
+    return this.ingest?.status() ?? this.parts.idle
+  }
+
+  /** Returns the pending block of that thread; undefined without one. */
+  pending(): ReturnType<IngestWorker['pending']> {
+    return this.ingest?.pending()
+  }
+
+  /** Returns the role, and how far this process is behind. */
+  status(): ReplicationStatus {
+    if (this.isWriter) this.last = this.describeWriter()
+    else if (this.replica) this.last = { ...this.replica.status(), role: 'standby' }
+    if (this.isWriter || this.replica) this.wholeMs = performance.now() - 1000 * this.last.lagSeconds
+    else {
+      const { state } = this.last
+      const lagSeconds = Math.floor((performance.now() - this.wholeMs) / 1000)
+      const isStopped = state === 'alarm' || state === 'failed'
+      const between = isStopped ? state : 'catching up'
+      this.last = {
+        ...this.last,
+        role: 'standby',
+        lagSeconds,
+        state: between,
+        problem: this.session?.status().problem ?? this.problem,
+      }
+    }
+    return this.last
+  }
+
+  /** Ends the threads. */
+  async close(): Promise<void> {
+    this.stop.abort()
+    await this.living
+  }
+
+  private describeWriter(): ReplicationStatus {
+    const { epoch, sequence, lagBlocks, lagSeconds, problem } = this.session!.status()
     const state = lagBlocks > CATCHING_UP_BLOCKS ? 'catching up' : 'following'
     return { role: 'writer', epoch, sequence, lagBlocks, lagSeconds, state, problem }
   }
-  const status = (): ReplicationStatus => {
-    if (isWriter) last = describeWriter()
-    else if (replica) last = { ...replica.status(), role: 'standby' }
-    if (isWriter || replica) wholeMs = performance.now() - 1000 * last.lagSeconds
-    else {
-      const { state } = last
-      const lagSeconds = Math.floor((performance.now() - wholeMs) / 1000)
-      const isStopped = state === 'alarm' || state === 'failed'
-      const between = isStopped ? state : 'catching up'
-      last = { ...last, role: 'standby', lagSeconds, state: between, problem: session?.status().problem ?? problem }
-    }
-    return last
+
+  private pause(ms: number) {
+    return sleep(ms, undefined, { signal: this.stop.signal }).catch(() => {})
   }
-  const pause = (ms: number) => sleep(ms, undefined, { signal: stop.signal }).catch(() => {})
+
   /** Starts a thread, retrying while another process writes the database. Undefined when the leader session ended
    *  meanwhile. */
-  const startWhenFree = async <T>(
+  private async startWhenFree<T>(
     own: LeaderSession,
     start: (signal: AbortSignal) => Promise<T>,
-  ): Promise<T | undefined> => {
+  ): Promise<T | undefined> {
     const over = new AbortController()
-    void Promise.race([own.ended, stopped]).then(() => over.abort(new Error('the leader session is over')))
+    void Promise.race([own.ended, this.stopped]).then(() => over.abort(new Error('the leader session is over')))
     while (!over.signal.aborted) {
       try {
         const started = await start(over.signal)
-        problem = null
+        this.problem = null
         return started
       } catch (error) {
         if (over.signal.aborted) break
-        if (problem !== messageOf(error)) log.error({ problem: messageOf(error) }, 'the database cannot be written yet')
-        problem = messageOf(error)
+        if (this.problem !== messageOf(error))
+          this.log.error({ problem: messageOf(error) }, 'the database cannot be written yet')
+        this.problem = messageOf(error)
         await waitFor(OPEN_RETRY_MS, over.signal)
       }
     }
     return undefined
   }
+
   /** Applies the stream until this process holds the lease. */
-  const standBy = async (own: LeaderSession): Promise<void> => {
-    replica = await startWhenFree(own, (signal) => parts.startReplica({ signal }))
-    if (replica === undefined) return
+  private async standBy(own: LeaderSession): Promise<void> {
+    this.replica = await this.startWhenFree(own, (signal) => this.parts.startReplica({ signal }))
+    if (this.replica === undefined) return
     const over = new AbortController()
-    const finish = Promise.race([own.held, own.ended, replica.ended, stopped]).then(() => over.abort())
+    const finish = Promise.race([own.held, own.ended, this.replica.ended, this.stopped]).then(() => over.abort())
     for (let soundMs = performance.now(); !over.signal.aborted; await waitFor(LOOK_MS, over.signal)) {
-      const { state } = replica.status()
+      const { state } = this.replica.status()
       if (state === 'alarm' || state === 'failed') soundMs = performance.now()
       if (performance.now() - soundMs < SETTLED_MS) continue
       own.seek(GRACE_MS)
       break
     }
     await finish
-    await replica.close()
-    const { state } = status()
-    if (state === 'alarm' || state === 'failed') problem = last.problem
-    replica = undefined
+    await this.replica.close()
+    const { state } = this.status()
+    if (state === 'alarm' || state === 'failed') this.problem = this.last.problem
+    this.replica = undefined
   }
+
   /** Applies the rest of the stream. @returns false when that failed */
-  const catchUp = async (own: LeaderSession, until: number): Promise<boolean> => {
-    const worker = await startWhenFree(own, (signal) => parts.startReplica({ until, signal }))
+  private async catchUp(own: LeaderSession, until: number): Promise<boolean> {
+    const worker = await this.startWhenFree(own, (signal) => this.parts.startReplica({ until, signal }))
     if (worker === undefined) return false
-    replica = worker
-    await Promise.race([worker.ended, own.ended, stopped])
+    this.replica = worker
+    await Promise.race([worker.ended, own.ended, this.stopped])
     await worker.close()
     const isCaughtUp = await worker.ended
-    const { problem } = status()
-    replica = undefined
-    if (!isCaughtUp && !stop.signal.aborted) {
-      log.error({ problem }, 'the stream could not be applied to its end; the lease is given back')
+    const { problem } = this.status()
+    this.replica = undefined
+    if (!isCaughtUp && !this.stop.signal.aborted) {
+      this.log.error({ problem }, 'the stream could not be applied to its end; the lease is given back')
     }
     return isCaughtUp
   }
-  const write = async (own: LeaderSession, epoch: number): Promise<void> => {
+
+  private async write(own: LeaderSession, epoch: number): Promise<void> {
     own.publish()
-    isWriter = true
-    log.info({ epoch }, 'this process is the writer')
-    const { startIngest } = parts
-    if (startIngest) ingest = await startWhenFree(own, (signal) => startIngest({ signal }))
-    await Promise.race([own.ended, stopped])
+    this.isWriter = true
+    this.log.info({ epoch }, 'this process is the writer')
+    const { startIngest } = this.parts
+    if (startIngest) this.ingest = await this.startWhenFree(own, (signal) => startIngest({ signal }))
+    await Promise.race([own.ended, this.stopped])
   }
-  const attempt = async (triesAtOnce: boolean): Promise<void> => {
-    const own = parts.startLeaderSession()
-    session = own
+
+  private async attempt(triesAtOnce: boolean): Promise<void> {
+    const own = this.parts.startLeaderSession()
+    this.session = own
     let held: ActiveLeaderSession | undefined
     void own.held.then((found) => {
       held = found
@@ -156,53 +210,45 @@ export function runFailover(parts: RoleParts): IngestWorker {
     try {
       if (triesAtOnce) {
         own.seek(0)
-        await Promise.race([own.held, own.taken, own.ended, stopped, pause(FIRST_TRY_MS)])
+        await Promise.race([own.held, own.taken, own.ended, this.stopped, this.pause(FIRST_TRY_MS)])
       }
-      if (held === undefined && !stop.signal.aborted) await standBy(own)
-      if (held === undefined || stop.signal.aborted) return
-      if (!held.isWhole && !(await catchUp(own, held.end))) return
-      if (!stop.signal.aborted) await write(own, held.epoch)
+      if (held === undefined && !this.stop.signal.aborted) await this.standBy(own)
+      if (held === undefined || this.stop.signal.aborted) return
+      if (!held.isWhole && !(await this.catchUp(own, held.end))) return
+      if (!this.stop.signal.aborted) await this.write(own, held.epoch)
     } finally {
-      if (isWriter) status()
-      await ingest?.close() // before the last blocks are published
-      ingest = undefined
-      isWriter = false
+      if (this.isWriter) this.status()
+      await this.ingest?.close() // before the last blocks are published
+      this.ingest = undefined
+      this.isWriter = false
       await own.close()
-      problem = (await notifyEnd(own)) ?? problem
-      session = undefined
+      this.problem = (await this.notifyEnd(own)) ?? this.problem
+      this.session = undefined
     }
   }
-  const notifyEnd = async (own: LeaderSession): Promise<string | null> => {
+
+  private async notifyEnd(own: LeaderSession): Promise<string | null> {
     const end = await own.ended
-    if (stop.signal.aborted || end.problem === '') return null
-    if (end.isLost) log.warn({ problem: end.problem }, 'this process is not the writer any more')
-    else log.error({ problem: end.problem }, 'publishing failed')
+    if (this.stop.signal.aborted || end.problem === '') return null
+    if (end.isLost) this.log.warn({ problem: end.problem }, 'this process is not the writer any more')
+    else this.log.error({ problem: end.problem }, 'publishing failed')
     return end.problem
   }
-  const live = async (): Promise<void> => {
+
+  private async live(): Promise<void> {
     let retryMs = FIRST_RETRY_MS
-    for (let count = 0; !stop.signal.aborted; count++) {
+    for (let count = 0; !this.stop.signal.aborted; count++) {
       const begunMs = performance.now()
       try {
-        await attempt(parts.beginsAsWriter && count === 0)
+        await this.attempt(this.parts.beginsAsWriter && count === 0)
       } catch (error) {
-        problem = messageOf(error)
-        log.error({ problem }, 'a change of the role failed')
+        this.problem = messageOf(error)
+        this.log.error({ problem: this.problem }, 'a change of the role failed')
       }
       if (performance.now() - begunMs > LONG_TERM_MS) retryMs = FIRST_RETRY_MS
-      await pause(retryMs)
+      await this.pause(retryMs)
       retryMs = Math.min(2 * retryMs, MAX_RETRY_MS)
     }
-  }
-  const living = live()
-  return {
-    status: () => ingest?.status() ?? idle,
-    pending: () => ingest?.pending(),
-    replication: status,
-    close: async () => {
-      stop.abort()
-      await living
-    },
   }
 }
 

@@ -8,12 +8,14 @@ import type { RawBlock } from '../../sources/source.js'
 import { type Clock, systemClock } from '../../sources/upstreams/clock.js'
 import { ChainReorganized } from '../../sources/upstreams/errors.js'
 import type { Checkpoints } from '../../store/checkpoints.js'
+import type { ChainReader } from '../../store/rows/types.js'
 import { createBlockAppender } from '../blockAppender.js'
 import type { WritableChain } from '../chainState.js'
+import type { ChainHead } from '../head/chainHead.js'
 import { ReorgBelowFinalized } from '../head/errors.js'
 import { importBlocks } from '../pipeline.js'
 import { adoptBranch, BranchStalled, fetchBranch } from './branch.js'
-import { createFinalityFeed } from './finality.js'
+import { createFinalityFeed, type FinalityFeed } from './finality.js'
 import { withTotalDifficulty } from './firstDifficulty.js'
 import { findForkPoint } from './forkPoint.js'
 import { createFollowFigures, type FollowFigures, SYNCING_BLOCKS } from './status.js'
@@ -35,15 +37,6 @@ export interface FollowOptions {
   clock?: Clock
 }
 
-/** Keeps a chain equal to that of its upstreams. */
-export interface Follower {
-  /** Resolves when `signal` aborts.
-   *  @throws ReorgBelowFinalized, NoCommonBlock when the upstreams' chain cannot be followed; what reading and writing
-   *  the database throws; UpstreamError when every upstream is of another chain */
-  run(): Promise<void>
-  readonly figures: FollowFigures
-}
-
 // A branch replaces another in one transaction. Blocks beyond this number, and beyond the head that it replaces, are
 // appended afterwards.
 const MAX_BRANCH_BLOCKS = 1024
@@ -55,165 +48,264 @@ const INDEX_SLICE_MS = 3
 // Between two attempts to reach a head that an upstream announced but does not return.
 const RETRY_MS = 100
 
-/** Creates a follower of the upstreams behind `rpc`. The caller closes `rpc`. */
-export function createFollower(chain: WritableChain, rpc: EthRpc, options: FollowOptions): Follower {
-  const { head, reader } = chain
-  const { signal, log, from = 0, checkpoints, rootInterval = 0, branchBytes = BRANCH_BYTES } = options
-  const { clock = systemClock, figures = createFollowFigures() } = options
-  figures.begins(head.newest?.header.number)
-  const raws = createRawHistory(Math.max(rootInterval, 64))
-  let next: UpstreamHeader | undefined
-  /** The upstream that last reported the stored head. */
-  let followed: string | undefined
-  let failure: { error: unknown } | undefined
-  let wake = () => {}
+/** Keeps a chain equal to that of its upstreams. */
+export class Follower {
+  private readonly chain: WritableChain
+  private readonly rpc: EthRpc
+  private readonly head: ChainHead
+  private readonly reader: ChainReader
+  private readonly signal: AbortSignal
+  private readonly log: Logger
+  private readonly from: number
+  private readonly checkpoints: Checkpoints | undefined
+  private readonly rootInterval: number
+  private readonly branchBytes: number
+  private readonly clock: Clock
 
-  const fail = (error: unknown) => {
-    failure ??= { error }
-    wake()
+  readonly figures: FollowFigures
+  private readonly raws: {
+    add: (raw: RawBlock) => void
+    find: ({ blockNumber, blockHash }: InvalidBlock) => RawBlock | undefined
   }
-  const finality = createFinalityFeed(chain, rpc, { signal, onNews: () => wake(), onError: fail })
-  const offer = (header: UpstreamHeader) => {
-    figures.sees(header.header.number)
-    next = header
-    wake()
+  private next: UpstreamHeader | undefined
+  /** The upstream that last reported the stored head. */
+  private followed: string | undefined
+  private failure: { error: unknown } | undefined
+  private wake = () => {}
+  private readonly finality: FinalityFeed
+
+  /** Creates a follower of the upstreams behind `rpc`. The caller closes `rpc`. */
+  constructor(chain: WritableChain, rpc: EthRpc, options: FollowOptions) {
+    this.chain = chain
+    this.rpc = rpc
+    this.head = chain.head
+    this.reader = chain.reader
+    this.signal = options.signal
+    this.log = options.log
+    this.from = options.from ?? 0
+    this.checkpoints = options.checkpoints
+    this.rootInterval = options.rootInterval ?? 0
+    this.branchBytes = options.branchBytes ?? BRANCH_BYTES
+    this.clock = options.clock ?? systemClock
+    this.figures = options.figures ?? createFollowFigures()
+    this.figures.begins(this.head.newest?.header.number)
+    this.raws = createRawHistory(Math.max(this.rootInterval, 64))
+    this.finality = createFinalityFeed(chain, rpc, {
+      signal: this.signal,
+      onNews: () => this.wake(),
+      onError: (error) => this.fail(error),
+    })
+  }
+
+  /** Resolves when `signal` aborts.
+   *  @throws ReorgBelowFinalized, NoCommonBlock when the upstreams' chain cannot be followed; what reading and writing
+   *  the database throws; UpstreamError when every upstream is of another chain */
+  async run(): Promise<void> {
+    const own = this.head.newest?.header.number ?? -1
+    // Blocks from files count as final, and so does the genesis; later blocks do not.
+    if (!this.head.isFinalityStored()) this.head.finalize({ safe: own, finalized: own })
+    const unlisten = this.head.listen({
+      changed: (event) => {
+        this.figures.changed(event)
+        if (event.kind !== 'finalized') this.rpc.progressed()
+      },
+    })
+    const watch = new AbortController()
+    const stop = () => {
+      watch.abort(this.signal.reason)
+      this.wake()
+    }
+    this.signal.addEventListener('abort', stop, { once: true })
+    const watching = this.rpc
+      .watchHeads((header) => this.offer(header), watch.signal)
+      .catch((error) => this.fail(error))
+    try {
+      await this.loop()
+    } catch (error) {
+      if (!this.signal.aborted) throw error
+    } finally {
+      this.signal.removeEventListener('abort', stop)
+      unlisten()
+      watch.abort(new Error('following ended'))
+      await watching
+    }
+  }
+
+  private fail(error: unknown): void {
+    this.failure ??= { error }
+    this.wake()
+  }
+
+  private offer(header: UpstreamHeader): void {
+    this.figures.sees(header.header.number)
+    this.next = header
+    this.wake()
   }
 
   /** Stores one block on top of the newest one, in a transaction of its own. @returns false when no upstream has it any
    *  more */
-  const appendTip = async (target: UpstreamHeader): Promise<boolean> => {
-    const raw = await rpc.getBlock(target.hash, signal)
+  private async appendTip(target: UpstreamHeader): Promise<boolean> {
+    const raw = await this.rpc.getBlock(target.hash, this.signal)
     if (!raw) return false
-    raws.add(raw)
-    const appender = createBlockAppender(chain)
+    this.raws.add(raw)
+    const appender = createBlockAppender(this.chain)
     try {
       await appender.take(raw, 1)
       await appender.settle()
-      head.commit()
+      this.head.commit()
     } catch (error) {
-      withoutHiding(error, head.rollback)
+      withoutHiding(error, () => this.head.rollback())
     }
     return true
   }
-  const catchUp = async (fromBlock: number, to: number): Promise<void> => {
-    const range = { from: fromBlock, to, parentHash: head.newest?.hash, signal }
-    const isFirst = head.newest === undefined
-    if (to - fromBlock >= SYNCING_BLOCKS) head.expect(to)
-    const blocks = async function* () {
-      for await (const raw of rpc.blocks(range)) {
-        const whole = isFirst && raw.block.header.number === fromBlock ? await withTotalDifficulty(chain, raw) : raw
-        raws.add(whole)
-        yield whole
-      }
-    }
-    const source = { kind: 'upstream', path: 'upstream', blocks }
+
+  private async catchUp(fromBlock: number, to: number): Promise<void> {
+    const range = { from: fromBlock, to, parentHash: this.head.newest?.hash, signal: this.signal }
+    if (to - fromBlock >= SYNCING_BLOCKS) this.head.expect(to)
+    const source = { kind: 'upstream', path: 'upstream', blocks: () => this.blocksOf(range) }
     const progress = { update() {} }
-    await importBlocks(chain, source, { progress, signal, checkpoints, rootInterval, finishIndexes: false })
+    await importBlocks(this.chain, source, {
+      progress,
+      signal: this.signal,
+      checkpoints: this.checkpoints,
+      rootInterval: this.rootInterval,
+      finishIndexes: false,
+    })
   }
+
+  /** Yields the blocks of a range on top of the newest one, the first block of a database with its total difficulty. */
+  private async *blocksOf(range: { from: number; to: number; parentHash?: Uint8Array; signal: AbortSignal }) {
+    const isFirst = this.head.newest === undefined
+    for await (const raw of this.rpc.blocks(range)) {
+      const whole = isFirst && raw.block.header.number === range.from ? await withTotalDifficulty(this.chain, raw) : raw
+      this.raws.add(whole)
+      yield whole
+    }
+  }
+
   /** Yields the blocks from `ancestor + 1` to `to`, and on towards the target while proof of work makes them the
    *  lighter branch. */
-  const branchBlocks = async function* (ancestor: number, to: number, target: UpstreamHeader, ended: AbortSignal) {
+  private async *branchBlocks(ancestor: number, to: number, target: UpstreamHeader, ended: AbortSignal) {
     const range = {
       from: ancestor + 1,
       to: target.header.number,
-      parentHash: reader.blockHash(ancestor),
+      parentHash: this.reader.blockHash(ancestor),
       signal: ended,
     }
-    let total = reader.blockByNumber(ancestor)!.totalDifficulty
-    const ownTotal = head.newest!.totalDifficulty
-    for await (const raw of rpc.blocks(range)) {
-      raws.add(raw)
+    let total = this.reader.blockByNumber(ancestor)!.totalDifficulty
+    const ownTotal = this.head.newest!.totalDifficulty
+    for await (const raw of this.rpc.blocks(range)) {
+      this.raws.add(raw)
       yield raw
       const { number, difficulty } = raw.block.header
       total += difficulty
       if (number >= to && (difficulty === 0n || total > ownTotal)) return
     }
   }
+
   /** Replaces the blocks above `ancestor` by the upstream's branch. @returns false to look at the upstream's chain
    *  again */
-  const replace = async (ancestor: number, target: UpstreamHeader): Promise<boolean> => {
-    const own = head.newest!
+  private async replace(ancestor: number, target: UpstreamHeader): Promise<boolean> {
+    const own = this.head.newest!
     const to = Math.max(own.header.number, ancestor + MAX_BRANCH_BLOCKS)
-    const branch = await fetchBranch((ended) => branchBlocks(ancestor, to, target, ended), {
-      ...{ ancestor, maxBytes: branchBytes, clock, signal },
-      isStored: ({ block }) => isStored(block.hash, block.header.number),
+    const branch = await fetchBranch((ended) => this.branchBlocks(ancestor, to, target, ended), {
+      ...{ ancestor, maxBytes: this.branchBytes, clock: this.clock, signal: this.signal },
+      isStored: ({ block }) => this.isStored(block.hash, block.header.number),
     })
     if (!branch) return false
     try {
       const { fork } = branch
       const startedMs = performance.now()
-      if (!(await adoptBranch(chain, branch, { mustBeHeavier: rpc.status().length > 1 }))) {
-        log.debug({ ancestor: fork }, "the upstream's branch does not have more total difficulty; not followed")
+      if (!(await adoptBranch(this.chain, branch, { mustBeHeavier: this.rpc.status().length > 1 }))) {
+        this.log.debug({ ancestor: fork }, "the upstream's branch does not have more total difficulty; not followed")
         return true
       }
       const ms = Math.round(performance.now() - startedMs)
-      await checkpoints?.afterCommit()
-      const { number } = head.newest!.header
-      log.info({ ancestor: fork, removed: own.header.number - fork, added: number - fork, head: number, ms }, 'reorg')
-      return isStored(target.hash, target.header.number)
+      await this.checkpoints?.afterCommit()
+      const { number } = this.head.newest!.header
+      this.log.info(
+        { ancestor: fork, removed: own.header.number - fork, added: number - fork, head: number, ms },
+        'reorg',
+      )
+      return this.isStored(target.hash, target.header.number)
     } finally {
       branch.close()
     }
   }
+
   /** Returns the upstream's head. Some nodes announce a new branch block by block: the first of them is not its end. */
-  const newestOf = async (target: UpstreamHeader): Promise<UpstreamHeader> => {
-    const newest = await rpc.head(signal)
+  private async newestOf(target: UpstreamHeader): Promise<UpstreamHeader> {
+    const newest = await this.rpc.head(this.signal)
     const isSameNode = newest.upstream === target.upstream // another one may be on another fork
     return isSameNode && newest.header.number > target.header.number ? newest : target
   }
-  const isStored = (hash: Uint8Array, number: number): boolean => {
-    const held = reader.blockHash(number)
+
+  private isStored(hash: Uint8Array, number: number): boolean {
+    const held = this.reader.blockHash(number)
     return held !== undefined && equalBytes(held, hash)
   }
+
   /** True when another upstream has a block on top of finalized number `finalized`. It is asked first from now on. */
-  const isLinkedElsewhere = async (finalized: number, target: UpstreamHeader): Promise<boolean> => {
-    if (rpc.status().length === 1 || target.header.number <= finalized) return false
-    const range = { from: finalized + 1, to: finalized + 1, parentHash: reader.blockHash(finalized), signal }
+  private async isLinkedElsewhere(finalized: number, target: UpstreamHeader): Promise<boolean> {
+    if (this.rpc.status().length === 1 || target.header.number <= finalized) return false
+    const range = {
+      from: finalized + 1,
+      to: finalized + 1,
+      parentHash: this.reader.blockHash(finalized),
+      signal: this.signal,
+    }
     try {
-      for await (const _ of rpc.blocks(range)) return true
+      for await (const _ of this.rpc.blocks(range)) return true
     } catch (error) {
       if (!(error instanceof ChainReorganized)) throw error
     }
     return false
   }
+
   /** Tries once to make the chain that of `target`. @returns false to retry with the upstream's newest head; another
    *  head to try that one */
-  const advance = async (target: UpstreamHeader): Promise<boolean | UpstreamHeader> => {
-    const own = head.newest
+  private async advance(target: UpstreamHeader): Promise<boolean | UpstreamHeader> {
+    const own = this.head.newest
     const { number, parentHash } = target.header
     if (!own) {
-      if (number >= from) await catchUp(from, number)
+      if (number >= this.from) await this.catchUp(this.from, number)
       return true
     }
-    if (isStored(target.hash, number)) return true // the newest one, or the upstream is behind
-    if (number === own.header.number + 1 && equalBytes(parentHash, own.hash)) return appendTip(target)
-    const ancestor = await findForkPoint(chain, rpc, target, signal)
+    if (this.isStored(target.hash, number)) return true // the newest one, or the upstream is behind
+    if (number === own.header.number + 1 && equalBytes(parentHash, own.hash)) return this.appendTip(target)
+    const ancestor = await findForkPoint(this.chain, this.rpc, target, this.signal)
     if (ancestor === undefined) return false
     if (ancestor === own.header.number) {
-      await catchUp(ancestor + 1, number)
+      await this.catchUp(ancestor + 1, number)
       return true
     }
     // Two upstreams on two forks: switching at every failed request would only cause reorgs. Under proof of work the
     // total difficulty decides.
     if (target.header.difficulty === 0n) {
       const { hash, header } = own
-      const onFork = await rpc.findUpstreamOnFork({ hash, number: header.number, upstream: followed }, target, signal)
+      const onFork = await this.rpc.findUpstreamOnFork(
+        { hash, number: header.number, upstream: this.followed },
+        target,
+        this.signal,
+      )
       if (onFork) return onFork !== 'unknown' && onFork
     }
-    const { finalized } = head.finality()
-    if (ancestor >= finalized || chain.spec.isDevelopment) return replace(ancestor, await newestOf(target))
-    if (await isLinkedElsewhere(finalized, target)) return false
+    const { finalized } = this.head.finality()
+    if (ancestor >= finalized || this.chain.spec.isDevelopment)
+      return this.replace(ancestor, await this.newestOf(target))
+    if (await this.isLinkedElsewhere(finalized, target)) return false
     throw new ReorgBelowFinalized(ancestor, finalized)
   }
-  const reach = async (first: UpstreamHeader): Promise<void> => {
+
+  private async reach(first: UpstreamHeader): Promise<void> {
     for (let target = first; ; ) {
       try {
-        const outcome = await advance(target)
+        const outcome = await this.advance(target)
         if (outcome === true) {
-          followed = target.upstream
-          head.expect(undefined)
-          rpc.progressed()
-          figures.reached()
+          this.followed = target.upstream
+          this.head.expect(undefined)
+          this.rpc.progressed()
+          this.figures.reached()
           return
         }
         if (outcome) {
@@ -222,75 +314,45 @@ export function createFollower(chain: WritableChain, rpc: EthRpc, options: Follo
         }
       } catch (error) {
         if (error instanceof InvalidBlock) {
-          const raw = raws.find(error)
+          const raw = this.raws.find(error)
           if (!raw) throw error
-          rpc.reportInvalid(raw, error)
+          this.rpc.reportInvalid(raw, error)
         } else if (!(error instanceof ChainReorganized || error instanceof BranchStalled)) throw error
       }
-      await clock.sleep(RETRY_MS, signal)
-      target = next ?? (await rpc.head(signal))
-      next = undefined
-      figures.sees(target.header.number)
+      await this.clock.sleep(RETRY_MS, this.signal)
+      target = this.next ?? (await this.rpc.head(this.signal))
+      this.next = undefined
+      this.figures.sees(target.header.number)
     }
   }
-  const loop = async (): Promise<void> => {
+
+  private async loop(): Promise<void> {
     let [indexesDue, trieHistoryDue] = [true, true]
-    while (!signal.aborted) {
-      if (failure) throw failure.error
-      if (next) {
-        const target = next
-        next = undefined
-        await reach(target)
-        finality.ask()
+    while (!this.signal.aborted) {
+      if (this.failure) throw this.failure.error
+      if (this.next) {
+        const target = this.next
+        this.next = undefined
+        await this.reach(target)
+        this.finality.ask()
         indexesDue = true
         trieHistoryDue = true
-      } else if (finality.store()) {
+      } else if (this.finality.store()) {
         // Loop again: a head may have come.
       } else if (indexesDue) {
-        indexesDue = head.workOnIndexes(INDEX_SLICE_MS)
-        await checkpoints?.afterCommit()
+        indexesDue = this.head.workOnIndexes(INDEX_SLICE_MS)
+        await this.checkpoints?.afterCommit()
         await yieldToEventLoop()
       } else if (trieHistoryDue) {
-        trieHistoryDue = chain.extendTrieHistory()
-        await checkpoints?.afterCommit()
+        trieHistoryDue = this.chain.extendTrieHistory()
+        await this.checkpoints?.afterCommit()
         await yieldToEventLoop()
       } else {
         await new Promise<void>((resolve) => {
-          wake = resolve
+          this.wake = resolve
         })
       }
     }
-  }
-  return {
-    figures,
-    run: async () => {
-      const own = head.newest?.header.number ?? -1
-      // Blocks from files count as final, and so does the genesis; later blocks do not.
-      if (!head.isFinalityStored()) head.finalize({ safe: own, finalized: own })
-      const unlisten = head.listen({
-        changed: (event) => {
-          figures.changed(event)
-          if (event.kind !== 'finalized') rpc.progressed()
-        },
-      })
-      const watch = new AbortController()
-      const stop = () => {
-        watch.abort(signal.reason)
-        wake()
-      }
-      signal.addEventListener('abort', stop, { once: true })
-      const watching = rpc.watchHeads(offer, watch.signal).catch(fail)
-      try {
-        await loop()
-      } catch (error) {
-        if (!signal.aborted) throw error
-      } finally {
-        signal.removeEventListener('abort', stop)
-        unlisten()
-        watch.abort(new Error('following ended'))
-        await watching
-      }
-    },
   }
 }
 

@@ -19,7 +19,7 @@ import { ReorgBelowFinalized } from '../head/errors.js'
 import { type OpenWriter, openWriter, whenUnlocked } from '../openWriter.js'
 import { nameCoreContract } from '../stateUpdates.js'
 import { isTransient, NoCommonBlock } from './errors.js'
-import { createFollower, type Follower } from './follower.js'
+import { Follower } from './follower.js'
 import type { L2Following, L2FollowSettings } from './l2/l2Following.js'
 import { createFollowFigures, type FollowStatus } from './status.js'
 import { describeStop } from './stopped.js'
@@ -142,7 +142,7 @@ export async function openFollower(settings: FollowSettings, parts: FollowerPart
     const beside = l2?.begin(db)
     const checkpoints = beside?.checkpoints ?? parts.checkpoints
     try {
-      const follower = createFollower(chain, rpc, { signal, log, figures, from, checkpoints, rootInterval })
+      const follower = new Follower(chain, rpc, { signal, log, figures, from, checkpoints, rootInterval })
       await runWithPending(follower, chain)
     } finally {
       await beside?.end()

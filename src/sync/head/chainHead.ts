@@ -2,12 +2,16 @@ import type { ChainSpec } from '../../chain/eth/forks.js'
 import type { Block, Header, Receipt } from '../../chain/eth/types.js'
 import { withoutHiding } from '../../lib/errors.js'
 import type { Database } from '../../store/database.js'
+import type { MetaTable } from '../../store/meta.js'
 import { createMetaTable, META_FINALITY, META_UPSTREAM_HEAD } from '../../store/meta.js'
+import type { AppearanceWriter } from '../../store/rows/appearances.js'
 import { createAppearanceWriter } from '../../store/rows/appearances.js'
+import type { ChainWriter } from '../../store/rows/chainWriter.js'
 import { createChainWriter } from '../../store/rows/chainWriter.js'
 import type { PackedChanges } from '../../store/rows/packedChanges.js'
 import type { StateChanges } from '../../store/rows/stateChanges.js'
 import type { ChainReader, Finality } from '../../store/rows/types.js'
+import type { ChainIndexer } from '../chainIndexer.js'
 import { createChainIndexer } from '../chainIndexer.js'
 import type { StateUpdateAppender } from '../stateUpdates.js'
 import { ReorgBelowFinalized, RewindOutOfRange } from './errors.js'
@@ -32,58 +36,6 @@ export interface BlockParts {
   /** By transaction: the addresses (20 bytes) in which it appears; they may repeat. Present where the address index is
    *  kept. */
   appearances?: readonly (readonly Uint8Array[])[]
-}
-
-/** The only way to change the chain: blocks, state, indexes and finality. Changes collect in one transaction, which the
- *  first of them begins; readers see them with `commit`, and listeners are notified after it. */
-export interface ChainHead {
-  /** The newest block, in the transaction where one is open. */
-  readonly newest: Head | undefined
-  readonly inTransaction: boolean
-  /** Begins a transaction unless one is open: for what is stored with the first block. */
-  begin(): void
-  /** Returns the safe and finalized numbers: the newest block where none was ever stored, as with blocks from files. */
-  finality(): Finality
-  /** False where the head counts as final, since no finality was ever stored. */
-  isFinalityStored(): boolean
-  /** Adds a listener for all later events. @returns a function that removes it */
-  listen(listener: HeadListener): () => void
-  /** Stores a verified block on top of the newest one. When it throws, the transaction is rolled back.
-   *  @param isAtTip write its state rows to small tables first, from which `moveRecentState` moves them: readers see
-   *  the block earlier, for more work in total */
-  append(block: Block, parts: BlockParts, options?: { isAtTip?: boolean }): void
-  /** Writes the collected state rows. Call it before reading rows of the open transaction. */
-  flush(): void
-  /** Marks a savepoint in the transaction for `rollbackToMark`; replaces an earlier mark. */
-  mark(): void
-  rollbackToMark(): void
-  /** Removes all blocks above `number` with everything that belongs to them: a reorg, once the new branch is appended
-   *  and committed. Commits what was appended before. When it throws, the chain is unchanged.
-   *  @param byOperator allows going below the finalized block, which is then lowered too; on a development chain this
-   *  is always allowed
-   *  @throws RewindOutOfRange, ReorgBelowFinalized */
-  rewind(number: number, options?: { byOperator?: boolean }): void
-  /** Commits the changes and notifies the listeners. */
-  commit(): void
-  /** Discards everything since the last commit. */
-  rollback(): void
-  /** As `finalize`, within the transaction; begins one if something changes. Where no finality was ever stored, stores
-   *  the numbers as they are. */
-  raiseFinality(finality: Finality): void
-  /** Stores safe and finalized numbers, each at most that of the newest block. They never decrease: a lower number is
-   *  ignored. Commits earlier changes first. */
-  finalize(finality: Finality): void
-  /** Stores the newest block of the upstreams before a gap to it is filled, so that readers know what is missing;
-   *  undefined when nothing is. Commits earlier changes first. */
-  expect(upstreamHead: number | undefined): void
-  /** Does about `budgetMs` of index work, in a transaction of its own; true when there is more. Commits earlier changes
-   *  first. */
-  workOnIndexes(budgetMs: number): boolean
-  /** Moves some state rows that were written at the tip to the history, in a transaction of its own of about a
-   *  millisecond; true when there are more. Commits earlier changes first. */
-  moveRecentState(): boolean
-  /** Lets `workOnIndexes` seal full chunks at once, although a reorg could still replace their newest blocks. */
-  settleIndexes(): void
 }
 
 /** Keeps the state trie with the chain, within its transactions. */
@@ -112,195 +64,290 @@ export interface ChainHeadOptions {
   afterRollback(): void
 }
 
-/** Creates the head of a database opened for writing. */
-export function createChainHead(
-  db: Database,
-  reader: ChainReader,
-  { spec, state, stateUpdates, collectsState, afterRollback }: ChainHeadOptions,
-): ChainHead {
-  const writer = createChainWriter(db, {
-    collectsState,
-    beforeCommit: () => {
-      if (newest) state?.beforeCommit({ number: newest.header.number, hash: newest.hash }, added.length === 1)
-    },
-    afterRollback: () => {
-      state?.afterRollback()
-      afterRollback()
-    },
-  })
-  const indexer = createChainIndexer(db)
-  const addresses = createAppearanceWriter(db)
-  const forgetIndexes = () => {
-    indexer.forget()
-    addresses.forget()
-  }
-  const meta = createMetaTable(db)
-  const listeners = new Set<HeadListener>()
-  let newest = readNewest(reader)
-  let marked = newest
-  let added: BlockRef[] = []
-  let addedAtMark = 0
-  let rewound: { ancestor: BlockRef; removed: readonly BlockRef[] } | undefined
-  let finalityChanged = false
+/** The only way to change the chain: blocks, state, indexes and finality. Changes collect in one transaction, which the
+ *  first of them begins; readers see them with `commit`, and listeners are notified after it. */
+export class ChainHead {
+  private readonly db: Database
+  private readonly reader: ChainReader
+  private readonly spec: ChainSpec
+  private readonly state: HeadState | undefined
+  private readonly stateUpdates: StateUpdateAppender | undefined
+  private readonly writer: ChainWriter
+  private readonly indexer: ChainIndexer
+  private readonly addresses: AppearanceWriter
+  private readonly meta: MetaTable
+  private readonly listeners = new Set<HeadListener>()
+  private newestBlock: Head | undefined
+  private marked: Head | undefined
+  private added: BlockRef[] = []
+  private addedAtMark = 0
+  private rewound: { ancestor: BlockRef; removed: readonly BlockRef[] } | undefined
+  private finalityChanged = false
   /** True from `begin` to the commit or rollback; SQLite may have rolled back by itself before, on a full disk. */
-  let isBegun = false
+  private isBegun = false
 
-  const begin = () => {
-    if (!writer.inTransaction) writer.begin()
-    isBegun = true
+  /** Creates the head of a database opened for writing. */
+  constructor(
+    db: Database,
+    reader: ChainReader,
+    { spec, state, stateUpdates, collectsState, afterRollback }: ChainHeadOptions,
+  ) {
+    this.db = db
+    this.reader = reader
+    this.spec = spec
+    this.state = state
+    this.stateUpdates = stateUpdates
+    this.writer = createChainWriter(db, {
+      collectsState,
+      beforeCommit: () => {
+        if (this.newestBlock)
+          state?.beforeCommit(
+            { number: this.newestBlock.header.number, hash: this.newestBlock.hash },
+            this.added.length === 1,
+          )
+      },
+      afterRollback: () => {
+        state?.afterRollback()
+        afterRollback()
+      },
+    })
+    this.indexer = createChainIndexer(db)
+    this.addresses = createAppearanceWriter(db)
+    this.meta = createMetaTable(db)
+    this.newestBlock = readNewest(reader)
+    this.marked = this.newestBlock
   }
-  const commitRows = () => {
-    writer.commit()
-    isBegun = false
+
+  /** The newest block, in the transaction where one is open. */
+  get newest(): Head | undefined {
+    return this.newestBlock
   }
-  const clear = () => {
-    added = []
-    rewound = undefined
-    finalityChanged = false
+
+  get inTransaction(): boolean {
+    return this.writer.inTransaction
   }
-  const storedFinality = () => meta.get<Finality>(META_FINALITY)
-  const finality = (): Finality => {
-    const head = newest?.header.number ?? -1
-    return storedFinality() ?? { safe: head, finalized: head }
+
+  /** Begins a transaction unless one is open: for what is stored with the first block. */
+  begin(): void {
+    if (!this.writer.inTransaction) this.writer.begin()
+    this.isBegun = true
   }
-  const takeEvents = (): HeadEvent[] => {
+
+  /** Returns the safe and finalized numbers: the newest block where none was ever stored, as with blocks from files. */
+  finality(): Finality {
+    const head = this.newestBlock?.header.number ?? -1
+    return this.storedFinality() ?? { safe: head, finalized: head }
+  }
+
+  /** False where the head counts as final, since no finality was ever stored. */
+  isFinalityStored(): boolean {
+    return this.storedFinality() !== undefined
+  }
+
+  /** Adds a listener for all later events. @returns a function that removes it */
+  listen(listener: HeadListener): () => void {
+    this.listeners.add(listener)
+    return () => void this.listeners.delete(listener)
+  }
+
+  /** Stores a verified block on top of the newest one. When it throws, the transaction is rolled back.
+   *  @param isAtTip write its state rows to small tables first, from which `moveRecentState` moves them: readers see
+   *  the block earlier, for more work in total */
+  append(
+    block: Block,
+    { receipts, totalDifficulty, changes, blockAccessList, appearances }: BlockParts,
+    options?: { isAtTip?: boolean },
+  ): void {
+    this.giveUpOnError(() => {
+      this.begin()
+      this.writer.insertBlock(block, receipts, totalDifficulty, changes, options)
+      if (blockAccessList) this.writer.insertBlockAccessList(block.header.number, blockAccessList)
+      this.indexer.add(block, receipts, appearances && this.addresses.put(block.header.number, appearances))
+      this.stateUpdates?.add(block, receipts)
+      this.newestBlock = { hash: block.hash, header: block.header, totalDifficulty }
+      this.added.push({ number: block.header.number, hash: block.hash })
+    })
+  }
+
+  /** Writes the collected state rows. Call it before reading rows of the open transaction. */
+  flush(): void {
+    this.writer.flush()
+  }
+
+  /** Marks a savepoint in the transaction for `rollbackToMark`; replaces an earlier mark. */
+  mark(): void {
+    this.begin()
+    this.writer.mark()
+    this.marked = this.newestBlock
+    this.addedAtMark = this.added.length
+  }
+
+  rollbackToMark(): void {
+    this.writer.rollbackToMark()
+    this.forgetIndexes()
+    this.newestBlock = this.marked
+    this.added.length = this.addedAtMark
+  }
+
+  /** Removes all blocks above `number` with everything that belongs to them: a reorg, once the new branch is appended
+   *  and committed. Commits what was appended before. When it throws, the chain is unchanged.
+   *  @param byOperator allows going below the finalized block, which is then lowered too; on a development chain this
+   *  is always allowed
+   *  @throws RewindOutOfRange, ReorgBelowFinalized */
+  rewind(number: number, { byOperator = false }: { byOperator?: boolean } = {}): void {
+    this.commit()
+    const ancestor = readHead(this.reader, number)
+    const coverage = this.reader.coverage()
+    if (!ancestor || !coverage) throw new RewindOutOfRange(number, coverage)
+    const mayGoBelow = byOperator || this.spec.isDevelopment
+    if (!mayGoBelow && number < this.finality().finalized)
+      throw new ReorgBelowFinalized(number, this.finality().finalized)
+    if (number === coverage.head) return
+    this.giveUpOnError(() => {
+      this.begin()
+      const removed = this.listeners.size === 0 ? [] : listRefs(this.reader, number + 1, coverage.head)
+      for (const listener of this.listeners) listener.beforeRemoval?.(removed)
+      this.remove(ancestor)
+      this.newestBlock = ancestor
+      this.rewound = { ancestor: { number, hash: ancestor.hash }, removed }
+    })
+  }
+
+  /** Commits the changes and notifies the listeners. */
+  commit(): void {
+    if (!this.writer.inTransaction) return
+    if (this.rewound) this.lower(this.newestBlock!.header.number)
+    this.commitRows()
+    notify(this.listeners, this.takeEvents())
+  }
+
+  /** Discards everything since the last commit. */
+  rollback(): void {
+    if (!this.isBegun) return
+    this.isBegun = false
+    this.writer.rollback()
+    this.forgetIndexes()
+    this.clear()
+    this.newestBlock = readNewest(this.reader)
+  }
+
+  /** As `finalize`, within the transaction; begins one if something changes. Where no finality was ever stored, stores
+   *  the numbers as they are. */
+  raiseFinality(wanted: Finality): void {
+    this.raise(wanted, this.storedFinality() ?? NOTHING_FINAL)
+  }
+
+  /** Stores safe and finalized numbers, each at most that of the newest block. They never decrease: a lower number is
+   *  ignored. Commits earlier changes first. */
+  finalize(wanted: Finality): void {
+    this.commit()
+    this.raise(wanted, this.finality())
+    this.commit()
+  }
+
+  /** Stores the newest block of the upstreams before a gap to it is filled, so that readers know what is missing;
+   *  undefined when nothing is. Commits earlier changes first. */
+  expect(upstreamHead: number | undefined): void {
+    const wanted = upstreamHead ?? null
+    if ((this.meta.get<number>(META_UPSTREAM_HEAD) ?? null) === wanted) return
+    this.commit()
+    this.begin()
+    this.meta.set(META_UPSTREAM_HEAD, wanted)
+    this.commitRows()
+  }
+
+  /** Does about `budgetMs` of index work, in a transaction of its own; true when there is more. Commits earlier changes
+   *  first. */
+  workOnIndexes(budgetMs: number): boolean {
+    return this.work(() => this.indexer.work(budgetMs))
+  }
+
+  /** Moves some state rows that were written at the tip to the history, in a transaction of its own of about a
+   *  millisecond; true when there are more. Commits earlier changes first. */
+  moveRecentState(): boolean {
+    return this.writer.isMoveDue() && this.work(() => this.writer.moveRecent())
+  }
+
+  /** Lets `workOnIndexes` seal full chunks at once, although a reorg could still replace their newest blocks. */
+  settleIndexes(): void {
+    this.indexer.settle()
+  }
+
+  private forgetIndexes(): void {
+    this.indexer.forget()
+    this.addresses.forget()
+  }
+
+  private commitRows(): void {
+    this.writer.commit()
+    this.isBegun = false
+  }
+
+  private clear(): void {
+    this.added = []
+    this.rewound = undefined
+    this.finalityChanged = false
+  }
+
+  private storedFinality() {
+    return this.meta.get<Finality>(META_FINALITY)
+  }
+
+  private takeEvents(): HeadEvent[] {
     const events: HeadEvent[] = []
-    if (rewound) events.push({ kind: 'reorg', ...rewound, added })
-    else if (added.length > 0) events.push({ kind: 'append', blocks: added })
-    if (finalityChanged) events.push({ kind: 'finalized', ...finality() })
-    clear()
+    if (this.rewound) events.push({ kind: 'reorg', ...this.rewound, added: this.added })
+    else if (this.added.length > 0) events.push({ kind: 'append', blocks: this.added })
+    if (this.finalityChanged) events.push({ kind: 'finalized', ...this.finality() })
+    this.clear()
     return events
   }
-  const commit = () => {
-    if (!writer.inTransaction) return
-    if (rewound) lower(newest!.header.number)
-    commitRows()
-    notify(listeners, takeEvents())
-  }
-  const rollback = () => {
-    if (!isBegun) return
-    isBegun = false
-    writer.rollback()
-    forgetIndexes()
-    clear()
-    newest = readNewest(reader)
-  }
+
   /** Numbers above a lowered head. */
-  const lower = (head: number) => {
-    const stored = storedFinality()
+  private lower(head: number): void {
+    const stored = this.storedFinality()
     if (!stored || stored.safe <= head) return
-    meta.set(META_FINALITY, { safe: head, finalized: Math.min(stored.finalized, head) })
-    finalityChanged = true
+    this.meta.set(META_FINALITY, { safe: head, finalized: Math.min(stored.finalized, head) })
+    this.finalityChanged = true
   }
-  const raise = (wanted: Finality, now: Finality) => {
-    const head = newest?.header.number ?? -1
+
+  private raise(wanted: Finality, now: Finality): void {
+    const head = this.newestBlock?.header.number ?? -1
     const finalized = Math.max(now.finalized, Math.min(wanted.finalized, head))
     const safe = Math.max(now.safe, Math.min(wanted.safe, head), finalized)
-    if (storedFinality() && safe === now.safe && finalized === now.finalized) return
-    begin()
-    meta.set(META_FINALITY, { safe, finalized })
-    finalityChanged = true
+    if (this.storedFinality() && safe === now.safe && finalized === now.finalized) return
+    this.begin()
+    this.meta.set(META_FINALITY, { safe, finalized })
+    this.finalityChanged = true
   }
-  const remove = (ancestor: Head) => {
+
+  private remove(ancestor: Head): void {
     const { number } = ancestor.header
-    const unwind = state?.beforeRemoval(ancestor, newest!.header.number)
-    writer.rewindTo(number)
-    indexer.truncate()
-    stateUpdates?.removeAbove(number)
-    compareRootsAbove(db, number)
+    const unwind = this.state?.beforeRemoval(ancestor, this.newestBlock!.header.number)
+    this.writer.rewindTo(number)
+    this.indexer.truncate()
+    this.stateUpdates?.removeAbove(number)
+    compareRootsAbove(this.db, number)
     unwind?.()
   }
-  const giveUpOnError = (work: () => void) => {
+
+  private giveUpOnError(work: () => void): void {
     try {
       work()
     } catch (error) {
-      withoutHiding(error, rollback) // half of the work may be in the transaction
+      withoutHiding(error, () => this.rollback()) // half of the work may be in the transaction
     }
   }
+
   /** Runs some work in a transaction of its own. @returns what it returns: whether there is more */
-  const work = (some: () => boolean): boolean => {
-    commit()
+  private work(some: () => boolean): boolean {
+    this.commit()
     let more = false
-    giveUpOnError(() => {
-      begin()
+    this.giveUpOnError(() => {
+      this.begin()
       more = some()
-      commitRows()
+      this.commitRows()
     })
     return more
-  }
-  return {
-    get newest() {
-      return newest
-    },
-    get inTransaction() {
-      return writer.inTransaction
-    },
-    begin,
-    finality,
-    isFinalityStored: () => storedFinality() !== undefined,
-    listen: (listener) => {
-      listeners.add(listener)
-      return () => void listeners.delete(listener)
-    },
-    append: (block, { receipts, totalDifficulty, changes, blockAccessList, appearances }, options) =>
-      giveUpOnError(() => {
-        begin()
-        writer.insertBlock(block, receipts, totalDifficulty, changes, options)
-        if (blockAccessList) writer.insertBlockAccessList(block.header.number, blockAccessList)
-        indexer.add(block, receipts, appearances && addresses.put(block.header.number, appearances))
-        stateUpdates?.add(block, receipts)
-        newest = { hash: block.hash, header: block.header, totalDifficulty }
-        added.push({ number: block.header.number, hash: block.hash })
-      }),
-    flush: writer.flush,
-    mark: () => {
-      begin()
-      writer.mark()
-      marked = newest
-      addedAtMark = added.length
-    },
-    rollbackToMark: () => {
-      writer.rollbackToMark()
-      forgetIndexes()
-      newest = marked
-      added.length = addedAtMark
-    },
-    rewind: (number, { byOperator = false } = {}) => {
-      commit()
-      const ancestor = readHead(reader, number)
-      const coverage = reader.coverage()
-      if (!ancestor || !coverage) throw new RewindOutOfRange(number, coverage)
-      const mayGoBelow = byOperator || spec.isDevelopment
-      if (!mayGoBelow && number < finality().finalized) throw new ReorgBelowFinalized(number, finality().finalized)
-      if (number === coverage.head) return
-      giveUpOnError(() => {
-        begin()
-        const removed = listeners.size === 0 ? [] : listRefs(reader, number + 1, coverage.head)
-        for (const listener of listeners) listener.beforeRemoval?.(removed)
-        remove(ancestor)
-        newest = ancestor
-        rewound = { ancestor: { number, hash: ancestor.hash }, removed }
-      })
-    },
-    commit,
-    rollback,
-    raiseFinality: (wanted) => raise(wanted, storedFinality() ?? NOTHING_FINAL),
-    finalize: (wanted) => {
-      commit()
-      raise(wanted, finality())
-      commit()
-    },
-    expect: (upstreamHead) => {
-      const wanted = upstreamHead ?? null
-      if ((meta.get<number>(META_UPSTREAM_HEAD) ?? null) === wanted) return
-      commit()
-      begin()
-      meta.set(META_UPSTREAM_HEAD, wanted)
-      commitRows()
-    },
-    settleIndexes: () => indexer.settle(),
-    workOnIndexes: (budgetMs) => work(() => indexer.work(budgetMs)),
-    moveRecentState: () => writer.isMoveDue() && work(writer.moveRecent),
   }
 }
 

@@ -1,7 +1,7 @@
 import { dirname } from 'node:path'
 import type { Block } from '../../../src/chain/eth/types.js'
 import { silentLogger } from '../../../src/lib/logger.js'
-import { type Applier, type ApplierOptions, createApplier } from '../../../src/replication/apply/applier.js'
+import { Applier, type ApplierOptions } from '../../../src/replication/apply/applier.js'
 import { verifyReplicated } from '../../../src/replication/apply/verifyReplicated.js'
 import { encodeReplicatedBlock } from '../../../src/replication/codec/message.js'
 import type {
@@ -115,7 +115,7 @@ export async function openApplier(
   { trieInterval = 64, hasher, ...options }: OpenChainOptions & Partial<ApplierOptions> = {},
 ) {
   const chain = await openWritableChain(db, source, undefined, { ...options, lazyTrie: true })
-  const applier = createApplier(db, chain, { log: silentLogger, trieInterval, hasher })
+  const applier = new Applier(db, chain, { log: silentLogger, trieInterval, hasher })
   const apply = async (each: PositionedUnit, how?: { isBehind: boolean }) => {
     const blocks = each.unit.kind === 'blocks' ? each.unit.blocks : []
     const checks = blocks.map((block) => ({ verified: () => verifyReplicated(block, chain.spec) }))
@@ -132,6 +132,6 @@ export function openHasher(t: { after(ends: () => Promise<void>): void }, { name
 }
 
 /** Brings the trie up to the head. */
-export async function settleTrie({ workOnTrie }: Applier): Promise<void> {
-  for (let more = workOnTrie(); more; more = workOnTrie()) await more
+export async function settleTrie(applier: Applier): Promise<void> {
+  for (let more = applier.workOnTrie(); more; more = applier.workOnTrie()) await more
 }

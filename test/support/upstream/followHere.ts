@@ -2,7 +2,7 @@ import { equalBytes } from '../../../src/lib/bytes.js'
 import { openEthRpc } from '../../../src/sources/ethRpc/ethRpc.js'
 import type { EthRpc, EthRpcOptions } from '../../../src/sources/ethRpc/types.js'
 import type { WritableChain } from '../../../src/sync/chainState.js'
-import { createFollower, type Follower, type FollowOptions } from '../../../src/sync/follow/follower.js'
+import { Follower, type FollowOptions } from '../../../src/sync/follow/follower.js'
 import type { HeadEvent } from '../../../src/sync/head/events.js'
 import { FAST_CLOCK, keepLog, type LogLine } from '../chains/rightChain.js'
 
@@ -50,7 +50,7 @@ export function followHere(
     limits: { requestTimeoutMs: 10_000_000, ...options.limits }, // the clock is fast, timeouts are not wanted
   })
   const controller = new AbortController()
-  const follower = createFollower(chain, rpc, { log, clock: FAST_CLOCK, ...options, signal: controller.signal })
+  const follower = new Follower(chain, rpc, { log, clock: FAST_CLOCK, ...options, signal: controller.signal })
   const events: HeadEvent[] = []
   chain.head.listen({
     changed: (event) => {

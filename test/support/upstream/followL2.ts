@@ -6,7 +6,7 @@ import { openL2Upstreams } from '../../../src/sources/starknet/l2Upstreams.js'
 import type { L2Upstreams } from '../../../src/sources/starknet/types.js'
 import type { L2Reader } from '../../../src/store/l2/l2Reader.js'
 import { createL2Writer } from '../../../src/store/l2/l2Writer.js'
-import { createL2Follower } from '../../../src/sync/follow/l2/l2Follower.js'
+import { L2Follower } from '../../../src/sync/follow/l2/l2Follower.js'
 import { describeAvailable } from '../../../src/sync/follow/l2/l2Following.js'
 import { createWriteTurns } from '../../../src/sync/follow/l2/writeTurns.js'
 import { createFollowFigures, type FollowFigures } from '../../../src/sync/follow/status.js'
@@ -67,10 +67,10 @@ export function followL2(
   const controller = new AbortController()
   const figures = createFollowFigures()
   const store = { reader, writer, turns: createWriteTurns(db) }
-  const follower = createL2Follower(store, upstreams, {
+  const follower = new L2Follower(store, upstreams, {
     ...{ signal: controller.signal, log, from, figures, clock: FAST_CLOCK },
   })
-  const ended = upstreams.start(controller.signal).then(follower.run)
+  const ended = upstreams.start(controller.signal).then(() => follower.run())
   let isOver = false
   ended.then(
     () => {

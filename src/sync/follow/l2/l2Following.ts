@@ -18,7 +18,7 @@ import { isTransient } from '../errors.js'
 import { createFollowFigures } from '../status.js'
 import { describeStop } from '../stopped.js'
 import { isL2Alarm } from './errors.js'
-import { createL2Follower, type L2Follower } from './l2Follower.js'
+import { L2Follower } from './l2Follower.js'
 import type { L2FollowStatus } from './status.js'
 import { createWriteTurns } from './writeTurns.js'
 
@@ -100,7 +100,7 @@ export function createL2Following(settings: L2FollowSettings, parts: L2Parts): L
       const before = figures.status().block
       try {
         store = open(db)
-        follower = createL2Follower({ ...store, turns }, upstreams, { signal, log, from, checkpoints, figures, clock })
+        follower = new L2Follower({ ...store, turns }, upstreams, { signal, log, from, checkpoints, figures, clock })
         await upstreams.start(signal)
         await follower.run()
       } catch (error) {
