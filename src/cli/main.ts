@@ -1,14 +1,7 @@
 #!/usr/bin/env node
 import { messageOf, UsageError } from '../lib/errors.js'
 import { didYouMean } from '../lib/suggestion.js'
-import {
-  DatabaseEmpty,
-  DatabaseMissing,
-  DatabaseNotReadable,
-  DatabaseOfEarlierBuild,
-  DatabaseOutdated,
-  DatabaseTooNew,
-} from '../store/open.js'
+import { isWrongDatabase } from '../store/open.js'
 import { explainFailure } from './explainFailure.js'
 import { formatCommandHelp, formatHelp } from './helpText.js'
 import { COMMANDS, type Command } from './options/option.js'
@@ -88,20 +81,10 @@ async function print(text: string): Promise<number> {
   return 0
 }
 
-const WRONG_USE = [
-  UsageError,
-  DatabaseMissing,
-  DatabaseEmpty,
-  DatabaseNotReadable,
-  DatabaseOfEarlierBuild,
-  DatabaseOutdated,
-  DatabaseTooNew,
-]
-
 /** Prints one line and returns the exit code: 2 for a usage error, 1 for a failure. */
 function fail(error: unknown): number {
   writeNotice(`cairn: ${messageOf(error).replace(/\s*\n\s*/g, ' ')}`)
-  return WRONG_USE.some((kind) => error instanceof kind) ? 2 : 1
+  return error instanceof UsageError || isWrongDatabase(error) ? 2 : 1
 }
 
 surviveOutputFailures()

@@ -9,7 +9,7 @@ import { openCopy } from '../store/backup.js'
 import { ForeignSchema } from '../store/cleanCopy.js'
 import type { Database } from '../store/database.js'
 import { holdLock } from '../store/fileLock.js'
-import { DATABASE_FILE, DatabaseLocked } from '../store/open.js'
+import { DATABASE_FILE, DatabaseLocked, DatabaseOfEarlierBuild, DatabaseTooNew } from '../store/open.js'
 import { openForWriting } from '../store/openForWriting.js'
 import { completeCopy } from '../store/snapshotCopy.js'
 import type { SnapshotStep } from './createSnapshot.js'
@@ -51,6 +51,9 @@ export const UNFINISHED = 'cairn.restore'
 const MANIFEST = 'manifest.json'
 const COPY = 'copy.db'
 const DOWNLOADS = 4
+
+/** Refusals of a whole copy: the next run would meet them again. */
+const REFUSALS = [SnapshotDamaged, DatabaseOfEarlierBuild, DatabaseTooNew]
 
 /** Files allowed in the data directory: none of another database. */
 const ALLOWED =
@@ -107,7 +110,13 @@ async function restore(terms: RestoreTerms): Promise<RestoredSnapshot> {
     await file.close()
   }
   signal.throwIfAborted()
-  const leftOut = complete(path, manifest, terms.store)
+  let leftOut: readonly string[]
+  try {
+    leftOut = complete(path, manifest, terms.store)
+  } catch (error) {
+    if (REFUSALS.some((kind) => error instanceof kind)) rmSync(folder, { recursive: true, force: true })
+    throw error
+  }
   renameSync(path, join(datadir, DATABASE_FILE))
   syncPath(datadir)
   rmSync(folder, { recursive: true, force: true })

@@ -84,6 +84,16 @@ export class DatabaseEmpty extends CairnError {
   }
 }
 
+const WRONG_USE = [
+  ...[DatabaseMissing, DatabaseEmpty, DatabaseNotReadable],
+  ...[DatabaseOfEarlierBuild, DatabaseOutdated, DatabaseTooNew],
+]
+
+/** True for a database that the command cannot use, as opposed to one that failed: the exit code is 2. */
+export function isWrongDatabase(error: unknown): boolean {
+  return WRONG_USE.some((kind) => error instanceof kind)
+}
+
 /** Opens the database of `datadir` read-only and requires the schema of this version, so that readers can rely on its
  *  tables and columns.
  *  @throws DatabaseMissing; DatabaseEmpty; DatabaseOfEarlierBuild; DatabaseOutdated; DatabaseTooNew;

@@ -1,5 +1,6 @@
 import { parentPort } from 'node:worker_threads'
 import { messageOf, UsageError } from '../lib/errors.js'
+import { isWrongDatabase } from '../store/open.js'
 import type { WriterReply, WriterRequest } from './spawn.js'
 
 /** Interval of the status reports of a thread. */
@@ -39,7 +40,7 @@ export async function runWriter<Status>(
       await writer.close()
     }
   } catch (error) {
-    post({ kind: 'refused', message: messageOf(error), isUsage: error instanceof UsageError })
+    post({ kind: 'refused', message: messageOf(error), isUsage: error instanceof UsageError || isWrongDatabase(error) })
   } finally {
     await release()
     port.close()

@@ -110,7 +110,7 @@ export class Applier {
     if (isReplacing) this.commit()
     let write: () => unknown
     try {
-      write = await this.prepare(next, { isBehind, isAlone: !isBehind && !this.head.inTransaction })
+      write = await this.verifyUnit(next, { isBehind, isAlone: !isBehind && !this.head.inTransaction })
     } catch (error) {
       withoutHiding(error, () => this.commit())
     }
@@ -207,7 +207,7 @@ export class Applier {
 
   /** Checks a change set. @returns a function that writes it and waits until its blocks are verified. `isAlone`:
    *  nothing else is in its transaction, so its blocks are written while another thread still verifies them. */
-  private async prepare(
+  private async verifyUnit(
     { unit, position: { stream, epoch }, blocks: checks }: UnitToApply,
     { isBehind, isAlone }: { isBehind: boolean; isAlone: boolean },
   ): Promise<() => unknown> {

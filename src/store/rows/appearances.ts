@@ -99,7 +99,7 @@ function ascendingOnce(values: number[]): number[] {
 }
 
 /** Writes the appearances of blocks. Writes join the caller's transaction. */
-interface AppearanceWriter {
+export interface AppearanceWriter {
   /** Stores the appearances of the block after the last one that has any: per transaction its addresses (20 bytes),
    *  which may repeat. Returns their ids, ascending and distinct. */
   put(blockNumber: number, transactions: readonly (readonly Uint8Array[])[]): number[][]
