@@ -4,7 +4,7 @@ import type { ChunkBuilder } from './chunkBuilder.js'
 import type { KeyHasher } from './keyHash.js'
 
 /** The indexed rows. */
-interface StoredItems<Item> {
+export interface StoredItems<Item> {
   /** Number of items; ids are dense, from 0. */
   count(): number
   /** Items with ids [from, to), in order. */
