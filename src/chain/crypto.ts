@@ -94,8 +94,3 @@ export function signHash(
 ): { r: Uint8Array; s: Uint8Array; recoveryId: number } {
   return secp256k1().implementation.sign(hash, privateKey)
 }
-
-/** The 20-byte address of a private key. */
-export function addressOfPrivateKey(privateKey: Uint8Array): Uint8Array {
-  return keccak256(secp256k1().implementation.publicKey(privateKey)).slice(12)
-}

@@ -10,8 +10,6 @@ export interface Secp256k1 {
   /** A deterministic signature (RFC 6979) with low s (EIP-2). @throws Error for a private key that is 0 or too
    *  large. */
   sign(hash: Uint8Array, privateKey: Uint8Array): { r: Uint8Array; s: Uint8Array; recoveryId: number }
-  /** The 64 bytes x and y of the public key. @throws Error for a private key that is 0 or too large. */
-  publicKey(privateKey: Uint8Array): Uint8Array
 }
 
 /** The implementations, the fastest first: libsecp256k1 in C, the same in WebAssembly, and JavaScript. They recover
@@ -31,10 +29,9 @@ export function createSecp256k1(kind: Secp256k1Kind): Secp256k1 {
 interface Secp256k1Bindings {
   ecdsaRecover(signature: Uint8Array, recoveryId: number, hash: Uint8Array, compressed: boolean): Uint8Array
   ecdsaSign(hash: Uint8Array, privateKey: Uint8Array): { signature: Uint8Array; recid: number }
-  publicKeyCreate(privateKey: Uint8Array, compressed: boolean): Uint8Array
 }
 
-function overBindings({ ecdsaRecover, ecdsaSign, publicKeyCreate }: Secp256k1Bindings): Secp256k1 {
+function overBindings({ ecdsaRecover, ecdsaSign }: Secp256k1Bindings): Secp256k1 {
   return {
     recover: (hash, recoveryId, r, s) =>
       withoutPrefix(ecdsaRecover(joinSignature(r, s, recoveryId), recoveryId, hash, false)),
@@ -42,17 +39,15 @@ function overBindings({ ecdsaRecover, ecdsaSign, publicKeyCreate }: Secp256k1Bin
       const { signature, recid } = ecdsaSign(hash, privateKey)
       return splitSignature(signature, recid)
     },
-    publicKey: (privateKey) => withoutPrefix(publicKeyCreate(privateKey, false)),
   }
 }
 
 interface TinySecp256k1 {
   recover(hash: Uint8Array, signature: Uint8Array, recoveryId: 0 | 1, compressed: boolean): Uint8Array | null
   signRecoverable(hash: Uint8Array, privateKey: Uint8Array): { signature: Uint8Array; recoveryId: number }
-  pointFromScalar(scalar: Uint8Array, compressed: boolean): Uint8Array | null
 }
 
-function overWasm({ recover, signRecoverable, pointFromScalar }: TinySecp256k1): Secp256k1 {
+function overWasm({ recover, signRecoverable }: TinySecp256k1): Secp256k1 {
   return {
     recover: (hash, recoveryId, r, s) => {
       const key = recover(hash, joinSignature(r, s, recoveryId), recoveryId as 0 | 1, false)
@@ -63,17 +58,12 @@ function overWasm({ recover, signRecoverable, pointFromScalar }: TinySecp256k1):
       const { signature, recoveryId } = signRecoverable(hash, privateKey)
       return splitSignature(signature, recoveryId)
     },
-    publicKey: (privateKey) => {
-      const key = pointFromScalar(privateKey, false)
-      if (key === null) throw new Error('the private key is 0')
-      return withoutPrefix(key)
-    },
   }
 }
 
 type NobleSecp256k1 = typeof import('ethereum-cryptography/secp256k1.js').secp256k1
 
-function overJavaScript({ Signature, sign, getPublicKey }: NobleSecp256k1): Secp256k1 {
+function overJavaScript({ Signature, sign }: NobleSecp256k1): Secp256k1 {
   return {
     recover: (hash, recoveryId, r, s) => {
       if (hash.length !== 32) throw new Error(`hash: expected 32 bytes, got ${hash.length}`)
@@ -84,7 +74,6 @@ function overJavaScript({ Signature, sign, getPublicKey }: NobleSecp256k1): Secp
       const signature = sign(hash, privateKey, { lowS: true })
       return splitSignature(signature.toCompactRawBytes(), signature.recovery)
     },
-    publicKey: (privateKey) => withoutPrefix(getPublicKey(privateKey, false)),
   }
 }
 

@@ -2,7 +2,6 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { privateKeyToAddress } from 'viem/accounts'
 import {
-  addressOfPrivateKey,
   chooseFirst,
   cryptoImplementations,
   keccak256,
@@ -12,6 +11,7 @@ import {
 } from '../../src/chain/crypto.js'
 import { silentLogger } from '../../src/lib/logger.js'
 import { seededRandom } from '../support/random.js'
+import { addressOfPrivateKey } from '../support/signing.js'
 
 test('takes the first implementation that loads, and says why the others were not taken', () => {
   const { kind, implementation, refused } = chooseFirst(['best', 'good', 'slow'] as const, (name) => {

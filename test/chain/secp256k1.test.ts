@@ -54,8 +54,7 @@ for (const kind of SECP256K1_KINDS) {
     for (let i = 0; i < 60; i++) {
       const [hash, privateKey] = [random.bytes(32), random.bytes(32)]
       const { r, s, recoveryId } = secp256k1.sign(hash, privateKey)
-      const own = toHex(secp256k1.publicKey(privateKey))
-      assert.equal(own, toHex(reference.getPublicKey(privateKey, false).slice(1)))
+      const own = toHex(reference.getPublicKey(privateKey, false).slice(1))
       assert.equal(recover(hash, recoveryId, r, s), own)
       const high = word(ORDER - bytesToBigInt(s))
       assert.equal(recover(hash, 1 - recoveryId, r, high), own, 'the other s with the other id')
@@ -123,7 +122,6 @@ for (const kind of SECP256K1_KINDS) {
     }
     for (const key of [word(0n), word(ORDER), new Uint8Array(31)]) {
       assert.throws(() => secp256k1.sign(random.bytes(32), key))
-      assert.throws(() => secp256k1.publicKey(key))
     }
   })
 }

@@ -1,4 +1,4 @@
-import { addressOfPrivateKey, keccak256, signHash } from '../../src/chain/crypto.js'
+import { keccak256, signHash } from '../../src/chain/crypto.js'
 import { FORKS, type Fork } from '../../src/chain/eth/forks.js'
 import { encodeRlp } from '../../src/chain/eth/rlp.js'
 import type { AccessListEntry, Authorization, Header, Transaction, TransactionType } from '../../src/chain/eth/types.js'
@@ -7,6 +7,7 @@ import type { NewAccount } from '../../src/evm/interpreter/journal/journalAccoun
 import { bytesToBigInt, concatBytes } from '../../src/lib/bytes.js'
 import { rulesOf } from '../../test/support/chains/forks.js'
 import { type SeededRandom, seededRandom } from '../../test/support/random.js'
+import { addressOfPrivateKey } from '../../test/support/signing.js'
 import { createPrograms } from './programs.js'
 import type { World } from './world.js'
 

@@ -1,6 +1,7 @@
-import { addressOfPrivateKey, keccak256, signHash } from '../../src/chain/crypto.js'
+import { keccak256, signHash } from '../../src/chain/crypto.js'
 import { concatBytes } from '../../src/lib/bytes.js'
 import type { SeededRandom } from '../../test/support/random.js'
+import { addressOfPrivateKey } from '../../test/support/signing.js'
 
 /** An address of a precompile and an input that is mostly right for it. */
 export function precompileInput(random: SeededRandom): { address: number; input: Uint8Array } {

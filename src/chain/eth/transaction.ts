@@ -1,6 +1,6 @@
-import { bigIntToBytes, bytesToBigInt, concatBytes } from '../../lib/bytes.js'
+import { bigIntToBytes, concatBytes } from '../../lib/bytes.js'
 import { messageOf } from '../../lib/errors.js'
-import { keccak256, recoverPublicKey, signHash } from '../crypto.js'
+import { keccak256, recoverPublicKey } from '../crypto.js'
 import { accessListInput, authorizationListInput, readAccessList, readAuthorizationList } from './access.js'
 import {
   asBytes,
@@ -174,15 +174,6 @@ function unsignedFields(transaction: UnsignedTransaction): RlpInput[] {
   if (type === 3) fields.push(transaction.maxFeePerBlobGas!, transaction.blobVersionedHashes!)
   if (type === 4) fields.push(authorizationListInput(transaction.authorizationList!))
   return fields
-}
-
-/** The transaction signed with a 32-byte private key: deterministic (RFC 6979), with low s. */
-export function signTransaction(unsigned: UnsignedTransaction, privateKey: Uint8Array): Transaction {
-  const { r, s, recoveryId } = signHash(signingHash(unsigned), privateKey)
-  const { type, chainId } = unsigned
-  const v = BigInt(recoveryId) + (type !== 0 ? 0n : chainId === undefined ? 27n : chainId * 2n + 35n)
-  const signed = { ...unsigned, v, r: bytesToBigInt(r), s: bytesToBigInt(s) }
-  return decodeTransaction(encodeTransaction(signed as SignedTransaction))
 }
 
 /** True when s is in the upper half of its range, which EIP-2 forbids from Homestead on. */

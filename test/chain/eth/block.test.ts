@@ -14,11 +14,12 @@ import {
 } from '../../../src/chain/eth/block.js'
 import { encodeHeader, hashHeader } from '../../../src/chain/eth/header.js'
 import { decodeRlp, encodeListOf, encodeRlp, type RlpList } from '../../../src/chain/eth/rlp.js'
-import { encodeTransaction, signTransaction } from '../../../src/chain/eth/transaction.js'
+import { encodeTransaction } from '../../../src/chain/eth/transaction.js'
 import { EMPTY_TRIE_ROOT } from '../../../src/chain/eth/trie.js'
 import type { Block, Header, Transaction, Withdrawal } from '../../../src/chain/eth/types.js'
 import { formatData } from '../../../src/lib/hex.js'
 import { seededRandom } from '../../support/random.js'
+import { signTransaction } from '../../support/signing.js'
 
 const random = seededRandom(11)
 const common = new Common({ chain: Mainnet, hardfork: Hardfork.Shanghai })

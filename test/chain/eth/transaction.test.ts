@@ -3,7 +3,6 @@ import { describe, it } from 'node:test'
 import { Common, Hardfork, Mainnet } from '@ethereumjs/common'
 import { createTxFromRLP } from '@ethereumjs/tx'
 import { createContractAddress } from '@ethereumjs/util'
-import { addressOfPrivateKey } from '../../../src/chain/crypto.js'
 import { DecodeError, decodeRlp, encodeRlp, type RlpList } from '../../../src/chain/eth/rlp.js'
 import {
   createAddress,
@@ -18,7 +17,6 @@ import {
   hasHighS,
   recoverSender,
   SECP256K1_N,
-  signTransaction,
   transactionHash,
   type UnsignedTransaction,
 } from '../../../src/chain/eth/transaction.js'
@@ -26,6 +24,7 @@ import type { Transaction, TransactionType } from '../../../src/chain/eth/types.
 import { concatBytes } from '../../../src/lib/bytes.js'
 import { formatData, parseHex } from '../../../src/lib/hex.js'
 import { type SeededRandom, seededRandom } from '../../support/random.js'
+import { addressOfPrivateKey, signTransaction } from '../../support/signing.js'
 
 // Nothing that is compared here needs the commitments of blobs; the package only wants the object to be there.
 const common = new Common({ chain: Mainnet, hardfork: Hardfork.Prague, customCrypto: { kzg: {} as never } })

@@ -1,13 +1,14 @@
 import { encodeBlock } from '../../../src/chain/eth/block.js'
 import { bloomOf } from '../../../src/chain/eth/bloom.js'
 import { hashHeader } from '../../../src/chain/eth/header.js'
-import { signTransaction, type UnsignedTransaction } from '../../../src/chain/eth/transaction.js'
+import type { UnsignedTransaction } from '../../../src/chain/eth/transaction.js'
 import type { Block, Header, Log, Receipt, Transaction } from '../../../src/chain/eth/types.js'
 import { EMPTY_BYTES } from '../../../src/lib/bytes.js'
 import { createMetaTable, META_CHAIN, META_CHAIN_ID, META_STATE_MODE } from '../../../src/store/meta.js'
 import { openForWriting } from '../../../src/store/openForWriting.js'
 import { createChainWriter } from '../../../src/store/rows/chainWriter.js'
 import { numberedBytes } from '../../index/logs/randomLogs.js'
+import { signTransaction } from '../../support/signing.js'
 
 /** The first block held: those before it are not. */
 export const FIRST = 10

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { encodeTransaction, signTransaction, type UnsignedTransaction } from '../../../src/chain/eth/transaction.js'
+import { encodeTransaction, type UnsignedTransaction } from '../../../src/chain/eth/transaction.js'
 import { formatData, formatQuantity, parseHex } from '../../../src/lib/hex.js'
 import { silentLogger } from '../../../src/lib/logger.js'
 import type { RpcContext } from '../../../src/rpc/core/context.js'
@@ -10,6 +10,7 @@ import { createSender } from '../../../tools/fixture/chainBuilder.js'
 import { ALICE, BOB, REVERTER, TOKEN } from '../../support/chains/fixtureChain.js'
 import { importFixture } from '../../support/chains/fixtureDatabase.js'
 import { callMethod } from '../../support/compare/traces.js'
+import { signTransaction } from '../../support/signing.js'
 import { temporaryDirectory } from '../../support/temporary.js'
 
 /* Traces of the bundled chain in OpenEthereum's shape. */

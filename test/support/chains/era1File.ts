@@ -4,9 +4,9 @@ import { bloomOf } from '../../../src/chain/eth/bloom.js'
 import { decodeHeader, encodeHeader, hashHeader } from '../../../src/chain/eth/header.js'
 import { encodeReceipt, receiptsRoot } from '../../../src/chain/eth/receipt.js'
 import { decodeRlp, encodeListOf, encodeRlp, type RlpList } from '../../../src/chain/eth/rlp.js'
-import { signTransaction } from '../../../src/chain/eth/transaction.js'
 import type { Block, ConsensusReceipt, Transaction } from '../../../src/chain/eth/types.js'
 import { seededRandom } from '../random.js'
+import { signTransaction } from '../signing.js'
 import { compressFrames } from '../snappyFrames.js'
 
 /** A block as an era1 file holds it. */

@@ -8,7 +8,7 @@ import { type ChainSpec, type Fork, type Rules, rulesAt } from '../../../src/cha
 import { hashHeader } from '../../../src/chain/eth/header.js'
 import { InvalidBlock } from '../../../src/chain/eth/invalidBlock.js'
 import { receiptsRoot } from '../../../src/chain/eth/receipt.js'
-import { SECP256K1_N, signTransaction, type UnsignedTransaction } from '../../../src/chain/eth/transaction.js'
+import { SECP256K1_N, type UnsignedTransaction } from '../../../src/chain/eth/transaction.js'
 import { EMPTY_TRIE_ROOT } from '../../../src/chain/eth/trie.js'
 import type { Block, ConsensusReceipt, Header, Transaction, Withdrawal } from '../../../src/chain/eth/types.js'
 import { verifyReceipts } from '../../../src/chain/eth/verifyRoots.js'
@@ -16,6 +16,7 @@ import { formatData } from '../../../src/lib/hex.js'
 import { verifyBody } from '../../../src/sync/validate/body.js'
 import { type Ancestors, type ParentBlock, verifyHeader, verifyUncles } from '../../../src/sync/validate/header.js'
 import { seededRandom } from '../../support/random.js'
+import { signTransaction } from '../../support/signing.js'
 
 const random = seededRandom(21)
 const BLOB = 131_072n
