@@ -95,7 +95,7 @@ function parse(path: string, text: string): Manifest | undefined {
   try {
     return JSON.parse(text) as Manifest | undefined
   } catch (error) {
-    throw new OtherExport(`${path} is no JSON: ${messageOf(error)}; use another --out`, { cause: error })
+    throw new OtherExport(`${path}: invalid JSON: ${messageOf(error)}; use another --out`, { cause: error })
   }
 }
 

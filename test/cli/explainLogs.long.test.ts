@@ -94,7 +94,7 @@ test('segments are shown with their clauses', async (t) => {
 
 test('wrong use is said, with exit code 2', async () => {
   const cases: [unknown, RegExp][] = [
-    ['{', /is no JSON/],
+    ['{', /invalid JSON: /],
     [[filter], /expected a filter object or one request, got an array of 1/],
     ['7', /expected a filter object or one request, got 7/],
     [{ method: 'eth_call', params: [filter] }, /expected a request of eth_getLogs, .*, got "eth_call"/],

@@ -63,7 +63,7 @@ function readJson(file: string): unknown {
   try {
     return JSON.parse(text)
   } catch (error) {
-    throw new UsageError(`${file} is no JSON: ${messageOf(error)}`, { cause: error })
+    throw new UsageError(`${file}: invalid JSON: ${messageOf(error)}`, { cause: error })
   }
 }
 

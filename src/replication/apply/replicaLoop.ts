@@ -9,7 +9,7 @@ import type { UnitQueue } from './unitQueue.js'
 // Max transaction time while change sets are queued.
 const BATCH_MS = 1000
 // Max transaction time while at least half of the read-ahead limit is queued. Blocks change the same pages, which are
-// written once per transaction: 1.7 MB a block instead of 10 (docs/benchmarks.md).
+// written once per transaction: 1.7 MB a block instead of 10.
 const CATCH_UP_BATCH_MS = 5000
 // Time after which applying yields to the source.
 const YIELD_MS = 20

@@ -263,7 +263,7 @@ function registerConnectionMetrics(
 }
 
 /** Error for a client that stopped sending its request. */
-export const TOO_SLOW: RpcErrorBody = { code: INVALID_REQUEST, message: 'the request came too slowly' }
+export const TOO_SLOW: RpcErrorBody = { code: INVALID_REQUEST, message: 'request timed out' }
 
 /** A raw HTTP/1.1 response after which the connection is closed. Used when no complete request is known. */
 export function formatRawRefusal(status: 408 | 503): string {

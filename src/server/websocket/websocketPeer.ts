@@ -153,7 +153,7 @@ export class Peer implements QueuedWork {
     this.#progress ??= createStallDetector({ stallMs: limits.bodyStallMs, leastBytes: limits.bodyLeastBytes }, nowMs)
     if (!this.#progress.isStalled(bytes, nowMs)) return
     refusals.count('too_slow')
-    this.socket.close(CLOSE_POLICY, 'the message came too slowly')
+    this.socket.close(CLOSE_POLICY, 'message timed out')
     this.socket.terminate()
   }
 
