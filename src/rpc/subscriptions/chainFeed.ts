@@ -1,5 +1,5 @@
 import type { Database } from '../../store/database.js'
-import { type ChainMark, ChangesMissed, createChainFollower } from '../../store/rows/chainFollower.js'
+import { ChainFollower, type ChainMark, ChangesMissed } from '../../store/rows/chainFollower.js'
 import { BlockReceipts } from './blockReceipts.js'
 import type { Feed } from './feed.js'
 import { wantsBlock } from './logCriteria.js'
@@ -21,7 +21,7 @@ export function createChainFeed(
   registry: SubscriptionRegistry,
   { onMissed }: { onMissed(error: Error): void },
 ): ChainFeed {
-  const follower = createChainFollower(db)
+  const follower = new ChainFollower(db)
   const receipts = new BlockReceipts(db)
   let changes = 0
 
@@ -36,11 +36,11 @@ export function createChainFeed(
     }
   }
   return {
-    mark: follower.mark,
+    mark: () => follower.mark(),
     changes: () => changes,
     size: registry.size,
-    start: follower.start,
-    isStale: follower.isStale,
+    start: () => follower.start(),
+    isStale: () => follower.isStale(),
     async notifyNext(wait) {
       if (!follower.isStale()) return false
       const change = nextChange()

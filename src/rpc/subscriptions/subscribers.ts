@@ -1,6 +1,6 @@
 import { type ChainMark, EVERYTHING } from '../../store/rows/chainFollower.js'
 import { LIMIT_EXCEEDED, RpcError } from '../core/errors.js'
-import type { Subscriber, Topic } from '../core/session.js'
+import type { Subscriber, SubscriptionTopic, Topic } from '../core/session.js'
 import type { Client } from './filters.js'
 import type { L2Feed, L2Listener } from './l2Feed.js'
 import type { SubscriptionLimits } from './limits.js'
@@ -32,19 +32,9 @@ export interface ConnectedSubscriber extends Subscriber {
 }
 
 /** A connection with notifications to send. */
-interface Outgoing {
+export interface Outgoing {
   flush(): void
   cutOff(reason: string): void
-}
-
-/** All connections with subscriptions. */
-interface Subscribers {
-  connect(client: Client, link: Link): ConnectedSubscriber
-  /** Connections with notifications queued since the last call. */
-  takeOutgoing(): Outgoing[]
-  /** Disconnects all connections that listen to the Ethereum chain. */
-  cutOff(reason: string): void
-  count(): number
 }
 
 interface Subscription {
@@ -69,135 +59,186 @@ const FALSE = Buffer.from('false')
 /** Notifications of a connection are sent at this size, and at the end of each block. */
 const FLUSHED_BYTES = 16_384
 
-/** Subscribers of the feeds, whose subscriptions count against `memory`. */
-export function createSubscribers(
-  { registry, mark, l2 }: Feeds,
-  { limits, memory }: { limits: SubscriptionLimits; memory: ListenerMemory },
-): Subscribers {
-  const countByClient = new Map<number | string, number>()
-  const outgoing = new Set<Outgoing>()
-  const listening = new Set<Outgoing>()
-  let total = 0
+/** All connections with subscriptions to the feeds. Subscriptions count against `memory`. */
+export class Subscribers {
+  readonly feeds: Feeds
+  readonly limits: SubscriptionLimits
+  readonly memory: ListenerMemory
+  /** Connections with queued notifications. */
+  readonly outgoing = new Set<Outgoing>()
+  /** Connections that listen to the Ethereum chain. */
+  readonly listening = new Set<Outgoing>()
+  readonly #countByClient = new Map<number | string, number>()
+  #total = 0
 
-  const count = ({ countedAs }: Client, change: 1 | -1) => {
-    const left = (countByClient.get(countedAs) ?? 0) + change
-    if (left === 0) countByClient.delete(countedAs)
-    else countByClient.set(countedAs, left)
-    total += change
+  constructor(feeds: Feeds, { limits, memory }: { limits: SubscriptionLimits; memory: ListenerMemory }) {
+    this.feeds = feeds
+    this.limits = limits
+    this.memory = memory
   }
-  const connect = (client: Client, link: Link): ConnectedSubscriber => {
-    const own = new Map<string, Subscription>()
-    /** Subscriptions whose responses are not sent yet. */
-    let made: Subscription[] = []
-    let messages: Buffer[] = []
-    let bytes = 0
-    const flush = () => {
-      outgoing.delete(sender)
-      if (messages.length === 0) return
-      const now = messages
-      messages = []
-      bytes = 0
-      link.send(now)
+
+  connect(client: Client, link: Link): ConnectedSubscriber {
+    return new Connection(this, client, link)
+  }
+
+  /** Connections with notifications queued since the last call. */
+  takeOutgoing(): Outgoing[] {
+    const all = [...this.outgoing]
+    this.outgoing.clear()
+    return all
+  }
+
+  /** Disconnects all connections that listen to the Ethereum chain. */
+  cutOff(reason: string): void {
+    for (const connection of [...this.listening]) connection.cutOff(reason)
+  }
+
+  /** Number of all subscriptions. */
+  count(): number {
+    return this.#total
+  }
+
+  /** Number of the client's subscriptions, over all its connections. */
+  countOf({ countedAs }: Client): number {
+    return this.#countByClient.get(countedAs) ?? 0
+  }
+
+  /** Counts a subscription of the client that was created or has ended. */
+  changeCount(client: Client, change: 1 | -1): void {
+    const left = this.countOf(client) + change
+    if (left === 0) this.#countByClient.delete(client.countedAs)
+    else this.#countByClient.set(client.countedAs, left)
+    this.#total += change
+  }
+}
+
+/** The subscriptions of a connection and its queued notifications. */
+class Connection implements ConnectedSubscriber, Outgoing {
+  readonly #all: Subscribers
+  readonly #client: Client
+  readonly #link: Link
+  readonly #own = new Map<string, Subscription>()
+  /** Subscriptions whose responses are not sent yet. */
+  #made: Subscription[] = []
+  #messages: Buffer[] = []
+  #bytes = 0
+
+  constructor(all: Subscribers, client: Client, link: Link) {
+    this.#all = all
+    this.#client = client
+    this.#link = link
+  }
+
+  subscribe(topic: SubscriptionTopic): string {
+    const { limits, memory } = this.#all
+    const { countedAs } = this.#client
+    if (this.#own.size >= limits.connectionSubscriptions) {
+      throw tooMany(`the limit of a connection is ${limits.connectionSubscriptions}`)
     }
-    const sender: Outgoing = { flush, cutOff: (reason) => link.cutOff(reason) }
-    const send = (id: string, prefix: Buffer, json: Buffer) => {
-      if (!own.has(id)) return
-      const message = Buffer.concat([prefix, json, SUFFIX])
-      messages.push(message)
-      bytes += message.length
-      outgoing.add(sender)
-      if (bytes >= FLUSHED_BYTES) flush()
+    if (this.#all.countOf(this.#client) >= limits.clientSubscriptions) {
+      throw tooMany(`the limit is ${limits.clientSubscriptions}`)
     }
-    const end = (subscription: Subscription) => {
-      own.delete(subscription.id)
-      subscription.end()
-      count(client, -1)
-      memory.resize(client.countedAs, -subscription.sizeBytes)
-      if (own.size === 0) listening.delete(sender)
+    const id = randomId()
+    const subscription = topic.kind === 'l2Heads' ? this.#createL2(id, topic.fromBlock) : this.#createChain(id, topic)
+    if (!memory.resize(countedAs, subscription.sizeBytes)) {
+      memory.resize(countedAs, -subscription.sizeBytes)
+      throw tooMany('there is no memory for another')
     }
-    const subscribeToChain = (id: string, topic: Topic): Subscription => {
-      const prefix = prefixOf('eth_subscription', 'subscription', id)
-      const listener: Listener = {
-        ...{ topic, mark: EVERYTHING },
-        takeHead: (head) => send(id, prefix, head.json()),
-        takeLog: (log) => send(id, prefix, log.json()),
-        takeReceipts: (json) => send(id, prefix, json),
-      }
-      return {
-        id,
-        sizeBytes: LISTENER_BYTES + ('criteria' in topic ? topic.criteria.sizeBytes : 0),
-        begin() {
-          listener.mark = mark()
-          registry.add(listener)
-          listening.add(sender)
-          // geth also notifies a new subscriber that the synchronisation is done.
-          if (topic.kind === 'syncing') send(id, prefix, FALSE)
-        },
-        end: () => registry.remove(listener),
-      }
-    }
-    const subscribeToL2 = (id: string, fromBlock: number | undefined): Subscription => {
-      const listener: L2Listener = {
-        take: ({ method, json }) => send(id, prefixOf(method, 'subscription_id', id), json),
-        hasRoom: link.hasRoom,
-      }
-      return {
-        id,
-        sizeBytes: LISTENER_BYTES,
-        begin: () => l2().add(listener, fromBlock),
-        end: () => l2().remove(listener),
-      }
+    this.#own.set(id, subscription)
+    this.#made.push(subscription)
+    this.#all.changeCount(this.#client, 1)
+    return id
+  }
+
+  unsubscribe(id: string): boolean {
+    const subscription = this.#own.get(id)
+    if (subscription !== undefined) this.#end(subscription)
+    return subscription !== undefined
+  }
+
+  begin(): void {
+    if (this.#made.length === 0) return
+    const begun = this.#made.filter(({ id }) => this.#own.has(id))
+    this.#made = []
+    for (const subscription of begun) subscription.begin()
+    this.flush()
+  }
+
+  close(): void {
+    for (const subscription of this.#own.values()) this.#end(subscription)
+    this.#messages = []
+    this.#all.outgoing.delete(this)
+  }
+
+  isActive(): boolean {
+    return this.#own.size > 0
+  }
+
+  flush(): void {
+    this.#all.outgoing.delete(this)
+    if (this.#messages.length === 0) return
+    const messages = this.#messages
+    this.#messages = []
+    this.#bytes = 0
+    this.#link.send(messages)
+  }
+
+  cutOff(reason: string): void {
+    this.#link.cutOff(reason)
+  }
+
+  #send(id: string, prefix: Buffer, json: Buffer): void {
+    if (!this.#own.has(id)) return
+    const message = Buffer.concat([prefix, json, SUFFIX])
+    this.#messages.push(message)
+    this.#bytes += message.length
+    this.#all.outgoing.add(this)
+    if (this.#bytes >= FLUSHED_BYTES) this.flush()
+  }
+
+  #end(subscription: Subscription): void {
+    this.#own.delete(subscription.id)
+    subscription.end()
+    this.#all.changeCount(this.#client, -1)
+    this.#all.memory.resize(this.#client.countedAs, -subscription.sizeBytes)
+    if (this.#own.size === 0) this.#all.listening.delete(this)
+  }
+
+  #createChain(id: string, topic: Topic): Subscription {
+    const { registry, mark } = this.#all.feeds
+    const prefix = prefixOf('eth_subscription', 'subscription', id)
+    const listener: Listener = {
+      ...{ topic, mark: EVERYTHING },
+      takeHead: (head) => this.#send(id, prefix, head.json()),
+      takeLog: (log) => this.#send(id, prefix, log.json()),
+      takeReceipts: (json) => this.#send(id, prefix, json),
     }
     return {
-      subscribe(topic) {
-        if (own.size >= limits.connectionSubscriptions) {
-          throw tooMany(`the limit of a connection is ${limits.connectionSubscriptions}`)
-        }
-        if ((countByClient.get(client.countedAs) ?? 0) >= limits.clientSubscriptions) {
-          throw tooMany(`the limit is ${limits.clientSubscriptions}`)
-        }
-        const id = randomId()
-        const subscription = topic.kind === 'l2Heads' ? subscribeToL2(id, topic.fromBlock) : subscribeToChain(id, topic)
-        if (!memory.resize(client.countedAs, subscription.sizeBytes)) {
-          memory.resize(client.countedAs, -subscription.sizeBytes)
-          throw tooMany('there is no memory for another')
-        }
-        own.set(id, subscription)
-        made.push(subscription)
-        count(client, 1)
-        return id
+      id,
+      sizeBytes: LISTENER_BYTES + ('criteria' in topic ? topic.criteria.sizeBytes : 0),
+      begin: () => {
+        listener.mark = mark()
+        registry.add(listener)
+        this.#all.listening.add(this)
+        // geth also notifies a new subscriber that the synchronisation is done.
+        if (topic.kind === 'syncing') this.#send(id, prefix, FALSE)
       },
-      unsubscribe(id) {
-        const subscription = own.get(id)
-        if (subscription !== undefined) end(subscription)
-        return subscription !== undefined
-      },
-      begin() {
-        if (made.length === 0) return
-        const begun = made.filter(({ id }) => own.has(id))
-        made = []
-        for (const subscription of begun) subscription.begin()
-        flush()
-      },
-      close() {
-        for (const subscription of own.values()) end(subscription)
-        messages = []
-        outgoing.delete(sender)
-      },
-      isActive: () => own.size > 0,
+      end: () => registry.remove(listener),
     }
   }
-  return {
-    connect,
-    takeOutgoing() {
-      const all = [...outgoing]
-      outgoing.clear()
-      return all
-    },
-    cutOff(reason) {
-      for (const sender of [...listening]) sender.cutOff(reason)
-    },
-    count: () => total,
+
+  #createL2(id: string, fromBlock: number | undefined): Subscription {
+    const { l2 } = this.#all.feeds
+    const listener: L2Listener = {
+      take: ({ method, json }) => this.#send(id, prefixOf(method, 'subscription_id', id), json),
+      hasRoom: this.#link.hasRoom,
+    }
+    return {
+      id,
+      sizeBytes: LISTENER_BYTES,
+      begin: () => l2().add(listener, fromBlock),
+      end: () => l2().remove(listener),
+    }
   }
 }
 

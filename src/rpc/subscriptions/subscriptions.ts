@@ -11,7 +11,7 @@ import { type Client, Filters } from './filters.js'
 import { createL2Feed, type L2Feed } from './l2Feed.js'
 import type { SubscriptionLimits } from './limits.js'
 import { ListenerMemory } from './listenerMemory.js'
-import { type ConnectedSubscriber, createSubscribers, type Link } from './subscribers.js'
+import { type ConnectedSubscriber, type Link, type Outgoing, Subscribers } from './subscribers.js'
 import { createSubscriptionRegistry } from './subscriptionRegistry.js'
 
 /** Notifies clients of changes of the chain. */
@@ -28,17 +28,19 @@ const SWEEP_MS = 1_000
 /** Reason for disconnecting subscribers. */
 const MISSED = 'some changes of the chain were missed; subscribe again'
 
+interface SubscriptionOptions {
+  readonly db: Database
+  readonly timeBudget: TimeBudget
+  readonly limits: SubscriptionLimits
+  readonly failures: FailureLog
+  readonly metrics: Metrics
+  readonly log: Logger
+}
+
 /** Subscriptions and filters over the connection of the main thread. Notifies of changes one after another, within the
  *  time of `timeBudget`. */
-export function createSubscriptions(options: {
-  db: Database
-  timeBudget: TimeBudget
-  limits: SubscriptionLimits
-  failures: FailureLog
-  metrics: Metrics
-  log: Logger
-}): Subscriptions {
-  const { db, timeBudget, limits, failures, metrics, log } = options
+export function createSubscriptions(options: SubscriptionOptions): Subscriptions {
+  const { db, limits, metrics, log } = options
   const registry = createSubscriptionRegistry()
   const chain = createChainFeed(db, registry, {
     onMissed: (error) => {
@@ -48,58 +50,85 @@ export function createSubscriptions(options: {
     },
   })
   const l2 = createL2Feed(db)
-  /** Feeds with listeners, and whether each has started. */
-  const wanted = new Map<Feed, boolean>()
-  let isTelling = false
-  let looking: NodeJS.Timeout | undefined
-  const mark = (): ChainMark => {
-    begin(chain)
-    return wanted.get(chain) ? chain.mark() : EVERYTHING
-  }
+  const polling = new FeedPolling(options, () => subscribers.takeOutgoing())
+  const mark = (): ChainMark => (polling.begin(chain) ? chain.mark() : EVERYTHING)
   const begunL2 = () => {
-    begin(l2)
+    polling.begin(l2)
     return l2
   }
   const memory = new ListenerMemory(limits)
   const filters = new Filters(registry, { limits, memory, mark })
-  const subscribers = createSubscribers({ registry, mark, l2: begunL2 }, { limits, memory })
+  const subscribers = new Subscribers({ registry, mark, l2: begunL2 }, { limits, memory })
   const sweeping = setInterval(() => filters.sweep(), SWEEP_MS).unref()
   registerMetrics(metrics, { filters, subscribers, memory, chain, l2 })
+  return {
+    filtersOf: (client) => filters.of(client),
+    connect: (client, link) => subscribers.connect(client, link),
+    close() {
+      polling.stop()
+      clearInterval(sweeping)
+    },
+  }
+}
 
-  /** Starts polling for changes of a feed, unless started already. */
-  const begin = (feed: Feed) => {
-    looking ??= setInterval(look, LOOK_MS).unref()
-    if (!wanted.get(feed)) start(feed)
+/** Polls the database for changes while feeds have listeners, and sends the notifications of each change. */
+class FeedPolling {
+  readonly #timeBudget: TimeBudget
+  readonly #failures: FailureLog
+  readonly #takeOutgoing: () => Outgoing[]
+  /** Feeds with listeners, and whether each has started. */
+  readonly #wanted = new Map<Feed, boolean>()
+  #isNotifying = false
+  #looking: NodeJS.Timeout | undefined
+
+  constructor({ timeBudget, failures }: SubscriptionOptions, takeOutgoing: () => Outgoing[]) {
+    this.#timeBudget = timeBudget
+    this.#failures = failures
+    this.#takeOutgoing = takeOutgoing
   }
-  const look = () => {
-    for (const [feed, isStarted] of wanted) {
-      if (feed.size() === 0) wanted.delete(feed)
-      else if (!isStarted) start(feed)
+
+  /** Starts polling for changes of a feed, unless started already. @returns true if the feed has started */
+  begin(feed: Feed): boolean {
+    this.#looking ??= setInterval(() => this.#look(), LOOK_MS).unref()
+    if (!this.#wanted.get(feed)) this.#start(feed)
+    return this.#wanted.get(feed) === true
+  }
+
+  stop(): void {
+    clearInterval(this.#looking)
+    this.#looking = undefined
+    this.#wanted.clear()
+  }
+
+  #look(): void {
+    for (const [feed, isStarted] of this.#wanted) {
+      if (feed.size() === 0) this.#wanted.delete(feed)
+      else if (!isStarted) this.#start(feed)
     }
-    if (wanted.size === 0) stop()
-    else if (!isTelling) void notifyChanges()
+    if (this.#wanted.size === 0) this.stop()
+    else if (!this.#isNotifying) void this.#notifyChanges()
   }
-  const stop = () => {
-    clearInterval(looking)
-    looking = undefined
-    wanted.clear()
-  }
+
   /** The feed stays unstarted while the database cannot be read. */
-  const start = (feed: Feed) => {
-    wanted.set(feed, false)
+  #start(feed: Feed): void {
+    this.#wanted.set(feed, false)
     try {
       feed.start()
-      wanted.set(feed, true)
+      this.#wanted.set(feed, true)
     } catch (error) {
-      failures.failed(error)
+      this.#failures.failed(error)
     }
   }
-  const findStale = () => [...wanted].filter(([feed, isStarted]) => isStarted && feed.isStale()).map(([feed]) => feed)
-  const notifyChanges = async () => {
-    let stale = findStale()
+
+  #findStale(): Feed[] {
+    return [...this.#wanted].filter(([feed, isStarted]) => isStarted && feed.isStale()).map(([feed]) => feed)
+  }
+
+  async #notifyChanges(): Promise<void> {
+    let stale = this.#findStale()
     if (stale.length === 0) return
-    isTelling = true
-    const timeShare = timeBudget.join()
+    this.#isNotifying = true
+    const timeShare = this.#timeBudget.join()
     const wait = () => timeShare.wait()
     try {
       while (stale.length > 0) {
@@ -109,32 +138,25 @@ export function createSubscriptions(options: {
           if (turn !== undefined) await turn
           if (!(await feed.notifyNext(wait))) continue
           isDone = false
-          await flush(wait)
+          await this.#flush(wait)
         }
-        stale = isDone ? [] : findStale()
+        stale = isDone ? [] : this.#findStale()
       }
-      failures.worked()
+      this.#failures.worked()
     } catch (error) {
-      failures.failed(error)
+      this.#failures.failed(error)
     } finally {
       timeShare.leave()
-      isTelling = false
+      this.#isNotifying = false
     }
   }
-  const flush = async (wait: () => Promise<void> | undefined) => {
-    for (const sender of subscribers.takeOutgoing()) {
+
+  async #flush(wait: () => Promise<void> | undefined): Promise<void> {
+    for (const sender of this.#takeOutgoing()) {
       const turn = wait()
       if (turn !== undefined) await turn
       sender.flush()
     }
-  }
-  return {
-    filtersOf: (client) => filters.of(client),
-    connect: subscribers.connect,
-    close() {
-      stop()
-      clearInterval(sweeping)
-    },
   }
 }
 

@@ -1,3 +1,4 @@
+import type { Statement } from 'better-sqlite3'
 import { equalBytes } from '../../lib/bytes.js'
 import { CairnError } from '../../lib/errors.js'
 import { createDataVersion } from '../commitWatch.js'
@@ -19,21 +20,6 @@ export class ChangesMissed extends CairnError {
   constructor() {
     super('more blocks were removed at once than the database keeps')
   }
-}
-
-/** Detects in the database how other connections, of any process, changed the chain. Applied in order, the changes lead
- *  from the chain at the start to the current one. A reorg returns its removed blocks first, the lowest first (geth's
- *  order), then the added ones. Blocks that were added and removed between two reads are left out. */
-interface ChainFollower {
-  /** Starts at the newest block, or resumes from it: changes not reported before are skipped. */
-  start(): void
-  /** True when another connection has committed since the last time that `next` found no further change. */
-  isStale(): boolean
-  /** Returns the next change; undefined when none is left for now. @throws ChangesMissed */
-  next(): BlockChange | undefined
-  /** Marks the current state of the database, so that a listener gets exactly the changes committed from here on,
-   *  however far behind the follower is. Call it after `start`. */
-  mark(): ChainMark
 }
 
 /** A moment in the history of the chain. */
@@ -58,93 +44,125 @@ interface Place {
   hash: Uint8Array
 }
 
-/** Creates a follower over a connection that only reads. Call `start` first. */
-export function createChainFollower(db: Database): ChainFollower {
-  const version = createDataVersion(db)
-  const removedBlocks = createRemovedBlocks(db)
+/** Detects in the database how other connections, of any process, changed the chain. Applied in order, the changes lead
+ *  from the chain at the start to the current one. A reorg returns its removed blocks first, the lowest first (geth's
+ *  order), then the added ones. Blocks that were added and removed between two reads are left out. */
+export class ChainFollower {
+  readonly #db: Database
+  readonly #version: () => number
+  readonly #removedBlocks: RemovedBlocks
   /** Created with the first block: a server without subscribers needs none. */
-  let readPart: ReturnType<typeof createPartReader> | undefined
-  const selectHead = db.prepare<[], Place>('SELECT number, hash FROM blocks ORDER BY number DESC LIMIT 1')
-  const selectNext = db.prepare<[number], BlockRow>('SELECT * FROM blocks WHERE number > ? ORDER BY number LIMIT 1')
-  const selectHash = db.prepare<[number], Uint8Array>('SELECT hash FROM blocks WHERE number = ?').pluck()
+  #readPart: ReturnType<typeof createPartReader> | undefined
+  readonly #selectHead: Statement<[], Place>
+  readonly #selectNext: Statement<[number], BlockRow>
+  readonly #selectHash: Statement<[number], Uint8Array>
+  readonly #look: () => BlockChange | undefined
+  readonly #readMark: () => OpenMark
   /** The newest block that was reported and not found removed; undefined before the first one. */
-  let place: Place | undefined
-  let lastRemoval = 0
+  #place: Place | undefined
+  #lastRemoval = 0
   /** Reported blocks whose removal is not reported yet: the highest first. */
-  const removed: RemovedBlock[] = []
-  let seenVersion: number | undefined
-  const openMarks = new Set<OpenMark>()
+  readonly #removed: RemovedBlock[] = []
+  #seenVersion: number | undefined
+  readonly #openMarks = new Set<OpenMark>()
   /** The change returned last: it is being reported, and its block may be removed already. */
-  let current: BlockChange | undefined
+  #current: BlockChange | undefined
 
-  const findRemoved = () => {
-    for (const block of removedBlocks.after(lastRemoval)) {
-      lastRemoval = block.id
-      for (const mark of openMarks) {
+  /** Creates a follower over a connection that only reads. Call `start` first. */
+  constructor(db: Database) {
+    this.#db = db
+    this.#version = createDataVersion(db)
+    this.#removedBlocks = createRemovedBlocks(db)
+    this.#selectHead = db.prepare('SELECT number, hash FROM blocks ORDER BY number DESC LIMIT 1')
+    this.#selectNext = db.prepare('SELECT * FROM blocks WHERE number > ? ORDER BY number LIMIT 1')
+    this.#selectHash = db.prepare<[number], Uint8Array>('SELECT hash FROM blocks WHERE number = ?').pluck()
+    this.#look = db.transaction(() => {
+      if (this.#removed.length === 0 && this.#removedBlocks.lastId() !== this.#lastRemoval) this.#findRemoved()
+      return this.#removed.length > 0 ? this.#nextRemoved() : this.#nextAdded()
+    })
+    this.#readMark = db.transaction(() => ({
+      number: this.#selectHead.get()?.number ?? -1,
+      lastRemoval: this.#removedBlocks.lastId(),
+    }))
+  }
+
+  /** Starts at the newest block, or resumes from it: changes not reported before are skipped. */
+  start(): void {
+    this.#db.transaction(() => {
+      this.#place = this.#selectHead.get()
+      this.#lastRemoval = this.#removedBlocks.lastId()
+      this.#removed.length = 0
+      this.#openMarks.clear()
+    })()
+  }
+
+  /** True when another connection has committed since the last time that `next` found no further change. */
+  isStale(): boolean {
+    return this.#version() !== this.#seenVersion
+  }
+
+  /** Returns the next change; undefined when none is left for now. @throws ChangesMissed */
+  next(): BlockChange | undefined {
+    const now = this.#version() // before the read: a commit in between makes it stale again
+    this.#current = this.#look()
+    if (this.#current === undefined) {
+      this.#seenVersion = now
+      this.#openMarks.clear()
+    }
+    return this.#current
+  }
+
+  /** Marks the current state of the database, so that a listener gets exactly the changes committed from here on,
+   *  however far behind the follower is. Call it after `start`. */
+  mark(): ChainMark {
+    const mark = this.#readMark()
+    const before = this.#current
+    this.#openMarks.add(mark)
+    return {
+      precedes: (change) => {
+        if (change === before) return false
+        if (!this.#openMarks.has(mark)) return true
+        const { kind, block } = change
+        return kind === 'removed' ? block.id > mark.lastRemoval : block.header.number > mark.number
+      },
+    }
+  }
+
+  #findRemoved(): void {
+    for (const block of this.#removedBlocks.after(this.#lastRemoval)) {
+      this.#lastRemoval = block.id
+      for (const mark of this.#openMarks) {
         if (block.id > mark.lastRemoval) mark.number = Math.min(mark.number, block.number - 1)
       }
+      const place = this.#place
       if (place === undefined || block.number !== place.number || !equalBytes(block.hash, place.hash)) continue
-      removed.push(block)
-      place = { number: block.number - 1, hash: block.parentHash }
+      this.#removed.push(block)
+      this.#place = { number: block.number - 1, hash: block.parentHash }
     }
-    if (place === undefined) return
-    const canonical = selectHash.get(place.number)
-    if (canonical === undefined || !equalBytes(canonical, place.hash)) throw new ChangesMissed()
+    if (this.#place === undefined) return
+    const canonical = this.#selectHash.get(this.#place.number)
+    if (canonical === undefined || !equalBytes(canonical, this.#place.hash)) throw new ChangesMissed()
   }
-  const nextRemoved = (): BlockChange => {
-    const block = removed[removed.length - 1]
-    const logs = removedBlocks.logs(block)
+
+  #nextRemoved(): BlockChange {
+    const block = this.#removed[this.#removed.length - 1]
+    const logs = this.#removedBlocks.logs(block)
     if (logs === undefined) throw new ChangesMissed()
-    removed.pop()
+    this.#removed.pop()
     return { kind: 'removed', block, logs }
   }
-  const nextAdded = (): BlockChange | undefined => {
-    const row = selectNext.get(place?.number ?? -1)
+
+  #nextAdded(): BlockChange | undefined {
+    const row = this.#selectNext.get(this.#place?.number ?? -1)
     if (row === undefined) return undefined
     const block = decodeBlockRow(row)
-    readPart ??= createPartReader(db, { removedBlocks, hashOf: (number) => selectHash.get(number) })
-    const read = readPart
-    place = { number: row.number, hash: row.hash }
+    this.#readPart ??= createPartReader(this.#db, {
+      removedBlocks: this.#removedBlocks,
+      hashOf: (number) => this.#selectHash.get(number),
+    })
+    const read = this.#readPart
+    this.#place = { number: row.number, hash: row.hash }
     return { kind: 'added', block, logs: { [Symbol.iterator]: () => logsInParts(block, read) } }
-  }
-  const look = db.transaction(() => {
-    if (removed.length === 0 && removedBlocks.lastId() !== lastRemoval) findRemoved()
-    return removed.length > 0 ? nextRemoved() : nextAdded()
-  })
-  const start = db.transaction(() => {
-    place = selectHead.get()
-    lastRemoval = removedBlocks.lastId()
-    removed.length = 0
-    openMarks.clear()
-  })
-  const readMark = db.transaction(
-    (): OpenMark => ({ number: selectHead.get()?.number ?? -1, lastRemoval: removedBlocks.lastId() }),
-  )
-  return {
-    start,
-    isStale: () => version() !== seenVersion,
-    next: () => {
-      const now = version() // before the read: a commit in between makes it stale again
-      current = look()
-      if (current === undefined) {
-        seenVersion = now
-        openMarks.clear()
-      }
-      return current
-    },
-    mark() {
-      const mark = readMark()
-      const before = current
-      openMarks.add(mark)
-      return {
-        precedes(change) {
-          if (change === before) return false
-          if (!openMarks.has(mark)) return true
-          const { kind, block } = change
-          return kind === 'removed' ? block.id > mark.lastRemoval : block.header.number > mark.number
-        },
-      }
-    },
   }
 }
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { formatData } from '../../../src/lib/hex.js'
 import { openForReading } from '../../../src/store/open.js'
-import { type BlockChange, ChangesMissed, createChainFollower } from '../../../src/store/rows/chainFollower.js'
+import { type BlockChange, ChainFollower, ChangesMissed } from '../../../src/store/rows/chainFollower.js'
 import { openInventedChain } from '../../support/chains/inventedChain.js'
 import { seededRandom } from '../../support/random.js'
 import { temporaryDirectory } from '../../support/temporary.js'
@@ -15,7 +15,7 @@ async function openFollowed(t: Parameters<typeof temporaryDirectory>[0] & { afte
     db.close()
     chain.close()
   })
-  const follower = createChainFollower(db)
+  const follower = new ChainFollower(db)
   follower.start()
   return { chain, follower }
 }

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import type { Log } from '../../../src/chain/eth/types.js'
 import { formatData, formatQuantity } from '../../../src/lib/hex.js'
 import { openForReading } from '../../../src/store/open.js'
-import { type BlockChange, ChangesMissed, createChainFollower } from '../../../src/store/rows/chainFollower.js'
+import { type BlockChange, ChainFollower, ChangesMissed } from '../../../src/store/rows/chainFollower.js'
 import { createPartOfLogs, LOG_PART } from '../../../src/store/rows/logParts.js'
 import type { StoredLog } from '../../../src/store/rows/types.js'
 import { type InventedBlock, inventLog, openInventedChain } from '../../support/chains/inventedChain.js'
@@ -21,7 +21,7 @@ async function openFollowed(t: Parameters<typeof temporaryDirectory>[0], inventL
     db.close()
     chain.close()
   })
-  const follower = createChainFollower(db)
+  const follower = new ChainFollower(db)
   follower.start()
   return { chain, db, follower }
 }
