@@ -1,5 +1,6 @@
 import { type TestContext, test } from 'node:test'
-import { type Serving, type ServingOptions, startServing } from '../../src/cli/serving.js'
+import type { ServingOptions } from '../../src/cli/serving/options.js'
+import { type Serving, startServing } from '../../src/cli/serving.js'
 import { DEFAULT_LIMITS } from '../../src/rpc/core/limits.js'
 import { DEFAULT_SUBSCRIPTION_LIMITS } from '../../src/rpc/subscriptions/limits.js'
 import { DEFAULT_SERVER_LIMITS } from '../../src/server/admission/limits.js'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import type { ServingOptions } from '../../../src/cli/serving.js'
+import type { ServingOptions } from '../../../src/cli/serving/options.js'
 import { formatData } from '../../../src/lib/hex.js'
 import { ListenerMemory } from '../../../src/rpc/subscriptions/listenerMemory.js'
 import { openInventedChain } from '../../support/chains/inventedChain.js'

@@ -3,7 +3,7 @@ import { request as httpRequest, type IncomingHttpHeaders } from 'node:http'
 import { connect } from 'node:net'
 import { test } from 'node:test'
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
-import type { ServingOptions } from '../../../src/cli/serving.js'
+import type { ServingOptions } from '../../../src/cli/serving/options.js'
 import { request, startTestServer } from '../../support/serving.js'
 
 type After = Parameters<typeof startTestServer>[0]

@@ -1,0 +1,90 @@
+import { createFailureLog, type FailureLog } from '../../lib/failureLog.js'
+import type { Logger } from '../../lib/logger.js'
+import { createLogger } from '../../lib/logger.js'
+import { createMetrics, type Metrics } from '../../lib/metrics.js'
+import type { L2SyncProgress, SyncProgress } from '../../rpc/core/context.js'
+import type { MethodTable } from '../../rpc/core/method.js'
+import { type OpenContext, openContext } from '../../rpc/core/openContext.js'
+import { loadMethods } from '../../rpc/loadMethods.js'
+import { type Access, createAccess } from '../../server/access/access.js'
+import { registerDatabaseMetrics } from '../../server/admin/databaseMetrics.js'
+import { registerFollowMetrics } from '../../server/admin/followMetrics.js'
+import { registerReplicationMetrics } from '../../server/admin/replicationMetrics.js'
+import { createTransactionForwarder, type TransactionForwarder } from '../../server/transactionForwarder.js'
+import { type ApiKeyReader, createApiKeyReader } from '../../store/keys/apiKeys.js'
+import type { FollowersStatus } from '../../sync/follow/openFollowers.js'
+import type { IngestWorker } from '../../sync/thread/ingestWorker.js'
+import type { ServingOptions } from './options.js'
+
+/** The open database of a server, its methods and keys, and where its parts report. */
+export interface ServingCore {
+  readonly options: ServingOptions
+  readonly log: Logger
+  readonly metrics: Metrics
+  readonly opened: OpenContext
+  readonly methods: MethodTable
+  readonly keys: ApiKeyReader
+  readonly access: Access
+  /** Receives failures to read the database. */
+  readonly failures: FailureLog
+  /** Undefined unless transactions are forwarded. */
+  readonly forwarder: TransactionForwarder | undefined
+  /** Calls since the start. */
+  readonly served: { count: number; readonly sinceMs: number }
+}
+
+/** Opens the database for the main thread. @throws DatabaseMissing, DatabaseOutdated */
+export async function openCore(options: ServingOptions): Promise<ServingCore> {
+  const log = createLogger(options.logging)
+  const forwarder = openForwarder(options, log)
+  const served = { count: 0, sinceMs: performance.now() }
+  const opened = openMainContext(options, { log, forwarder, served })
+  const methods = await loadMethods(options.methodsModule)
+  const keys = createApiKeyReader(opened.db)
+  const failures = createFailureLog(log, 'the database')
+  const access = createAccess({ keys, open: options.open, rateLimitRps: options.rateLimitRps, failures })
+  const metrics = createMetrics()
+  registerDatabaseMetrics(metrics, opened)
+  registerIngestMetrics(metrics, options.ingest)
+  return { options, log, metrics, opened, methods, keys, access, failures, forwarder, served }
+}
+
+function openForwarder({ forwardTo, ingest }: ServingOptions, log: Logger): TransactionForwarder | undefined {
+  return forwardTo && createTransactionForwarder(forwardTo, { log, status: () => ingest?.status().l1?.upstreams ?? [] })
+}
+
+function openMainContext(
+  { datadir, limits, compatibility, cursorSecret, ingest }: ServingOptions,
+  { log, forwarder, served }: Pick<ServingCore, 'log' | 'forwarder' | 'served'>,
+): OpenContext {
+  return openContext({
+    datadir,
+    limits,
+    compatibility,
+    log,
+    cursorSecret,
+    syncProgress: ingest && (() => readSyncProgress(ingest.status().l1)),
+    l2SyncProgress: ingest && (() => readL2SyncProgress(ingest.status().l2)),
+    upstreamPending: ingest?.pending,
+    replication: ingest?.replication,
+    forwardTransaction: forwarder?.forward,
+    mainThread: true,
+    calls: served,
+  })
+}
+
+function registerIngestMetrics(metrics: Metrics, ingest: IngestWorker | undefined): void {
+  if (ingest?.status().l1) registerFollowMetrics(metrics, () => ingest.status().l1!)
+  if (ingest?.status().l2) registerFollowMetrics(metrics, () => ingest.status().l2!, 'cairn_l2')
+  registerReplicationMetrics(metrics, () => ingest?.replication?.())
+}
+
+function readSyncProgress(status: FollowersStatus['l1']): SyncProgress | undefined {
+  if (status?.state !== 'syncing') return undefined
+  return { startingBlock: status.syncStart!, highestBlock: status.upstreamBlock! }
+}
+
+function readL2SyncProgress(status: FollowersStatus['l2']): L2SyncProgress | undefined {
+  const progress = readSyncProgress(status)
+  return progress && { ...progress, highestHash: status!.upstreamHash! }
+}

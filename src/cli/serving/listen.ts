@@ -1,0 +1,44 @@
+import type { AddressInfo, Server } from 'node:net'
+import { CairnError } from '../../lib/errors.js'
+import { isLoopback } from '../../server/access/cors.js'
+
+/** Accept queue of the listener; each event-loop turn accepts one connection. Clients beyond the limit retry after 1 s.
+ *  The system may allow fewer (`net.core.somaxconn`); Node's default is 511. */
+const BACKLOG = 2048
+
+/** Listening on a port failed; `cause` has the system's `code`. */
+export class ListenFailed extends CairnError {
+  readonly host: string
+  readonly port: number
+  /** The options that name the port. */
+  readonly options: 'calls' | 'metrics'
+  constructor(address: { host: string; port: number; options: ListenFailed['options'] }, cause: Error) {
+    super(`cannot listen on ${address.host} port ${address.port}: ${cause.message}`, { cause })
+    this.host = address.host
+    this.port = address.port
+    this.options = address.options
+  }
+}
+
+/** Listens on a port; `options` says which options name it. @throws ListenFailed */
+export function listen(
+  server: Server,
+  { host, port }: { host: string; port: number },
+  options: ListenFailed['options'],
+): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const fail = (cause: Error) => reject(new ListenFailed({ host, port, options }, cause))
+    server.once('error', fail)
+    server.listen({ port, host, backlog: BACKLOG }, () => {
+      server.off('error', fail)
+      resolve()
+    })
+  })
+}
+
+/** The URL of a listening server, without a path. */
+export function urlOf(server: Server): string {
+  const { address, family, port } = server.address() as AddressInfo
+  if (isLoopback(address) && address !== '::1') return `http://127.0.0.1:${port}`
+  return `http://${family === 'IPv6' ? `[${address}]` : address}:${port}`
+}

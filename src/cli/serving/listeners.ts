@@ -1,0 +1,149 @@
+import type { Server } from 'node:http'
+import type { ReplicationEndpoint } from '../../replication/http/replicationEndpoint.js'
+import type { ReplicationWorker } from '../../replication/threads/replicationWorker.js'
+import type { TimeBudget } from '../../rpc/core/timeBudget.js'
+import { createSubscriptions } from '../../rpc/subscriptions/subscriptions.js'
+import { KeyWatch } from '../../server/access/keyWatch.js'
+import { openAccounting } from '../../server/accounting/openAccounting.js'
+import type { HealthSource } from '../../server/admin/adminApp.js'
+import { measureCalls } from '../../server/admin/callMetrics.js'
+import { createHealthReporter } from '../../server/admin/healthReport.js'
+import { createLagCheck } from '../../server/admin/lag.js'
+import type { MetricsPage } from '../../server/admin/metricsPage.js'
+import { createAdmission } from '../../server/admission/admission.js'
+import { createRefusalCounter } from '../../server/admission/refusals.js'
+import type { ServerOptions } from '../../server/exchange.js'
+import { createHeadTracker } from '../../server/head/headTracker.js'
+import { createHttpServer, type HttpServer } from '../../server/http/httpServer.js'
+import { createPage } from '../../server/page/page.js'
+import type { SqlEndpoint } from '../../server/sql/sqlEndpoint.js'
+import { attachWebSocket, type WebSocketSide } from '../../server/websocket/websocketServer.js'
+import { createDatabaseProbe } from '../../store/databaseProbe.js'
+import type { ServingCore } from './core.js'
+import type { ServedCalls } from './servedCalls.js'
+
+/** What every listener of a server uses. */
+type ListenerOptions = ReturnType<typeof createListenerOptions>
+
+/** The listeners of a server, not listening yet. */
+export interface Listeners {
+  readonly http: HttpServer
+  readonly sockets: WebSocketSide
+  /** Serves metrics on a port of their own. */
+  readonly admin: Server | undefined
+  readonly sql: SqlEndpoint | undefined
+  readonly replication: { readonly feed: ReplicationWorker; readonly endpoint: ReplicationEndpoint } | undefined
+  readonly shared: ListenerOptions
+}
+
+/** Creates the listeners and the threads and processes of their streams. `isServing` is false once the server stops. */
+export async function createListeners(
+  core: ServingCore,
+  calls: ServedCalls,
+  isServing: () => boolean,
+): Promise<Listeners> {
+  const { options, metrics } = core
+  const { onRpcPort, ownPort } = options.metrics
+  const health = createHealth(core, calls, isServing)
+  const isMeasured = onRpcPort || ownPort !== undefined
+  const page = isMeasured ? (await import('../../server/admin/metricsPage.js')).createMetricsPage(metrics) : undefined
+  const { dispatcher } = calls
+  const shared = createListenerOptions(core, {
+    dispatcher: isMeasured ? measureCalls(dispatcher, core.methods, metrics) : dispatcher,
+    timeBudget: dispatcher.timeBudget!,
+    health,
+    metricsPage: onRpcPort ? page : undefined,
+  })
+  const sql = await openSql(core, shared)
+  const replication = await openReplication(core, shared)
+  shared.keyWatch.onChange(() => {
+    sql?.endRevoked()
+    replication?.endpoint.endRevoked()
+    calls.endRevoked()
+  })
+  const http = createHttpServer({ ...shared, sql, replication: replication?.endpoint })
+  const sockets = attachWebSocket(http, shared)
+  const admin = await createAdmin(core, health, page)
+  return { http, sockets, admin, sql, replication, shared }
+}
+
+function createHealth(core: ServingCore, calls: ServedCalls, isServing: () => boolean): HealthSource {
+  const { options, opened, metrics } = core
+  const { ingest, maxLag, maxLagSeconds } = options
+  const lag = createLagCheck({
+    replication: () => ingest?.replication?.(),
+    following: () => ingest?.status().l1 ?? ingest?.status().l2 ?? null,
+    maxLag,
+    maxLagSeconds,
+  })
+  const isReady = () => isServing() && calls.isWarm && lag() === undefined
+  metrics.gauge('cairn_ready', '1 while calls are answered as fast as they will be.', () => Number(isReady()))
+  const report = createHealthReporter({
+    context: opened.context,
+    db: opened.db,
+    metrics,
+    isServing,
+    isReady,
+    following: ingest?.status,
+    replication: ingest?.replication,
+  })
+  return { report, problem: createDatabaseProbe(opened.db, options.datadir), lag }
+}
+
+function createListenerOptions(
+  { options, log, metrics, opened, methods, keys, access, failures }: ServingCore,
+  calls: Pick<ServerOptions, 'dispatcher' | 'health' | 'metricsPage'> & { timeBudget: TimeBudget },
+) {
+  const { cors, hosts, plainHttp, compression, serverLimits: limits } = options
+  const { timeBudget, ...parts } = calls
+  const { db, context, watch } = opened
+  // Metrics appear in the order in which these parts register them.
+  return {
+    ...parts,
+    accounting: openAccounting(options, { methods, metrics, log }),
+    subscriptions: createSubscriptions({ db, timeBudget, limits: options.subscriptionLimits, failures, metrics, log }),
+    admission: createAdmission(limits, (method) => methods.get(method)?.cost, metrics),
+    head: createHeadTracker({ chain: context.chain, watch }, limits.minBlockWaitMs),
+    refusals: createRefusalCounter(metrics),
+    page: options.page ? createPage() : undefined,
+    keyWatch: new KeyWatch(keys, failures),
+    access,
+    limits,
+    cors,
+    hosts,
+    plainHttp,
+    compression,
+    metrics,
+    failures,
+    log,
+  }
+}
+
+async function openSql({ options, access }: ServingCore, shared: ListenerOptions): Promise<SqlEndpoint | undefined> {
+  const { datadir, sql: limits, cors } = options
+  if (limits === undefined) return undefined
+  const { createSqlEndpoint } = await import('../../server/sql/sqlEndpoint.js')
+  return createSqlEndpoint({ datadir, limits, access, admission: shared.admission, cors, count: shared.refusals.count })
+}
+
+async function openReplication(core: ServingCore, { refusals }: ListenerOptions): Promise<Listeners['replication']> {
+  const { options, access, log } = core
+  const { datadir, replication: limits } = options
+  if (limits === undefined) return undefined
+  const { createReplicationEndpoint } = await import('../../replication/http/replicationEndpoint.js')
+  const { ReplicationWorker } = await import('../../replication/threads/replicationWorker.js')
+  const feed = new ReplicationWorker(datadir, log)
+  return { feed, endpoint: createReplicationEndpoint({ feed, limits, access, count: refusals.count }) }
+}
+
+async function createAdmin(
+  { options }: ServingCore,
+  health: HealthSource,
+  metricsPage: MetricsPage | undefined,
+): Promise<Server | undefined> {
+  const { ownPort } = options.metrics
+  if (ownPort === undefined) return undefined
+  const { createAdminServer } = await import('../../server/admin/adminPort.js')
+  const notFound = 'not found; this port serves /metrics, /health and /ready'
+  return createAdminServer({ hosts: ownPort.hosts, health, metricsPage, notFound })
+}

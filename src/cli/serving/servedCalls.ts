@@ -1,0 +1,97 @@
+import { createBudget } from '../../evm/calls/budget.js'
+import { messageOf } from '../../lib/errors.js'
+import { collectGarbageWhenQuiet } from '../../lib/garbageCollection.js'
+import type { Metrics } from '../../lib/metrics.js'
+import { createDispatcher, type Dispatcher, type InlineRunner, MAX_MAIN_THREAD_BYTES } from '../../rpc/core/dispatch.js'
+import type { MethodTable } from '../../rpc/core/method.js'
+import type { OpenContext } from '../../rpc/core/openContext.js'
+import { createResponseCache } from '../../rpc/core/responseCache.js'
+import { warmCalls } from '../../rpc/warmUp.js'
+import { KEY_INVALID } from '../../server/access/access.js'
+import { createInlineCalls } from '../../server/admission/inlineCalls.js'
+import { createInlinePolicy, type ThreadLoad } from '../../server/admission/inlinePolicy.js'
+import { createShortBodies } from '../../store/rows/shortBodies.js'
+import { ReaderPool } from '../../workers/pool/readerPool.js'
+import type { ServingCore } from './core.js'
+
+/** Maximum time to warm up inline calls. */
+const INLINE_WARM_MS = 50
+
+/** Runs the calls of a server: `point` methods at once, all others after `start`. */
+export class ServedCalls {
+  readonly dispatcher: Dispatcher
+  readonly #core: ServingCore
+  readonly #runsInline: boolean
+  #inlineCalls: InlineRunner | undefined
+  #pool: ReaderPool | undefined
+  #isWarm = false
+
+  constructor(core: ServingCore) {
+    const { options, opened, methods, metrics, log, served } = core
+    const { context, db, watch } = opened
+    this.#core = core
+    this.#runsInline = options.inlineCalls && options.evm === 'cairn'
+    const maxBytes = options.responseCacheBytes
+    this.dispatcher = createDispatcher({
+      methods,
+      context,
+      remote: { run: (...call) => this.#pool!.run(...call) },
+      log,
+      cache: maxBytes > 0 ? createResponseCache({ maxBytes, metrics }) : undefined,
+      inline: this.#runsInline ? { run: (...call) => this.#inlineCalls?.run(...call) } : undefined,
+      withSnapshot: watch.withSnapshot,
+      shortBodies: createShortBodies(context.chain, db, MAX_MAIN_THREAD_BYTES),
+      served,
+    })
+  }
+
+  /** True once every thread is warm. */
+  get isWarm(): boolean {
+    return this.#isWarm
+  }
+
+  /** Starts the reader threads. `warmed` resolves once all are warm, or the pool is closed. */
+  start(): { pool: ReaderPool; warmed: Promise<void> } {
+    const { options, log, metrics } = this.#core
+    const pool = new ReaderPool({ ...options, log, metrics, onRest: collectGarbageWhenQuiet })
+    this.#pool = pool
+    // Runs in parallel with the threads: requests before readiness wait at most for the slower of the two.
+    const warmed = Promise.all([pool.warm(), this.#runsInline && this.#startInlineCalls(pool)]).then(() => {
+      this.#isWarm = true
+    })
+    return { pool, warmed }
+  }
+
+  async #startInlineCalls(pool: ReaderPool): Promise<void> {
+    const { options, opened, methods, metrics, log } = this.#core
+    const load = { jobs: () => pool.pendingCalls(), threads: options.evmThreads }
+    try {
+      this.#inlineCalls = await openInlineCalls(opened, methods, { load, metrics })
+    } catch (error) {
+      log.warn({ error: messageOf(error) }, 'calls run in threads only')
+    }
+  }
+
+  /** Aborts the calls of keys that were revoked. */
+  endRevoked(): void {
+    for (const client of this.#pool?.clients() ?? []) {
+      const isRevoked = typeof client === 'number' && !this.#core.access.isLive({ keyId: client })
+      if (isRevoked) this.#pool?.abort(client, KEY_INVALID.error)
+    }
+  }
+}
+
+/** Creates the runner of small calls on the main thread, over its connection, and warms it up. */
+async function openInlineCalls(
+  opened: OpenContext,
+  methods: MethodTable,
+  { load, metrics }: { load: ThreadLoad; metrics: Metrics },
+): Promise<InlineRunner> {
+  const budget = createBudget()
+  const evm = await opened.loadBudgetedEvm(budget)
+  const { context } = opened
+  budget.begin(INLINE_WARM_MS)
+  await warmCalls(methods, { ...context, evm, deadline: budget.deadline })
+  const policy = createInlinePolicy(load)
+  return createInlineCalls({ context, evm, budget, policy, metrics })
+}
