@@ -7,13 +7,7 @@ import { type Caller, clientOf, type Refusal } from '../access/access.js'
 import { clientOfAddress } from '../access/addresses.js'
 import { type ByteBudget, createByteBudget } from './byteBudget.js'
 import type { ServerLimits } from './limits.js'
-import {
-  createOutputBudget,
-  type OutputBudget,
-  type OutputShare,
-  type Reservation,
-  SMALL_ANSWER_BYTES,
-} from './outputBudget.js'
+import { OutputBudget, type OutputShare, type Reservation, SMALL_ANSWER_BYTES } from './outputBudget.js'
 
 /** The owner of a request. */
 export interface RequestOwner {
@@ -74,7 +68,7 @@ export function createAdmission(
   metrics: Metrics,
 ): Admission {
   const bodies = createByteBudget(limits.bodyBytes)
-  const output = createOutputBudget({ totalBytes: limits.outputBytes, connectionBytes: limits.connectionOutputBytes })
+  const output = new OutputBudget({ totalBytes: limits.outputBytes, connectionBytes: limits.connectionOutputBytes })
   /** Requests in flight by key id or client. */
   const inFlight = new Map<number | string, number>()
   /** Calls in flight by key id, of keys with a limit. */

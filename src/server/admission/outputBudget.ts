@@ -1,13 +1,5 @@
 import type { ResponseBudget } from '../../rpc/core/execute.js'
 
-/** Memory reserved for one response, from the start of the work until the client has read the response. */
-export interface Reservation extends ResponseBudget {
-  /** Sets the final size of the response; false when there is no memory for it. */
-  settle(bytes: number): boolean
-  /** The response was read or abandoned. Idempotent. */
-  release(): void
-}
-
 /** The responses of one connection. */
 export interface OutputShare {
   /** True when its next request may start. */
@@ -30,23 +22,6 @@ export interface ReservationRequest {
   onRelease?(): void
   /** Called when it waited too long or its client disconnected. */
   onGiveUp(): void
-}
-
-/** Memory for responses, shared by all connections. */
-export interface OutputBudget {
-  /** The share of a new connection. */
-  open(): OutputShare
-  /** Reserves memory for a response of about `bytes`, now or later: round-robin among owners, who may have many waiting
-   *  requests each. */
-  reserve(outputShare: OutputShare, owner: unknown, bytes: number, waiter: ReservationRequest): void
-  /** Reserves memory for a finished response; undefined when it does not fit. */
-  reserveNow(outputShare: OutputShare, bytes: number): Reservation | undefined
-  /** True while requests wait for memory. */
-  isContended(): boolean
-  /** Gives up on requests that have waited too long. */
-  sweep(nowMs: number): void
-  /** Bytes in use by all connections. */
-  usedBytes(): number
 }
 
 /** Responses up to this size may use the last quarter of the budget, so small calls are answered while large responses
@@ -78,139 +53,206 @@ interface Waiting {
   readonly sinceMs: number
 }
 
-/** A budget of `totalBytes` for all connections and `connectionBytes` for each. */
-export function createOutputBudget(options: { totalBytes: number; connectionBytes: number }): OutputBudget {
-  const { totalBytes, connectionBytes } = options
-  const total: Level = { used: 0, ready: 0, softBytes: totalBytes * 0.75, hardBytes: totalBytes, working: new Set() }
-  const queues = new Map<unknown, Waiting[]>()
-  const waitingBatches: (() => void)[] = []
-  let isScheduled = false
-  const isContended = () => queues.size > 0 || waitingBatches.length > 0
+/** Memory reserved for one response, from the start of the work until the client has read the response. */
+export class Reservation implements ResponseBudget {
+  readonly #queue: ReservationQueue
+  /** Those of its connection and of all connections. */
+  readonly #levels: readonly [ConnectionLevel, Level]
+  readonly #waiter: ReservationRequest | undefined
+  #reservedBytes = 0
+  #responseBytes = 0
+  #readyBytes = 0
+  /** Only batches, from their first response on, ask whether to continue. */
+  #isBatch = false
+  #isReleased = false
 
-  const fits = (bytes: number) =>
-    total.used + bytes <= (bytes <= SMALL_ANSWER_BYTES ? total.hardBytes : total.softBytes)
+  constructor(queue: ReservationQueue, outputShare: ConnectionLevel, bytes: number, waiter?: ReservationRequest) {
+    this.#queue = queue
+    this.#levels = [outputShare, queue.total]
+    this.#waiter = waiter
+    this.#resize(bytes)
+  }
+
+  get maxConcurrent(): number | undefined {
+    return this.#waiter?.maxConcurrent
+  }
+
+  wait(): Promise<void> | undefined {
+    const mayContinue = this.#levels.every((level) => level.used <= level.softBytes || mustContinue(level, this))
+    return mayContinue ? undefined : this.#queue.pause()
+  }
+
+  add(bytes: number): boolean {
+    const more = this.#responseBytes + bytes - this.#reservedBytes
+    if (!this.#isBatch) for (const level of this.#levels) level.working.add(this)
+    this.#isBatch = true
+    if (more > 0 && this.#levels.some((level) => level.used + more > level.hardBytes)) return false
+    this.#responseBytes += bytes
+    if (more > 0) this.#resize(this.#responseBytes)
+    return true
+  }
+
+  /** Sets the final size of the response; false when there is no memory for it. */
+  settle(bytes: number): boolean {
+    const [outputShare, total] = this.#levels
+    const more = bytes - this.#reservedBytes
+    if (more > 0 && total.used + more > total.hardBytes) return false
+    // A connection may always have one response of any length.
+    const hasOthers = outputShare.used > this.#reservedBytes
+    if (more > 0 && hasOthers && outputShare.used + more > outputShare.hardBytes) return false
+    this.#resize(bytes, bytes)
+    this.#endWork()
+    return true
+  }
+
+  /** The response was read or abandoned. Idempotent. */
+  release(): void {
+    if (this.#isReleased) return
+    this.#isReleased = true
+    this.#waiter?.onRelease?.()
+    this.#resize(0)
+    this.#endWork()
+  }
+
+  #resize(bytes: number, readyBytes = 0): void {
+    for (const level of this.#levels) {
+      level.used += bytes - this.#reservedBytes
+      level.ready += readyBytes - this.#readyBytes
+    }
+    this.#reservedBytes = bytes
+    this.#readyBytes = readyBytes
+  }
+
+  #endWork(): void {
+    if (this.#isBatch) for (const level of this.#levels) level.working.delete(this)
+    this.#queue.admitLater()
+  }
+}
+
+/** Requests and batches that wait for memory. */
+class ReservationQueue {
+  /** The level of all connections. */
+  readonly total: Level
+  readonly #waiting = new Map<unknown, Waiting[]>()
+  readonly #pausedBatches: (() => void)[] = []
+  #isScheduled = false
+
+  constructor(totalBytes: number) {
+    this.total = { used: 0, ready: 0, softBytes: totalBytes * 0.75, hardBytes: totalBytes, working: new Set() }
+  }
+
+  isContended(): boolean {
+    return this.#waiting.size > 0 || this.#pausedBatches.length > 0
+  }
+
+  fits(bytes: number): boolean {
+    const { used, hardBytes, softBytes } = this.total
+    return used + bytes <= (bytes <= SMALL_ANSWER_BYTES ? hardBytes : softBytes)
+  }
+
+  add(owner: unknown, waiting: Waiting): void {
+    const queue = this.#waiting.get(owner)
+    if (queue === undefined) this.#waiting.set(owner, [waiting])
+    else queue.push(waiting)
+  }
+
+  /** Resolves when a batch should check again. */
+  pause(): Promise<void> {
+    return new Promise<void>((resolve) => void this.#pausedBatches.push(resolve))
+  }
 
   /** Checks the queue after the work of this turn. */
-  const admitLater = () => {
-    if (isScheduled || !isContended()) return
-    isScheduled = true
+  admitLater(): void {
+    if (this.#isScheduled || !this.isContended()) return
+    this.#isScheduled = true
     setImmediate(() => {
-      isScheduled = false
-      admitWaiting()
+      this.#isScheduled = false
+      this.#admit()
     })
   }
 
-  const open = (outputShare: ConnectionLevel, reserved: number, waiter?: ReservationRequest): Reservation => {
-    const levels = [outputShare, total]
-    let reservedBytes = 0
-    let responseBytes = 0
-    let ready = 0
-    const resize = (bytes: number, readyBytes = 0) => {
-      for (const level of levels) {
-        level.used += bytes - reservedBytes
-        level.ready += readyBytes - ready
-      }
-      reservedBytes = bytes
-      ready = readyBytes
+  sweep(nowMs: number): void {
+    for (const [owner, queue] of this.#waiting) {
+      const [late, rest] = [[], []] as [Waiting[], Waiting[]]
+      for (const each of queue)
+        (nowMs - each.sinceMs > MAX_WAIT_MS || each.waiter.request.isGone() ? late : rest).push(each)
+      if (rest.length > 0) this.#waiting.set(owner, rest)
+      else this.#waiting.delete(owner)
+      for (const { waiter } of late) waiter.onGiveUp()
     }
-    /** Only batches, from their first response on, ask whether to continue. */
-    let isBatch = false
-    const endWork = () => {
-      if (isBatch) for (const level of levels) level.working.delete(reservation)
-      admitLater()
-    }
-    let isReleased = false
-    const reservation: Reservation = {
-      maxConcurrent: waiter?.maxConcurrent,
-      wait() {
-        const mayContinue = levels.every((level) => level.used <= level.softBytes || mustContinue(level, reservation))
-        return mayContinue ? undefined : new Promise<void>((resolve) => void waitingBatches.push(resolve))
-      },
-      add(bytes) {
-        const more = responseBytes + bytes - reservedBytes
-        if (!isBatch) for (const level of levels) level.working.add(reservation)
-        isBatch = true
-        if (more > 0 && levels.some((level) => level.used + more > level.hardBytes)) return false
-        responseBytes += bytes
-        if (more > 0) resize(responseBytes)
-        return true
-      },
-      settle(bytes) {
-        const more = bytes - reservedBytes
-        if (more > 0 && total.used + more > total.hardBytes) return false
-        // A connection may always have one response of any length.
-        if (more > 0 && outputShare.used > reservedBytes && outputShare.used + more > outputShare.hardBytes)
-          return false
-        resize(bytes, bytes)
-        endWork()
-        return true
-      },
-      release() {
-        if (isReleased) return
-        isReleased = true
-        waiter?.onRelease?.()
-        resize(0)
-        endWork()
-      },
-    }
-    resize(reserved)
-    return reservation
+    this.#admit()
   }
 
   /** Starts waiting requests that now fit, and lets paused batches check again. */
-  const admitWaiting = () => {
-    for (const wake of waitingBatches.splice(0)) wake()
-    for (const [owner, queue] of queues) {
+  #admit(): void {
+    for (const wake of this.#pausedBatches.splice(0)) wake()
+    for (const [owner, queue] of this.#waiting) {
       const { bytes, outputShare, waiter } = queue[0]
-      if (!fits(bytes)) return
+      if (!this.fits(bytes)) return
       queue.shift()
-      queues.delete(owner)
-      if (queue.length > 0) queues.set(owner, queue) // moves to the back
+      this.#waiting.delete(owner)
+      if (queue.length > 0) this.#waiting.set(owner, queue) // moves to the back
       if (waiter.request.isGone()) waiter.onGiveUp()
-      else waiter.request.begin(open(outputShare, bytes, waiter))
+      else waiter.request.begin(new Reservation(this, outputShare, bytes, waiter))
     }
   }
+}
 
-  return {
-    open() {
-      const outputShare: ConnectionLevel = {
-        used: 0,
-        ready: 0,
-        softBytes: connectionBytes,
-        hardBytes: 2 * connectionBytes,
-        working: new Set(),
-        hasRoom: () =>
-          outputShare.used <= outputShare.softBytes && (outputShare.used === 0 || total.used <= total.softBytes),
-        usedBytes: () => outputShare.used,
-      }
-      return outputShare
-    },
-    reserve(outputShare, owner, bytes, waiter) {
-      if (fits(bytes)) return waiter.request.begin(open(outputShare as ConnectionLevel, bytes, waiter))
-      const waiting = { outputShare: outputShare as ConnectionLevel, bytes, waiter, sinceMs: performance.now() }
-      const queue = queues.get(owner)
-      if (queue === undefined) queues.set(owner, [waiting])
-      else queue.push(waiting)
-    },
-    reserveNow(outputShare, bytes) {
-      const reservation = open(outputShare as ConnectionLevel, 0)
-      if (reservation.settle(bytes)) return reservation
-      reservation.release()
-      return undefined
-    },
-    isContended,
-    sweep(nowMs) {
-      for (const [owner, queue] of queues) {
-        const [late, rest] = [[], []] as [Waiting[], Waiting[]]
-        for (const each of queue)
-          (nowMs - each.sinceMs > MAX_WAIT_MS || each.waiter.request.isGone() ? late : rest).push(each)
-        if (rest.length > 0) queues.set(owner, rest)
-        else queues.delete(owner)
-        for (const { waiter } of late) waiter.onGiveUp()
-      }
-      admitWaiting()
-    },
-    usedBytes: () => total.used,
+/** Memory for responses, shared by all connections: `totalBytes`, and `connectionBytes` for each. */
+export class OutputBudget {
+  readonly #queue: ReservationQueue
+  readonly #connectionBytes: number
+
+  constructor({ totalBytes, connectionBytes }: { totalBytes: number; connectionBytes: number }) {
+    this.#queue = new ReservationQueue(totalBytes)
+    this.#connectionBytes = connectionBytes
+  }
+
+  /** The share of a new connection. */
+  open(): OutputShare {
+    const { total } = this.#queue
+    const outputShare: ConnectionLevel = {
+      used: 0,
+      ready: 0,
+      softBytes: this.#connectionBytes,
+      hardBytes: 2 * this.#connectionBytes,
+      working: new Set(),
+      hasRoom: () =>
+        outputShare.used <= outputShare.softBytes && (outputShare.used === 0 || total.used <= total.softBytes),
+      usedBytes: () => outputShare.used,
+    }
+    return outputShare
+  }
+
+  /** Reserves memory for a response of about `bytes`, now or later: round-robin among owners, who may have many waiting
+   *  requests each. */
+  reserve(outputShare: OutputShare, owner: unknown, bytes: number, waiter: ReservationRequest): void {
+    const level = outputShare as ConnectionLevel
+    if (this.#queue.fits(bytes)) waiter.request.begin(new Reservation(this.#queue, level, bytes, waiter))
+    else this.#queue.add(owner, { outputShare: level, bytes, waiter, sinceMs: performance.now() })
+  }
+
+  /** Reserves memory for a finished response; undefined when it does not fit. */
+  reserveNow(outputShare: OutputShare, bytes: number): Reservation | undefined {
+    const reservation = new Reservation(this.#queue, outputShare as ConnectionLevel, 0)
+    if (reservation.settle(bytes)) return reservation
+    reservation.release()
+    return undefined
+  }
+
+  /** True while requests wait for memory. */
+  isContended(): boolean {
+    return this.#queue.isContended()
+  }
+
+  /** Gives up on requests that have waited too long. */
+  sweep(nowMs: number): void {
+    this.#queue.sweep(nowMs)
+  }
+
+  /** Bytes in use by all connections. */
+  usedBytes(): number {
+    return this.#queue.total.used
   }
 }
 

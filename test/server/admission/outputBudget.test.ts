@@ -1,11 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import {
-  createOutputBudget,
-  type OutputBudget,
-  type OutputShare,
-  type Reservation,
-} from '../../../src/server/admission/outputBudget.js'
+import { OutputBudget, type OutputShare, type Reservation } from '../../../src/server/admission/outputBudget.js'
 
 const MB = 1_000_000
 
@@ -25,7 +20,7 @@ function reserve(budget: OutputBudget, outputShare: OutputShare, bytes: number, 
 const turn = () => new Promise(setImmediate)
 
 test('a request waits until there is room for its answer, small ones have the last quarter', async () => {
-  const budget = createOutputBudget({ totalBytes: 100 * MB, connectionBytes: 32 * MB })
+  const budget = new OutputBudget({ totalBytes: 100 * MB, connectionBytes: 32 * MB })
   const outputShares = [1, 2, 3].map(() => budget.open())
   const [first, second] = [reserve(budget, outputShares[0], 40 * MB), reserve(budget, outputShares[1], 40 * MB)]
   assert.deepEqual([first.reservations.length, second.reservations.length, budget.isContended()], [1, 0, true])
@@ -40,7 +35,7 @@ test('a request waits until there is room for its answer, small ones have the la
 })
 
 test('owners have turns, however many requests of one of them wait', async () => {
-  const budget = createOutputBudget({ totalBytes: 100 * MB, connectionBytes: 100 * MB })
+  const budget = new OutputBudget({ totalBytes: 100 * MB, connectionBytes: 100 * MB })
   const outputShare = budget.open()
   const begun: string[] = []
   const reservations: Reservation[] = []
@@ -66,7 +61,7 @@ test('owners have turns, however many requests of one of them wait', async () =>
 })
 
 test('a request waits ten seconds at most, and not for a client that has left', () => {
-  const budget = createOutputBudget({ totalBytes: 100 * MB, connectionBytes: 32 * MB })
+  const budget = new OutputBudget({ totalBytes: 100 * MB, connectionBytes: 32 * MB })
   const outputShare = budget.open()
   reserve(budget, outputShare, 70 * MB)
   const [late, gone] = [reserve(budget, outputShare, 10 * MB), reserve(budget, outputShare, 10 * MB)]
@@ -79,7 +74,7 @@ test('a request waits ten seconds at most, and not for a client that has left', 
 })
 
 test('an answer that is longer than was thought is held only where there is room', () => {
-  const budget = createOutputBudget({ totalBytes: 100 * MB, connectionBytes: 10 * MB })
+  const budget = new OutputBudget({ totalBytes: 100 * MB, connectionBytes: 10 * MB })
   const [a, b] = [budget.open(), budget.open()]
   const first = budget.reserveNow(a, 60 * MB)
   assert.ok(first, 'one answer of a connection may be longer than its share')
@@ -94,7 +89,7 @@ test('an answer that is longer than was thought is held only where there is room
 })
 
 test('when batches fill the memory together, the oldest continues and the others wait for it', async () => {
-  const budget = createOutputBudget({ totalBytes: 100 * MB, connectionBytes: 100 * MB })
+  const budget = new OutputBudget({ totalBytes: 100 * MB, connectionBytes: 100 * MB })
   const [old, young] = [0, 1].map(() => reserve(budget, budget.open(), 60_000).reservations[0])
   for (let i = 0; i < 40; i++) assert.ok(old.add(1 * MB) && young.add(1 * MB))
   assert.equal(old.wait(), undefined)
