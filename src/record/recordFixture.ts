@@ -34,7 +34,7 @@ import { importFiles, readDirectoryChain } from '../sync/import/importFiles.js'
 import { FIXTURE_MANIFEST, type FixtureManifest } from '../sync/import/recordedFixture.js'
 import { requireSameHead } from './compareHead.js'
 import { createBlockExecution } from './executeBlocks.js'
-import { createFetchedState } from './fetchedState.js'
+import { FetchedState } from './fetchedState.js'
 import { persist, persistent } from './persist.js'
 import { fetchConfig, fetchStart, findCompleteState, knownAccounts, omitsSystemCalls, type Start } from './start.js'
 import { createStateFetcher, formatAlloc, type StateFetcher } from './stateFetcher.js'
@@ -199,7 +199,7 @@ async function findTouchedState(
 ): Promise<GenesisAccount[]> {
   const { signal, startProgress } = options
   const known = await persist(() => knownAccounts(upstream, start.number, options), signal)
-  const state = createFetchedState(fetcher, known)
+  const state = new FetchedState(fetcher, known)
   const { spec } = parseGenesis({ config, gasLimit: 0 })
   if (!rulesAt(spec, start.number + 1, start.header.timestamp).eip658) {
     throw new UsageError(

@@ -2,7 +2,7 @@ import { runTx } from '@ethereumjs/vm'
 import { toLogs } from '../../src/evm/reference/blockExecutor.js'
 import { checkTransaction } from '../../src/evm/reference/checkTransaction.js'
 import { createMachines, createPackageBlock } from '../../src/evm/reference/machine.js'
-import { createOverlay } from '../../src/evm/reference/overlay.js'
+import { Overlay } from '../../src/evm/reference/overlay.js'
 import { createPackageTransaction } from '../../src/evm/reference/packageTransaction.js'
 import { rulesOf, specOf } from '../../test/support/chains/forks.js'
 import { createTestJournal, type MemoryState } from '../../test/support/chains/memoryState.js'
@@ -13,7 +13,7 @@ const NO_GAS = { execution: 0n, state: 0n }
 /** Runs worlds on @ethereumjs/evm, one EVM for each fork. */
 export function createReference(): (world: World) => Promise<Run> {
   let current: MemoryState
-  const overlay = createOverlay(
+  const overlay = new Overlay(
     {
       account: (address) => current.account(address),
       storage: (address, slot) => current.storage(address, slot),

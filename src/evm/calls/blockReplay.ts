@@ -14,7 +14,7 @@ import type { ForkTables } from '../interpreter/forkTables.js'
 import { Journal } from '../interpreter/journal/journal.js'
 import { Machine } from '../interpreter/machine.js'
 import type { PastTries } from '../state/pastTries.js'
-import { createCodeCache, createStateProviders } from '../state/stateProvider.js'
+import { type CodeCache, createCodeCache, createStateProviders } from '../state/stateProvider.js'
 import { runBlock } from '../transition/block.js'
 import { requireHash } from '../transition/blockExecutor.js'
 import { blockEnvironment } from '../transition/transaction.js'
@@ -34,10 +34,6 @@ export interface BlockReplayParts {
   tries: PastTries
 }
 
-/** Re-executes a stored block on the state of its parent and returns its access list (EIP-7928); undefined before
- *  Amsterdam. */
-export type BlockReplay = (blockNumber: number, deadline: Deadline) => BlockAccessList | undefined
-
 const CODE_BYTES = 8 * 2 ** 20
 const NO_BLOOM = new Uint8Array(BLOOM_BYTES)
 
@@ -52,91 +48,103 @@ export interface BlockWitness {
   headers: Uint8Array[]
 }
 
-/** Re-executes a stored block and returns its witness. @throws StateUnavailable, PastTrieTooFar, DeadlineExceeded */
-export type WitnessMaker = (blockNumber: number, deadline: Deadline) => BlockWitness
+/** Re-executes stored blocks on the states of their parents. Its methods throw StateUnavailable if the block or the
+ *  state of its parent is not stored, and DeadlineExceeded. */
+export class BlockReplay {
+  private readonly chain: ChainReader
+  private readonly reader: StateReader
+  private readonly tables: (rules: Rules) => ForkTables
+  private readonly tries: PastTries
+  private readonly codes: CodeCache
+  private readonly codeObjects: CodeObjects
 
-/** Creates replays over stored blocks and states. Both throw StateUnavailable if the block or the state of its parent
- *  is not stored, and DeadlineExceeded; `accessList` also throws ReplayDiffers. */
-export function createBlockReplay(parts: BlockReplayParts): { accessList: BlockReplay; witness: WitnessMaker } {
-  const { chain, reader, tables, tries } = parts
-  const codes = createCodeCache(reader, CODE_BYTES)
-  const codeObjects = createCodeObjects((hash) => reader.codeByHash(hash), CODE_BYTES)
+  constructor({ chain, reader, tables, tries }: BlockReplayParts) {
+    this.chain = chain
+    this.reader = reader
+    this.tables = tables
+    this.tries = tries
+    this.codes = createCodeCache(reader, CODE_BYTES)
+    this.codeObjects = createCodeObjects((hash) => reader.codeByHash(hash), CODE_BYTES)
+  }
 
-  const replay = (stored: StoredBlock, deadline: Deadline, watched: Partial<Watched> = {}) => {
+  /** Returns the block's access list (EIP-7928); undefined before Amsterdam. @throws ReplayDiffers */
+  accessList(blockNumber: number, deadline: Deadline): BlockAccessList | undefined {
+    const stored = this.requireBlock(blockNumber)
+    const { blockAccessListHash } = stored.header
+    if (blockAccessListHash === undefined) return undefined
+    if (blockNumber === 0) return []
+    this.requireParent(blockNumber)
+    const { blockAccessList } = this.replay(stored, deadline).outcome
+    const computed = keccak256(encodeBlockAccessList(blockAccessList!))
+    if (!equalBytes(computed, blockAccessListHash)) throw new ReplayDiffers(blockNumber)
+    return blockAccessList!
+  }
+
+  /** Returns the block's witness. @throws PastTrieTooFar */
+  witness(blockNumber: number, deadline: Deadline): BlockWitness {
+    const stored = this.requireBlock(blockNumber)
+    const parent = this.requireParent(blockNumber)
+    const trie = this.tries.after(parent, deadline)
+    const loaded = new Map<string, Uint8Array>()
+    let oldest = parent.header.number
+    const { journal, rules } = this.replay(stored, deadline, {
+      codes: {
+        get: (hash) => {
+          const code = this.codeObjects.get(hash)
+          loaded.set(keyOfBytes(hash), codeBytes(code))
+          return code
+        },
+      },
+      onBlockHash: (number) => {
+        oldest = Math.min(oldest, number)
+      },
+    })
+    // Before Byzantium each transaction has a root, and a later transaction may set what an earlier one deletes.
+    const accesses = journal.accesses(rules.eip658)
+    const headers: Uint8Array[] = []
+    for (let number = oldest; number < blockNumber; number++)
+      headers.push(encodeHeader(this.requireBlock(number).header))
+    const keys = accesses.flatMap(({ address, slots }) => [address, ...slots.map(({ slot }) => slot)])
+    return {
+      state: trie.witness(accesses),
+      codes: [...loaded.values()],
+      keys: [...new Map(keys.map((key) => [keyOfBytes(key), key])).values()],
+      headers,
+    }
+  }
+
+  private replay(stored: StoredBlock, deadline: Deadline, watched: Partial<Watched> = {}) {
     const { header, hash, withdrawals, sizeBytes } = stored
-    const spec = chain.spec()
-    const rules = chain.rulesOf(stored)
-    const own = tables(rules)
-    const parent = createStateProviders(reader, { codes }).at(header.number - 1, header.parentHash)
-    const journal = new Journal(parent, watched.codes ?? codeObjects)
+    const spec = this.chain.spec()
+    const rules = this.chain.rulesOf(stored)
+    const own = this.tables(rules)
+    const parent = createStateProviders(this.reader, { codes: this.codes }).at(header.number - 1, header.parentHash)
+    const journal = new Journal(parent, watched.codes ?? this.codeObjects)
     const blockHash = (number: number) => {
       watched.onBlockHash?.(number)
-      return requireHash((at) => chain.blockHash(at), number)
+      return requireHash((at) => this.chain.blockHash(at), number)
     }
     const environment = blockEnvironment(header, rules, { chainId: spec.chainId, blockHash })
     const machine = new Machine({ ...own, environment, state: journal, deadline })
     const refuse = (_index: number, _transaction: unknown, refused: Error) => refused
     const roots = { now: () => header.stateRoot, atEnd: () => undefined } // checked when the block was stored
     const context = { spec, machine, journal, blockHash, bloomOf: () => NO_BLOOM, roots, refuse }
-    const uncles = chain.uncles(header.number)
-    const block = { hash, header, transactions: chain.transactions(stored), uncles, withdrawals, sizeBytes }
+    const uncles = this.chain.uncles(header.number)
+    const block = { hash, header, transactions: this.chain.transactions(stored), uncles, withdrawals, sizeBytes }
     return { journal, rules, outcome: runBlock(context, block, { rules, tables: own }) }
   }
 
   /** Returns the block. @throws StateUnavailable if it or the state of its parent is not stored. */
-  const requireBlock = (blockNumber: number): StoredBlock => {
-    const stored = chain.blockByNumber(blockNumber)
+  private requireBlock(blockNumber: number): StoredBlock {
+    const stored = this.chain.blockByNumber(blockNumber)
     if (stored === undefined) throw new StateUnavailable(blockNumber)
     return stored
   }
-  const requireParent = (blockNumber: number): StoredBlock => {
-    const { stateFirst } = chain.coverage() ?? {}
-    if (stateFirst === undefined || blockNumber <= stateFirst) throw new StateUnavailable(blockNumber - 1)
-    return requireBlock(blockNumber - 1)
-  }
 
-  return {
-    accessList: (blockNumber, deadline) => {
-      const stored = requireBlock(blockNumber)
-      const { blockAccessListHash } = stored.header
-      if (blockAccessListHash === undefined) return undefined
-      if (blockNumber === 0) return []
-      requireParent(blockNumber)
-      const { blockAccessList } = replay(stored, deadline).outcome
-      const computed = keccak256(encodeBlockAccessList(blockAccessList!))
-      if (!equalBytes(computed, blockAccessListHash)) throw new ReplayDiffers(blockNumber)
-      return blockAccessList!
-    },
-    witness: (blockNumber, deadline) => {
-      const stored = requireBlock(blockNumber)
-      const parent = requireParent(blockNumber)
-      const trie = tries.after(parent, deadline)
-      const loaded = new Map<string, Uint8Array>()
-      let oldest = parent.header.number
-      const { journal, rules } = replay(stored, deadline, {
-        codes: {
-          get: (hash) => {
-            const code = codeObjects.get(hash)
-            loaded.set(keyOfBytes(hash), codeBytes(code))
-            return code
-          },
-        },
-        onBlockHash: (number) => {
-          oldest = Math.min(oldest, number)
-        },
-      })
-      // Before Byzantium each transaction has a root, and a later transaction may set what an earlier one deletes.
-      const accesses = journal.accesses(rules.eip658)
-      const headers: Uint8Array[] = []
-      for (let number = oldest; number < blockNumber; number++) headers.push(encodeHeader(requireBlock(number).header))
-      const keys = accesses.flatMap(({ address, slots }) => [address, ...slots.map(({ slot }) => slot)])
-      return {
-        state: trie.witness(accesses),
-        codes: [...loaded.values()],
-        keys: [...new Map(keys.map((key) => [keyOfBytes(key), key])).values()],
-        headers,
-      }
-    },
+  private requireParent(blockNumber: number): StoredBlock {
+    const { stateFirst } = this.chain.coverage() ?? {}
+    if (stateFirst === undefined || blockNumber <= stateFirst) throw new StateUnavailable(blockNumber - 1)
+    return this.requireBlock(blockNumber - 1)
   }
 }
 

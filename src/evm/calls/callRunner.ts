@@ -6,14 +6,19 @@ import { collectGarbageSoon } from '../../lib/garbageCollection.js'
 import type { ChainReader } from '../../store/rows/types.js'
 import type { StateReader } from '../../store/state/stateReader.js'
 import { CallFailed, StateUnavailable } from '../errors.js'
-import { createCodeObjects } from '../interpreter/code.js'
+import { type CodeObjects, createCodeObjects } from '../interpreter/code.js'
 import { type Environment, replaceTransaction, withFreeBlobs } from '../interpreter/environment.js'
 import type { ForkTables } from '../interpreter/forkTables.js'
 import { Journal } from '../interpreter/journal/journal.js'
 import { type CheckIntervals, Machine, precompileOfFork } from '../interpreter/machine.js'
 import { LARGE_CALL_BYTES } from '../interpreter/memoryMeter.js'
 import type { SlotCache } from '../state/slotCache.js'
-import { createCodeCache, createStateProviders, type StateProvider } from '../state/stateProvider.js'
+import {
+  createCodeCache,
+  createStateProviders,
+  type StateProvider,
+  type StateProviders,
+} from '../state/stateProvider.js'
 import { requireHash } from '../transition/blockExecutor.js'
 import { blockEnvironment, executeMessage, settleGas, warmUp } from '../transition/transaction.js'
 import type { TransactionContext } from '../transition/transactionContext.js'
@@ -23,14 +28,6 @@ import { requireCallTerms, requireTransactionGas, ZERO_ADDRESS } from './callChe
 import type { CallOutcome, DetailedCallContext, RunTerms } from './callContext.js'
 import type { CallRequest } from './callRequest.js'
 import { type CallOverrides, overrideAccounts, overrideBlock } from './overrides.js'
-
-/** Call contexts by block number. */
-export interface CallRunner {
-  /** Returns the calls at that block with `overrides` applied, valid until the next `at`. Call it for each request, in
-   *  one snapshot with the calls, because a reorg may have replaced the block. @throws StateUnavailable; CallFailed for
-   *  invalid overrides */
-  at(blockNumber: number, overrides?: CallOverrides): DetailedCallContext
-}
 
 const HASHES_BYTES = 4 * 1024 * 1024
 
@@ -64,75 +61,47 @@ export interface CallRunnerParts {
   checkIntervals?: CheckIntervals
 }
 
-/** Creates a runner with one machine and one journal. State that calls read stays in the journal until another block is
- *  requested or it grows too large; their changes are undone. Calls must not overlap: a thread runs one at a time. */
-export function createCallRunner({
-  chain,
-  reader,
-  slots,
-  beforeRead,
-  tables,
-  checkIntervals,
-}: CallRunnerParts): CallRunner {
-  const blockHash = (number: number) => {
-    if (number === chain.head()) return chain.headHash()
-    beforeRead()
-    return chain.blockHash(number)
-  }
+/** Call contexts by block number. */
+export class CallRunner {
+  private readonly chain: ChainReader
+  private readonly slots: SlotCache
+  private readonly beforeRead: () => void
+  private readonly tables: (rules: Rules) => ForkTables
+  private readonly checkIntervals: CheckIntervals | undefined
   // Code is cached as interpreter objects; the provider's cache serves code hashes only.
-  const backings = createStateProviders(reader, { codes: createCodeCache(reader, HASHES_BYTES), slots })
-  const codes = createCodeObjects((hash) => reader.codeByHash(hash), CODE_BYTES)
-  let place: BlockCallContext | undefined
-
-  const moveTo = (number: number, hash: Uint8Array): BlockCallContext => {
-    beforeRead()
-    const block = chain.blockByNumber(number)
-    if (!block || chain.coverage()?.stateFirst === undefined) throw new StateUnavailable(number)
-    const { header } = block
-    const { chainId } = chain.spec()
-    const rules = chain.rulesOf(block)
-    const blocks = { chainId, blockHash: (at: number) => requireHash(blockHash, at) }
-    const environments = environmentsOf(header, rules, blocks)
-    const backing = backings.at(number, hash)
-    const journal = place?.journal ?? new Journal(backing, codes)
-    journal.reset(backing)
-    const own = tables(rules)
-    const parts = { ...own, environment: environments.environment, state: journal, deadline: noDeadline }
-    const machine = place?.machine ?? new Machine({ ...parts, checkIntervals, keepsLogs: false })
-    machine.rules = own.rules
-    machine.precompiles = own.precompiles
-    const { gasLimit: blockGasLimit } = header
-    return { hash, blockGasLimit, backing, machine, journal, rules, header, chainId, ...environments }
+  private readonly backings: StateProviders
+  private readonly codes: CodeObjects
+  private place: BlockCallContext | undefined
+  private readonly blockHash = (number: number) => {
+    if (number === this.chain.head()) return this.chain.headHash()
+    this.beforeRead()
+    return this.chain.blockHash(number)
   }
 
-  /** The context of calls that see other state or another block, with a journal of its own. */
-  const override = (below: BlockCallContext, { accounts, block = {} }: CallOverrides): BlockCallContext => {
-    const { backing, chainId } = below
-    const { header, rules } = overrideBlock(below, block, chain.spec())
-    const { blobBaseFee } = block
-    // Only blocks before the stored one have hashes, even if the number is overridden.
-    const blocks = {
-      chainId,
-      blobBaseFee,
-      blockHash: (at: number) => (at < below.header.number && blockHash(at)) || NO_HASH,
-    }
-    const environments = environmentsOf(header, rules, blocks)
-    const own = tables(rules)
-    const journal = new Journal(backing, codes)
-    const parts = { ...own, environment: environments.environment, state: journal, deadline: noDeadline }
-    const machine = new Machine({ ...parts, checkIntervals, keepsLogs: false })
-    overrideAccounts(machine, journal, accounts)
-    return { ...below, machine, journal, rules, header, blobBaseFee, ...environments }
+  /** Creates a runner with one machine and one journal. State that calls read stays in the journal until another block
+   *  is requested or it grows too large; their changes are undone. Calls must not overlap: a thread runs one at a
+   *  time. */
+  constructor({ chain, reader, slots, beforeRead, tables, checkIntervals }: CallRunnerParts) {
+    this.chain = chain
+    this.slots = slots
+    this.beforeRead = beforeRead
+    this.tables = tables
+    this.checkIntervals = checkIntervals
+    this.backings = createStateProviders(reader, { codes: createCodeCache(reader, HASHES_BYTES), slots })
+    this.codes = createCodeObjects((hash) => reader.codeByHash(hash), CODE_BYTES)
   }
 
-  const at = (blockNumber: number, overrides?: CallOverrides): DetailedCallContext => {
-    const hash = blockHash(blockNumber)
+  /** Returns the calls at that block with `overrides` applied, valid until the next `at`. Call it for each request, in
+   *  one snapshot with the calls, because a reorg may have replaced the block. @throws StateUnavailable; CallFailed for
+   *  invalid overrides */
+  at(blockNumber: number, overrides?: CallOverrides): DetailedCallContext {
+    const hash = this.blockHash(blockNumber)
     if (hash === undefined) throw new StateUnavailable(blockNumber)
-    slots.moveTo(blockNumber, hash, blockHash)
-    if (place === undefined || place.header.number !== blockNumber || !equalBytes(place.hash, hash)) {
-      place = moveTo(blockNumber, hash)
+    this.slots.moveTo(blockNumber, hash, this.blockHash)
+    if (this.place === undefined || this.place.header.number !== blockNumber || !equalBytes(this.place.hash, hash)) {
+      this.place = this.moveTo(blockNumber, hash)
     }
-    const here = overrides === undefined ? place : override(place, overrides)
+    const here = overrides === undefined ? this.place : this.override(this.place, overrides)
     const most = overrides === undefined ? KEPT : KEPT_ALL
     const { journal, header } = here
     return {
@@ -146,25 +115,69 @@ export function createCallRunner({
         warmAtStart(here, { from, to, authorizationList }, journal.account(from).nonce).map(({ address }) => address),
       balance: (address) => journal.account(address).balance,
       hasCode: (address) => journal.code(journal.account(address)).length > 0,
-      run: (request, terms) => {
-        try {
-          return runContractCall(here, request, terms)
-        } catch (error) {
-          // An aborted call may hold much memory. One that exceeded a budget does not, and a retry reuses what it has
-          // read.
-          if (!(error instanceof CallFailed || error instanceof OutOfBudget)) journal.forget()
-          here.machine.trim()
-          throw error
-        } finally {
-          journal.recordAccesses(false)
-          if (journal.meter.peak() > LARGE_CALL_BYTES) collectGarbageSoon()
-          journal.meter.end()
-          journal.rewind(most)
-        }
-      },
+      run: (request, terms) => this.run(here, most, request, terms),
     }
   }
-  return { at }
+
+  private run(here: BlockCallContext, most: typeof KEPT, request: CallRequest, terms: RunTerms): CallOutcome {
+    const { journal } = here
+    try {
+      return runContractCall(here, request, terms)
+    } catch (error) {
+      // An aborted call may hold much memory. One that exceeded a budget does not, and a retry reuses what it has
+      // read.
+      if (!(error instanceof CallFailed || error instanceof OutOfBudget)) journal.forget()
+      here.machine.trim()
+      throw error
+    } finally {
+      journal.recordAccesses(false)
+      if (journal.meter.peak() > LARGE_CALL_BYTES) collectGarbageSoon()
+      journal.meter.end()
+      journal.rewind(most)
+    }
+  }
+
+  private moveTo(number: number, hash: Uint8Array): BlockCallContext {
+    this.beforeRead()
+    const block = this.chain.blockByNumber(number)
+    if (!block || this.chain.coverage()?.stateFirst === undefined) throw new StateUnavailable(number)
+    const { header } = block
+    const { chainId } = this.chain.spec()
+    const rules = this.chain.rulesOf(block)
+    const blocks = { chainId, blockHash: (at: number) => requireHash(this.blockHash, at) }
+    const environments = environmentsOf(header, rules, blocks)
+    const backing = this.backings.at(number, hash)
+    const journal = this.place?.journal ?? new Journal(backing, this.codes)
+    journal.reset(backing)
+    const own = this.tables(rules)
+    const parts = { ...own, environment: environments.environment, state: journal, deadline: noDeadline }
+    const machine =
+      this.place?.machine ?? new Machine({ ...parts, checkIntervals: this.checkIntervals, keepsLogs: false })
+    machine.rules = own.rules
+    machine.precompiles = own.precompiles
+    const { gasLimit: blockGasLimit } = header
+    return { hash, blockGasLimit, backing, machine, journal, rules, header, chainId, ...environments }
+  }
+
+  /** The context of calls that see other state or another block, with a journal of its own. */
+  private override(below: BlockCallContext, { accounts, block = {} }: CallOverrides): BlockCallContext {
+    const { backing, chainId } = below
+    const { header, rules } = overrideBlock(below, block, this.chain.spec())
+    const { blobBaseFee } = block
+    // Only blocks before the stored one have hashes, even if the number is overridden.
+    const blocks = {
+      chainId,
+      blobBaseFee,
+      blockHash: (at: number) => (at < below.header.number && this.blockHash(at)) || NO_HASH,
+    }
+    const environments = environmentsOf(header, rules, blocks)
+    const own = this.tables(rules)
+    const journal = new Journal(backing, this.codes)
+    const parts = { ...own, environment: environments.environment, state: journal, deadline: noDeadline }
+    const machine = new Machine({ ...parts, checkIntervals: this.checkIntervals, keepsLogs: false })
+    overrideAccounts(machine, journal, accounts)
+    return { ...below, machine, journal, rules, header, blobBaseFee, ...environments }
+  }
 }
 
 /** The block as calls with fees and calls without fees see it. */

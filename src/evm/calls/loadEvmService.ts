@@ -11,10 +11,10 @@ import type { EvmKind } from '../kinds.js'
 import { createPastTries } from '../state/pastTries.js'
 import { SlotCache } from '../state/slotCache.js'
 import { findAccessList } from './accessList.js'
-import { createBlockReplay } from './blockReplay.js'
+import { BlockReplay } from './blockReplay.js'
 import { BUDGET_CHECK_INTERVALS, type Budget } from './budget.js'
 import { clampGas, requireOutput } from './callContext.js'
-import { type CallRunnerParts, createCallRunner } from './callRunner.js'
+import { CallRunner, type CallRunnerParts } from './callRunner.js'
 import { finishSearch, searchGasLimit } from './estimateGas.js'
 import type { EvmService } from './evmService.js'
 import { createSimulator } from './simulation/simulator.js'
@@ -66,11 +66,11 @@ function createEvmService(
   const checkIntervals = budget && BUDGET_CHECK_INTERVALS
   const slots = new SlotCache(new SlotReader(db, beforeRead), budget ? BUDGETED_SLOTS : THREAD_SLOTS)
   const tries = createPastTries(db, { chain, reader })
-  const replay = createBlockReplay({ chain, reader, tables, tries })
+  const replay = new BlockReplay({ chain, reader, tables, tries })
   const proveAccount = createAccountProver({ chain, reader, tries })
   const hashStates = createStateHasher({ chain, tries })
   const simulate = createSimulator({ chain, reader, tries, tables })
-  const runner = createCallRunner({ chain, reader, slots, beforeRead, tables, checkIntervals })
+  const runner = new CallRunner({ chain, reader, slots, beforeRead, tables, checkIntervals })
   const inSnapshot = <T>(work: () => T): T =>
     watch.withSnapshot(
       () => {

@@ -22,7 +22,7 @@ import type { BlockGas } from '../transition/checkTransaction.js'
 import { DAO_ACCOUNTS, DAO_REFUND_CONTRACT } from '../transition/daoFork.js'
 import { checkTransaction } from './checkTransaction.js'
 import { createMachines, createPackageBlock, type PackageBlock, type ReferenceMachine } from './machine.js'
-import { createOverlay, type Overlay } from './overlay.js'
+import { Overlay } from './overlay.js'
 import { createPackageTransaction } from './packageTransaction.js'
 import { callBeforeTransactions, collectRequests } from './system.js'
 
@@ -30,7 +30,7 @@ import { callBeforeTransactions, collectRequests } from './system.js'
 export function createReferenceExecutor({ spec, reader, root, blockHashes, cacheBytes }: ExecutorParts): Executor {
   const codes = createCodeCache(reader, cacheBytes / 4)
   const backing = createNewestState(reader, { codes, maxBytes: (cacheBytes * 3) / 4 })
-  const overlay: Overlay = createOverlay(backing, () => root.update(overlay.takeTouched()))
+  const overlay: Overlay = new Overlay(backing, () => root.update(overlay.takeTouched()))
   const machineFor = createMachines(spec, overlay, { blockHashes })
   const engine: BlockEngine = {
     putGenesis: (genesis) => putGenesis(overlay, genesis),

@@ -13,7 +13,7 @@ import { StateUnavailable } from '../errors.js'
 import { LARGE_CALL_BYTES, MemoryMeter } from '../interpreter/memoryMeter.js'
 import { createCodeCache, createStateProviders, type StateProvider } from '../state/stateProvider.js'
 import { createMachines, createPackageBlock, type PackageBlock, type ReferenceMachine } from './machine.js'
-import { createOverlay, type Overlay } from './overlay.js'
+import { Overlay } from './overlay.js'
 
 /** Calls at one block with the package. */
 interface ReferenceCallContext extends CallContext {
@@ -38,7 +38,7 @@ export function createReferenceRunner(chain: ChainReader, reader: StateReader) {
   const rootOf = () => {
     throw new Error('a call asks for no state root')
   }
-  const overlay = createOverlay(backing, rootOf, meter)
+  const overlay = new Overlay(backing, rootOf, meter)
   let machines: ReturnType<typeof createMachines> | undefined
 
   const at = (blockNumber: number): ReferenceCallContext => {

@@ -20,18 +20,6 @@ interface Entry {
   hasStorage?: boolean
 }
 
-/** A state in memory over a state provider, with an undo log: the EVM's state manager. Its promises are already
- *  resolved. */
-export interface Overlay extends StateManagerInterface {
-  /** Differences from the state provider since the last call. The caller must store them in the provider, from which
-   *  the overlay then reads them. Only between transactions, with no open checkpoint. */
-  takeChanges(): StateChanges
-  /** Addresses and slots touched since the last call of this method, for hashing the state: see `stateRoot`. */
-  takeTouched(): TouchedAccount[]
-  /** Drops everything in memory. Only after `takeChanges`, or to discard all changes. */
-  forget(): void
-}
-
 // The EVM only compares the root with that of empty storage.
 const SOME_STORAGE_ROOT = new Uint8Array(32)
 
@@ -43,35 +31,194 @@ const ENTRY_BYTES = 1000
 const SLOT_BYTES = 400
 const UNDO_BYTES = 300
 
-/** Creates an overlay over `backing`. `rootOf` returns the state root if the EVM needs one (receipts before Byzantium).
- *  `meter` is charged before it grows. */
-export function createOverlay(
-  backing: StateProvider,
-  rootOf: (overlay: Overlay) => Uint8Array,
-  meter?: MemoryMeter,
-): Overlay {
-  let entries = new Map<string, Entry>()
-  let undo: (() => void)[] = []
-  let checkpoints: number[] = []
-  let newCodes = new Map<string, Uint8Array>()
-  let originals = new Map<string, Uint8Array>()
-  let changed = new Map<string, Set<string>>() // address to slots, since takeChanges
-  let touched = new Map<string, Set<string>>() // the same, since takeTouched
-  let clearedSinceTouched = new Set<string>()
+/** A state in memory over a state provider, with an undo log: the EVM's state manager. Its promises are already
+ *  resolved. */
+export class Overlay implements StateManagerInterface {
+  private readonly backing: StateProvider
+  private readonly meter: MemoryMeter | undefined
+  private entries = new Map<string, Entry>()
+  private undo: (() => void)[] = []
+  private checkpoints: number[] = []
+  private newCodes = new Map<string, Uint8Array>()
+  private originals = new Map<string, Uint8Array>()
+  private changed = new Map<string, Set<string>>() // address to slots, since takeChanges
+  private touched = new Map<string, Set<string>>() // the same, since takeTouched
+  private clearedSinceTouched = new Set<string>()
+  private readonly rootOf: (overlay: Overlay) => Uint8Array
+  readonly originalStorageCache = {
+    get: async (address: Address, slot: Uint8Array) => {
+      const key = keyOfBytes(address.bytes) + keyOfBytes(slot)
+      return this.originals.get(key) ?? this.readSlot(address.bytes, slot)
+    },
+    clear: () => {
+      if (this.originals.size > 0) this.originals = new Map()
+    },
+  }
 
-  const entryOf = (address: Uint8Array): Entry => {
+  /** Creates an overlay over `backing`. `rootOf` returns the state root if the EVM needs one (receipts before
+   *  Byzantium). `meter` is charged before it grows. */
+  constructor(backing: StateProvider, rootOf: (overlay: Overlay) => Uint8Array, meter?: MemoryMeter) {
+    this.backing = backing
+    this.rootOf = rootOf
+    this.meter = meter
+  }
+
+  async getAccount({ bytes }: Address): Promise<Account | undefined> {
+    const entry = this.entryOf(bytes)
+    const account = toPackageAccount(entry.account)
+    if (account && account.nonce === 0n && !entry.cleared && !account.isContract()) {
+      // EIP-7610: no contract can be created at an address with storage, even without nonce and code.
+      entry.hasStorage ??= this.backing.hasStorage(bytes)
+      if (entry.hasStorage) account.storageRoot = SOME_STORAGE_ROOT
+    }
+    return account
+  }
+
+  async putAccount({ bytes }: Address, account?: Account): Promise<void> {
+    if (account === undefined) this.setAccount(bytes, null)
+    else this.setAccount(bytes, { nonce: account.nonce, balance: account.balance, codeHash: account.codeHash })
+  }
+
+  async deleteAccount({ bytes }: Address): Promise<void> {
+    // The account does not exist: deleting it changes nothing and must leave no row behind.
+    if (this.entryOf(bytes).account === null) return
+    this.setAccount(bytes, null)
+    this.clearStorageOf(bytes)
+  }
+
+  async modifyAccountFields({ bytes }: Address, fields: AccountFields): Promise<void> {
+    const account = this.entryOf(bytes).account
+    this.setAccount(bytes, applyFields(account, fields))
+  }
+
+  async putCode({ bytes }: Address, value: Uint8Array): Promise<void> {
+    const codeHash = value.length === 0 ? EMPTY_CODE_HASH : keccak256(value)
+    if (value.length > 0) this.newCodes.set(keyOfBytes(codeHash), value)
+    const account = this.entryOf(bytes).account
+    this.setAccount(bytes, { nonce: account?.nonce ?? 0n, balance: account?.balance ?? 0n, codeHash })
+  }
+
+  async getCode({ bytes }: Address): Promise<Uint8Array> {
+    return this.codeOf(this.entryOf(bytes).account)
+  }
+
+  async getCodeSize({ bytes }: Address): Promise<number> {
+    return this.codeOf(this.entryOf(bytes).account).length
+  }
+
+  async getStorage({ bytes }: Address, slot: Uint8Array): Promise<Uint8Array> {
+    return this.readSlot(bytes, slot)
+  }
+
+  async putStorage({ bytes }: Address, slot: Uint8Array, value: Uint8Array): Promise<void> {
+    const before = this.readSlot(bytes, slot)
+    const key = keyOfBytes(slot)
+    const originalKey = keyOfBytes(bytes) + key
+    if (!this.originals.has(originalKey)) this.originals.set(originalKey, before)
+    const { slots } = this.entryOf(bytes)
+    this.meter?.take(UNDO_BYTES)
+    this.undo.push(() => void slots.set(key, before))
+    slots.set(key, trimLeft(value))
+    this.mark(bytes, key)
+  }
+
+  async clearStorage({ bytes }: Address): Promise<void> {
+    this.clearStorageOf(bytes)
+  }
+
+  async checkpoint(): Promise<void> {
+    this.checkpoints.push(this.undo.length)
+  }
+
+  async commit(): Promise<void> {
+    this.checkpoints.pop()
+  }
+
+  async revert(): Promise<void> {
+    const length = this.checkpoints.pop() ?? 0
+    while (this.undo.length > length) this.undo.pop()!()
+  }
+
+  async getStateRoot(): Promise<Uint8Array> {
+    return this.rootOf(this)
+  }
+
+  async setStateRoot(): Promise<void> {
+    throw new Error('the overlay has one state only')
+  }
+
+  async hasStateRoot(): Promise<boolean> {
+    return false
+  }
+
+  clearCaches(): void {}
+
+  shallowCopy(): never {
+    throw new Error('the overlay cannot be copied')
+  }
+
+  /** Differences from the state provider since the last call. The caller must store them in the provider, from which
+   *  the overlay then reads them. Only between transactions, with no open checkpoint. */
+  takeChanges(): StateChanges {
+    const changes = collectChanges(this.entries, this.changed, this.newCodes, this.backing)
+    this.changed = new Map()
+    this.newCodes = new Map()
+    this.originals = new Map()
+    this.undo = []
+    for (const entry of this.entries.values()) entry.cleared = false
+    if (this.entries.size > MAX_ENTRIES) this.entries = new Map()
+    return changes
+  }
+
+  /** Addresses and slots touched since the last call of this method, for hashing the state: see `stateRoot`. */
+  takeTouched(): TouchedAccount[] {
+    const out: TouchedAccount[] = []
+    for (const [key, slots] of this.touched) {
+      const entry = this.entries.get(key)!
+      const cleared = this.clearedSinceTouched.has(key)
+      // After a clearing, slots may be set that were already marked before it, so all slots count.
+      const names = cleared ? entry.slots.keys() : slots.values()
+      out.push({
+        address: entry.address,
+        account: entry.account,
+        cleared,
+        slots: Array.from(names, (slot) => ({
+          slot: bytesOf(slot),
+          value: this.readSlot(entry.address, bytesOf(slot)),
+        })),
+      })
+    }
+    this.touched = new Map()
+    this.clearedSinceTouched = new Set()
+    return out
+  }
+
+  /** Drops everything in memory. Only after `takeChanges`, or to discard all changes. */
+  forget(): void {
+    this.entries = new Map()
+    this.undo = []
+    this.checkpoints = []
+    this.newCodes = new Map()
+    this.originals = new Map()
+    this.changed = new Map()
+    this.touched = new Map()
+    this.clearedSinceTouched = new Set()
+  }
+
+  private entryOf(address: Uint8Array): Entry {
     const key = keyOfBytes(address)
-    let entry = entries.get(key)
+    let entry = this.entries.get(key)
     if (!entry) {
-      meter?.take(ENTRY_BYTES)
-      entry = { address, account: backing.account(address)?.account ?? null, cleared: false, slots: new Map() }
-      entries.set(key, entry)
+      this.meter?.take(ENTRY_BYTES)
+      entry = { address, account: this.backing.account(address)?.account ?? null, cleared: false, slots: new Map() }
+      this.entries.set(key, entry)
     }
     return entry
   }
-  const mark = (address: Uint8Array, slot?: string) => {
+
+  private mark(address: Uint8Array, slot?: string): void {
     const key = keyOfBytes(address)
-    for (const marks of [changed, touched]) {
+    for (const marks of [this.changed, this.touched]) {
       let slots = marks.get(key)
       if (!slots) {
         slots = new Set()
@@ -80,159 +227,50 @@ export function createOverlay(
       if (slot !== undefined) slots.add(slot)
     }
   }
-  const setAccount = (address: Uint8Array, account: StateAccount | null) => {
-    const entry = entryOf(address)
+
+  private setAccount(address: Uint8Array, account: StateAccount | null): void {
+    const entry = this.entryOf(address)
     const before = entry.account
-    meter?.take(UNDO_BYTES)
-    undo.push(() => {
+    this.meter?.take(UNDO_BYTES)
+    this.undo.push(() => {
       entry.account = before
     })
     entry.account = account
-    mark(address)
+    this.mark(address)
   }
-  const clearStorageOf = (address: Uint8Array) => {
-    const entry = entryOf(address)
+
+  private clearStorageOf(address: Uint8Array): void {
+    const entry = this.entryOf(address)
     const { cleared, slots } = entry
     const key = keyOfBytes(address)
-    const known = clearedSinceTouched.has(key)
-    undo.push(() => {
+    const known = this.clearedSinceTouched.has(key)
+    this.undo.push(() => {
       entry.cleared = cleared
       entry.slots = slots
-      if (!known) clearedSinceTouched.delete(key)
+      if (!known) this.clearedSinceTouched.delete(key)
     })
     entry.cleared = true
     entry.slots = new Map()
-    clearedSinceTouched.add(key)
-    mark(address)
+    this.clearedSinceTouched.add(key)
+    this.mark(address)
   }
-  const readSlot = (address: Uint8Array, slot: Uint8Array): Uint8Array => {
-    const entry = entryOf(address)
+
+  private readSlot(address: Uint8Array, slot: Uint8Array): Uint8Array {
+    const entry = this.entryOf(address)
     const key = keyOfBytes(slot)
     let value = entry.slots.get(key)
     if (value === undefined) {
-      meter?.take(SLOT_BYTES)
-      value = entry.cleared ? EMPTY_BYTES : backing.storage(address, slot)
+      this.meter?.take(SLOT_BYTES)
+      value = entry.cleared ? EMPTY_BYTES : this.backing.storage(address, slot)
       entry.slots.set(key, value)
     }
     return value
   }
-  const codeOf = (account: StateAccount | null): Uint8Array => {
-    if (!account || equalBytes(account.codeHash, EMPTY_CODE_HASH)) return EMPTY_BYTES
-    return newCodes.get(keyOfBytes(account.codeHash)) ?? backing.code(account.codeHash)
-  }
 
-  const overlay: Overlay = {
-    getAccount: async ({ bytes }) => {
-      const entry = entryOf(bytes)
-      const account = toPackageAccount(entry.account)
-      if (account && account.nonce === 0n && !entry.cleared && !account.isContract()) {
-        // EIP-7610: no contract can be created at an address with storage, even without nonce and code.
-        entry.hasStorage ??= backing.hasStorage(bytes)
-        if (entry.hasStorage) account.storageRoot = SOME_STORAGE_ROOT
-      }
-      return account
-    },
-    putAccount: async ({ bytes }, account) => {
-      if (account === undefined) setAccount(bytes, null)
-      else setAccount(bytes, { nonce: account.nonce, balance: account.balance, codeHash: account.codeHash })
-    },
-    deleteAccount: async ({ bytes }) => {
-      // The account does not exist: deleting it changes nothing and must leave no row behind.
-      if (entryOf(bytes).account === null) return
-      setAccount(bytes, null)
-      clearStorageOf(bytes)
-    },
-    modifyAccountFields: async ({ bytes }, fields) => {
-      const account = entryOf(bytes).account
-      setAccount(bytes, applyFields(account, fields))
-    },
-    putCode: async ({ bytes }, value) => {
-      const codeHash = value.length === 0 ? EMPTY_CODE_HASH : keccak256(value)
-      if (value.length > 0) newCodes.set(keyOfBytes(codeHash), value)
-      const account = entryOf(bytes).account
-      setAccount(bytes, { nonce: account?.nonce ?? 0n, balance: account?.balance ?? 0n, codeHash })
-    },
-    getCode: async ({ bytes }) => codeOf(entryOf(bytes).account),
-    getCodeSize: async ({ bytes }) => codeOf(entryOf(bytes).account).length,
-    getStorage: async ({ bytes }, slot) => readSlot(bytes, slot),
-    putStorage: async ({ bytes }, slot, value) => {
-      const before = readSlot(bytes, slot)
-      const key = keyOfBytes(slot)
-      const originalKey = keyOfBytes(bytes) + key
-      if (!originals.has(originalKey)) originals.set(originalKey, before)
-      const { slots } = entryOf(bytes)
-      meter?.take(UNDO_BYTES)
-      undo.push(() => void slots.set(key, before))
-      slots.set(key, trimLeft(value))
-      mark(bytes, key)
-    },
-    clearStorage: async ({ bytes }) => clearStorageOf(bytes),
-    checkpoint: async () => void checkpoints.push(undo.length),
-    commit: async () => {
-      checkpoints.pop()
-    },
-    revert: async () => {
-      const length = checkpoints.pop() ?? 0
-      while (undo.length > length) undo.pop()!()
-    },
-    getStateRoot: async () => rootOf(overlay),
-    setStateRoot: async () => {
-      throw new Error('the overlay has one state only')
-    },
-    hasStateRoot: async () => false,
-    originalStorageCache: {
-      get: async (address: Address, slot: Uint8Array) => {
-        const key = keyOfBytes(address.bytes) + keyOfBytes(slot)
-        return originals.get(key) ?? readSlot(address.bytes, slot)
-      },
-      clear: () => {
-        if (originals.size > 0) originals = new Map()
-      },
-    },
-    clearCaches: () => {},
-    shallowCopy: () => {
-      throw new Error('the overlay cannot be copied')
-    },
-    takeChanges: () => {
-      const changes = collectChanges(entries, changed, newCodes, backing)
-      changed = new Map()
-      newCodes = new Map()
-      originals = new Map()
-      undo = []
-      for (const entry of entries.values()) entry.cleared = false
-      if (entries.size > MAX_ENTRIES) entries = new Map()
-      return changes
-    },
-    takeTouched: () => {
-      const out: TouchedAccount[] = []
-      for (const [key, slots] of touched) {
-        const entry = entries.get(key)!
-        const cleared = clearedSinceTouched.has(key)
-        // After a clearing, slots may be set that were already marked before it, so all slots count.
-        const names = cleared ? entry.slots.keys() : slots.values()
-        out.push({
-          address: entry.address,
-          account: entry.account,
-          cleared,
-          slots: Array.from(names, (slot) => ({ slot: bytesOf(slot), value: readSlot(entry.address, bytesOf(slot)) })),
-        })
-      }
-      touched = new Map()
-      clearedSinceTouched = new Set()
-      return out
-    },
-    forget: () => {
-      entries = new Map()
-      undo = []
-      checkpoints = []
-      newCodes = new Map()
-      originals = new Map()
-      changed = new Map()
-      touched = new Map()
-      clearedSinceTouched = new Set()
-    },
+  private codeOf(account: StateAccount | null): Uint8Array {
+    if (!account || equalBytes(account.codeHash, EMPTY_CODE_HASH)) return EMPTY_BYTES
+    return this.newCodes.get(keyOfBytes(account.codeHash)) ?? this.backing.code(account.codeHash)
   }
-  return overlay
 }
 
 function collectChanges(

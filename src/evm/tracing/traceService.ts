@@ -12,12 +12,12 @@ import type { CallRequest } from '../calls/callRequest.js'
 import type { CallOverrides } from '../calls/overrides.js'
 import { CallFailed, StateUnavailable } from '../errors.js'
 import { createForkTables } from '../interpreter/allPrecompiles.js'
-import { createCodeObjects } from '../interpreter/code.js'
+import { type CodeObjects, createCodeObjects } from '../interpreter/code.js'
 import type { ForkTables } from '../interpreter/forkTables.js'
 import { Journal } from '../interpreter/journal/journal.js'
 import { Machine } from '../interpreter/machine.js'
 import { loadKzgVerifier } from '../interpreter/precompiles/kzg.js'
-import { createCodeCache, createStateProviders } from '../state/stateProvider.js'
+import { createCodeCache, createStateProviders, type StateProviders } from '../state/stateProvider.js'
 import { isDaoFork, moveDaoBalances } from '../transition/block.js'
 import { requireHash } from '../transition/blockExecutor.js'
 import { callSystemBefore } from '../transition/systemCalls.js'
@@ -42,17 +42,6 @@ export interface ReplayRange {
   readonly memoryBytes: number
   /** Transactions of a block that may be absent from the database. Default: those of the stored block. */
   readonly transactions?: readonly Transaction[]
-}
-
-/** Executes stored blocks again, on the state of their parents. */
-export interface TraceService {
-  /** Executes the transactions of the block up to index `last`, and passes those from index `first` on to `visit`,
-   *  which runs them. @throws StateUnavailable if the state of its parent is not stored; DeadlineExceeded;
-   *  TransactionRefused for transactions that are not of a stored block */
-  replay(block: StoredBlock, range: ReplayRange, visit: (execution: BlockExecution) => void): void
-  /** Passes the calls to `visit`, which runs them in sequence: on the state after the block, or before its transaction
-   *  `transactionIndex`. @throws StateUnavailable; CallFailed for invalid overrides or an index beyond the block */
-  calls(block: StoredBlock, terms: TracedCallTerms, visit: (executionOf: ExecutionOfCall) => void): void
 }
 
 /** A call as an execution; `isTransaction` checks it as a block transaction, except for the nonce. */
@@ -82,31 +71,90 @@ export async function loadTraceService(
   { chain, watch }: { chain: ChainReader; watch: CommitWatch },
 ): Promise<TraceService> {
   const tables = createForkTables(await loadKzgVerifier())
-  return createTraceService({ chain, watch, reader: createStateReader(db), tables })
+  return new TraceService({ chain, watch, reader: createStateReader(db), tables })
 }
 
-function createTraceService({ chain, reader, watch, tables }: ReplayParts): TraceService {
-  const codes = createCodeCache(reader, CODE_BYTES)
-  const codeObjects = createCodeObjects((hash) => reader.codeByHash(hash), CODE_BYTES)
-  const blockHash = (number: number) => requireHash((at) => chain.blockHash(at), number)
+/** Executes stored blocks again, on the state of their parents. */
+export class TraceService {
+  private readonly chain: ChainReader
+  private readonly watch: CommitWatch
+  private readonly tables: (rules: Rules) => ForkTables
+  private readonly codeObjects: CodeObjects
+  private readonly providers: StateProviders
+  private readonly blockHash = (number: number) => requireHash((at) => this.chain.blockHash(at), number)
 
-  const providers = createStateProviders(reader, { codes })
-  const requireCanonical = (number: number, hash: Uint8Array) => {
-    if (!equalBytes(blockHash(number), hash)) throw new StateUnavailable(number)
+  constructor({ chain, reader, watch, tables }: ReplayParts) {
+    this.chain = chain
+    this.watch = watch
+    this.tables = tables
+    const codes = createCodeCache(reader, CODE_BYTES)
+    this.codeObjects = createCodeObjects((hash) => reader.codeByHash(hash), CODE_BYTES)
+    this.providers = createStateProviders(reader, { codes })
+  }
+
+  /** Executes the transactions of the block up to index `last`, and passes those from index `first` on to `visit`,
+   *  which runs them. @throws StateUnavailable if the state of its parent is not stored; DeadlineExceeded;
+   *  TransactionRefused for transactions that are not of a stored block */
+  replay(
+    block: StoredBlock,
+    { first = 0, last = block.txCount - 1, deadline, memoryBytes, transactions }: ReplayRange,
+    visit: (execution: BlockExecution) => void,
+  ): void {
+    this.inSnapshot(() => {
+      if (transactions === undefined) this.requireCanonical(block.header.number, block.hash)
+      const context = this.open(block, deadline)
+      const used = { execution: 0n, state: 0n, logs: 0 }
+      for (const [index, transaction] of (transactions ?? this.chain.transactions(block)).entries()) {
+        if (index > last) return
+        const execution = { ...executionOf(context, transaction, used), block, index, transaction }
+        context.journal.meter.begin(index < first ? Infinity : memoryBytes)
+        if (index < first) execution.run()
+        else visit(execution)
+      }
+    })
+  }
+
+  /** Passes the calls to `visit`, which runs them in sequence: on the state after the block, or before its transaction
+   *  `transactionIndex`. @throws StateUnavailable; CallFailed for invalid overrides or an index beyond the block */
+  calls(
+    block: StoredBlock,
+    { transactionIndex, overrides = {}, limits, deadline }: TracedCallTerms,
+    visit: (executionOf: ExecutionOfCall) => void,
+  ): void {
+    this.inSnapshot(() => {
+      const context =
+        transactionIndex === undefined
+          ? this.openAfter(block, deadline)
+          : this.openBefore(block, transactionIndex, deadline)
+      const place = overridePlace(context, { chain: this.chain, tables: this.tables }, overrides)
+      visit((request, isTransaction) => {
+        const gasLimit = clampGas(block.header.gasLimit, request.gas, limits)
+        return callExecution(place, request, {
+          gasLimit,
+          memoryBytes: limits.callMemoryBytes,
+          deadline,
+          isTransaction,
+        })
+      })
+    })
+  }
+
+  private requireCanonical(number: number, hash: Uint8Array): void {
+    if (!equalBytes(this.blockHash(number), hash)) throw new StateUnavailable(number)
   }
 
   /** The context of a block's transactions, on the state of its parent after the system calls. */
-  const open = (block: StoredBlock, deadline: Deadline): TransactionContext => {
+  private open(block: StoredBlock, deadline: Deadline): TransactionContext {
     const { header } = block
-    const { stateFirst } = chain.coverage() ?? {}
+    const { stateFirst } = this.chain.coverage() ?? {}
     if (stateFirst === undefined || header.number <= stateFirst) throw new StateUnavailable(header.number - 1)
-    requireCanonical(header.number - 1, header.parentHash)
-    const spec = chain.spec()
+    this.requireCanonical(header.number - 1, header.parentHash)
+    const spec = this.chain.spec()
     const { chainId } = spec
-    const rules = chain.rulesOf(block)
-    const journal = new Journal(providers.at(header.number - 1, header.parentHash), codeObjects)
-    const environment = blockEnvironment(header, rules, { chainId, blockHash })
-    const machine = new Machine({ ...tables(rules), environment, state: journal, deadline })
+    const rules = this.chain.rulesOf(block)
+    const journal = new Journal(this.providers.at(header.number - 1, header.parentHash), this.codeObjects)
+    const environment = blockEnvironment(header, rules, { chainId, blockHash: this.blockHash })
+    const machine = new Machine({ ...this.tables(rules), environment, state: journal, deadline })
     const context = { machine, journal, rules, header, chainId, environment }
     if (isDaoFork(spec, header)) moveDaoBalances(journal)
     callSystemBefore(context, header, rules)
@@ -114,71 +162,42 @@ function createTraceService({ chain, reader, watch, tables }: ReplayParts): Trac
   }
 
   /** The context of calls on the state after a block. */
-  const openAfter = (block: StoredBlock, deadline: Deadline): TransactionContext => {
+  private openAfter(block: StoredBlock, deadline: Deadline): TransactionContext {
     const { header, hash } = block
-    const { stateFirst } = chain.coverage() ?? {}
+    const { stateFirst } = this.chain.coverage() ?? {}
     if (stateFirst === undefined || header.number < stateFirst) throw new StateUnavailable(header.number)
-    requireCanonical(header.number, hash)
-    const { chainId } = chain.spec()
-    const rules = chain.rulesOf(block)
-    const journal = new Journal(providers.at(header.number, hash), codeObjects)
-    const environment = blockEnvironment(header, rules, { chainId, blockHash })
-    const machine = new Machine({ ...tables(rules), environment, state: journal, deadline })
+    this.requireCanonical(header.number, hash)
+    const { chainId } = this.chain.spec()
+    const rules = this.chain.rulesOf(block)
+    const journal = new Journal(this.providers.at(header.number, hash), this.codeObjects)
+    const environment = blockEnvironment(header, rules, { chainId, blockHash: this.blockHash })
+    const machine = new Machine({ ...this.tables(rules), environment, state: journal, deadline })
     return { machine, journal, rules, header, chainId, environment }
   }
 
   /** The context of calls before a transaction of the block. */
-  const openBefore = (block: StoredBlock, index: number, deadline: Deadline): TransactionContext => {
-    requireCanonical(block.header.number, block.hash)
+  private openBefore(block: StoredBlock, index: number, deadline: Deadline): TransactionContext {
+    this.requireCanonical(block.header.number, block.hash)
     if (block.header.number === 0) throw new CallFailed('no transaction in genesis')
     // In a block without transactions, index 0 is the state after the system calls (geth).
     if (index > 0 && index >= block.txCount) {
       throw new CallFailed(`transaction index ${index} out of range for block ${formatData(block.hash)}`)
     }
-    const context = open(block, deadline)
+    const context = this.open(block, deadline)
     const used = { execution: 0n, state: 0n, logs: 0 }
-    for (const transaction of chain.transactions(block).slice(0, index)) executionOf(context, transaction, used).run()
+    for (const transaction of this.chain.transactions(block).slice(0, index))
+      executionOf(context, transaction, used).run()
     return context
   }
 
-  const inSnapshot = (work: () => void) =>
-    watch.withSnapshot(
+  private inSnapshot(work: () => void): void {
+    this.watch.withSnapshot(
       () => {
-        watch.beforeRead() // may repeat the work, so before the first visit
+        this.watch.beforeRead() // may repeat the work, so before the first visit
         work()
       },
       { reads: true },
     )
-
-  return {
-    calls: (block, { transactionIndex, overrides = {}, limits, deadline }, visit) =>
-      inSnapshot(() => {
-        const context =
-          transactionIndex === undefined ? openAfter(block, deadline) : openBefore(block, transactionIndex, deadline)
-        const place = overridePlace(context, { chain, tables }, overrides)
-        visit((request, isTransaction) => {
-          const gasLimit = clampGas(block.header.gasLimit, request.gas, limits)
-          return callExecution(place, request, {
-            gasLimit,
-            memoryBytes: limits.callMemoryBytes,
-            deadline,
-            isTransaction,
-          })
-        })
-      }),
-    replay: (block, { first = 0, last = block.txCount - 1, deadline, memoryBytes, transactions }, visit) =>
-      inSnapshot(() => {
-        if (transactions === undefined) requireCanonical(block.header.number, block.hash)
-        const context = open(block, deadline)
-        const used = { execution: 0n, state: 0n, logs: 0 }
-        for (const [index, transaction] of (transactions ?? chain.transactions(block)).entries()) {
-          if (index > last) return
-          const execution = { ...executionOf(context, transaction, used), block, index, transaction }
-          context.journal.meter.begin(index < first ? Infinity : memoryBytes)
-          if (index < first) execution.run()
-          else visit(execution)
-        }
-      }),
   }
 }
 

@@ -31,18 +31,9 @@ const RPC_LIMITS = { maxBatch: 16 }
 /** Opens upstreams of a layer-2 chain, without connecting yet. @throws UsageError for an address that cannot be
  *  used. */
 export function openL2Upstreams(options: L2UpstreamsOptions): L2Upstreams {
-  const { rpc, feeders, expected, log, clock = systemClock, random = Math.random } = options
+  const { expected, log, clock = systemClock } = options
   const limits = { ...DEFAULT_UPSTREAM_LIMITS, ...options.limits }
-  const suffixes = suffixesOf([...rpc, ...feeders].map(({ url }) => url))
-  const dialects = new Map<Upstream, L2Dialect>()
-  const rpcDialect = createRpcDialect()
-  for (const [i, address] of [...rpc, ...feeders].entries()) {
-    const isRpc = i < rpc.length
-    const own = { ...limits, ...(isRpc ? RPC_LIMITS : FEEDER_LIMITS), ...options.limits }
-    const transport = isRpc ? openJsonRpc(parseL2Json) : openFeeder
-    const upstream = new Upstream(address, { limits: own, clock, random, log, suffix: suffixes[i], transport })
-    dialects.set(upstream, isRpc ? rpcDialect : FEEDER_DIALECT)
-  }
+  const dialects = openDialects(options)
   const dialectOf = (upstream: Upstream) => dialects.get(upstream)!
   const origins = new WeakMap<L2Block, Upstream>()
   let firstChainId: string | undefined
@@ -110,6 +101,22 @@ export function openL2Upstreams(options: L2UpstreamsOptions): L2Upstreams {
     progressed: () => pool.progressed(),
     close: () => pool.close(),
   }
+}
+
+/** Opens the upstreams: nodes first, then feeder gateways, each with its dialect. */
+function openDialects(options: L2UpstreamsOptions): Map<Upstream, L2Dialect> {
+  const { rpc, feeders, limits, log, clock = systemClock, random = Math.random } = options
+  const suffixes = suffixesOf([...rpc, ...feeders].map(({ url }) => url))
+  const dialects = new Map<Upstream, L2Dialect>()
+  const rpcDialect = createRpcDialect()
+  for (const [i, address] of [...rpc, ...feeders].entries()) {
+    const isRpc = i < rpc.length
+    const own = { ...DEFAULT_UPSTREAM_LIMITS, ...(isRpc ? RPC_LIMITS : FEEDER_LIMITS), ...limits }
+    const transport = isRpc ? openJsonRpc(parseL2Json) : openFeeder
+    const upstream = new Upstream(address, { limits: own, clock, random, log, suffix: suffixes[i], transport })
+    dialects.set(upstream, isRpc ? rpcDialect : FEEDER_DIALECT)
+  }
+  return dialects
 }
 
 /** Reads the head of a notification. Undefined for a reorg, which lists only removed blocks, and where older nodes

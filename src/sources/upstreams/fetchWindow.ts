@@ -6,14 +6,6 @@ import { type LinkedAbort, linkAbort } from './linkedAbort.js'
 import type { Pool } from './pool.js'
 import type { UpstreamLimits } from './types.js'
 
-/** Prefetches blocks ahead of the one that is taken next. */
-interface FetchWindow<B> {
-  /** Returns the block of that number, which must follow the last one taken. @throws the reason of the signal. */
-  take(blockNumber: number): Promise<FetchedBlock<B>>
-  /** Discards all fetched blocks: the next block to be taken is `blockNumber`. */
-  reset(blockNumber: number): void
-}
-
 interface WindowOptions<B> {
   pool: Pool
   fetcher: BlockFetcher<B>
@@ -42,87 +34,106 @@ const ESTIMATE_DECAY = 0.98
 const FIRST_RETRY_MS = 100
 const MAX_RETRY_MS = 5000
 
-/** Creates a window that starts fetching with the first `take`. Jobs of consecutive blocks run concurrently, as far as
- *  the upstream's limits and the window's bounds allow; the block that is taken next is always fetched. */
-export function createFetchWindow<B>(options: WindowOptions<B>): FetchWindow<B> {
-  const { pool, fetcher, limits, signal } = options
-  let epoch = createEpoch<B>(options.from, signal)
-  let nextTaken = options.from
-  let estimateBytes = FIRST_ESTIMATE_BYTES
-  let wake: (() => void) | undefined
-  let failure: { error: unknown } | undefined
+/** Prefetches blocks ahead of the one that is taken next. */
+export class FetchWindow<B> {
+  private readonly options: WindowOptions<B>
+  private readonly pool: Pool
+  private readonly fetcher: BlockFetcher<B>
+  private readonly limits: Pick<UpstreamLimits, 'prefetchBytes' | 'prefetchBlocks'>
+  private readonly signal: AbortSignal
+  private epoch: Epoch<B>
+  private nextTaken: number
+  private estimateBytes = FIRST_ESTIMATE_BYTES
+  private wake: (() => void) | undefined
+  private failure: { error: unknown } | undefined
 
-  const countOf = (batchSize: number): number => {
-    const { nextJob, reservedBytes, readyBytes, jobs, ready } = epoch
-    const free = limits.prefetchBytes - reservedBytes - readyBytes
-    const room = Math.min(
-      options.last() - nextJob + 1,
-      nextTaken + limits.prefetchBlocks - nextJob,
-      Math.floor(free / estimateBytes),
-    )
-    const isNeeded = jobs === 0 && ready.size === 0 && nextJob <= options.last()
-    return Math.min(batchSize, Math.max(room, isNeeded ? 1 : 0))
+  /** Creates a window that starts fetching with the first `take`. Jobs of consecutive blocks run concurrently, as far
+   *  as the upstream's limits and the window's bounds allow; the block that is taken next is always fetched. */
+  constructor(options: WindowOptions<B>) {
+    this.options = options
+    this.pool = options.pool
+    this.fetcher = options.fetcher
+    this.limits = options.limits
+    this.signal = options.signal
+    this.epoch = createEpoch<B>(options.from, this.signal)
+    this.nextTaken = options.from
   }
-  const pump = () => {
+
+  /** Returns the block of that number, which must follow the last one taken. @throws the reason of the signal. */
+  async take(blockNumber: number): Promise<FetchedBlock<B>> {
     for (;;) {
-      const upstream = pool.preferred() ?? pool.upstreams[0]
-      if (failure || signal.aborted || epoch.jobs >= upstream.limits.concurrency) return
-      const count = countOf(upstream.limits.batchSize)
-      if (count < 1) return
-      const numbers = Array.from({ length: count }, (_, i) => epoch.nextJob + i)
-      epoch.nextJob += count
-      void runJob(epoch, numbers)
+      this.pump()
+      if (this.failure) throw this.failure.error
+      this.signal.throwIfAborted()
+      const block = this.epoch.ready.get(blockNumber)
+      if (block) {
+        this.epoch.ready.delete(blockNumber)
+        this.epoch.readyBytes -= block.bytes
+        this.nextTaken = blockNumber + 1
+        this.pump()
+        return block
+      }
+      await new Promise<void>((resolve) => {
+        this.wake = resolve
+      })
     }
   }
-  const runJob = async (own: Epoch<B>, numbers: number[]) => {
-    const reserved = numbers.length * estimateBytes
+
+  /** Discards all fetched blocks: the next block to be taken is `blockNumber`. */
+  reset(blockNumber: number): void {
+    this.epoch.abort.abort(new Error('the window was reset'))
+    this.epoch.abort.release()
+    this.epoch = createEpoch(blockNumber, this.signal)
+    this.nextTaken = blockNumber
+    this.failure = undefined
+  }
+
+  private countOf(batchSize: number): number {
+    const { nextJob, reservedBytes, readyBytes, jobs, ready } = this.epoch
+    const free = this.limits.prefetchBytes - reservedBytes - readyBytes
+    const room = Math.min(
+      this.options.last() - nextJob + 1,
+      this.nextTaken + this.limits.prefetchBlocks - nextJob,
+      Math.floor(free / this.estimateBytes),
+    )
+    const isNeeded = jobs === 0 && ready.size === 0 && nextJob <= this.options.last()
+    return Math.min(batchSize, Math.max(room, isNeeded ? 1 : 0))
+  }
+
+  private pump(): void {
+    for (;;) {
+      const upstream = this.pool.preferred() ?? this.pool.upstreams[0]
+      if (this.failure || this.signal.aborted || this.epoch.jobs >= upstream.limits.concurrency) return
+      const count = this.countOf(upstream.limits.batchSize)
+      if (count < 1) return
+      const numbers = Array.from({ length: count }, (_, i) => this.epoch.nextJob + i)
+      this.epoch.nextJob += count
+      void this.runJob(this.epoch, numbers)
+    }
+  }
+
+  private async runJob(own: Epoch<B>, numbers: number[]): Promise<void> {
+    const reserved = numbers.length * this.estimateBytes
     own.jobs++
     own.reservedBytes += reserved
     try {
-      const fetched = await fetchAll(options, numbers, own.abort.signal)
+      const fetched = await fetchAll(this.options, numbers, own.abort.signal)
       for (const [i, block] of fetched.entries()) {
-        const bytes = fetcher.sizeOf(block.block)
+        const bytes = this.fetcher.sizeOf(block.block)
         own.ready.set(numbers[i], { ...block, bytes })
         own.readyBytes += bytes
-        estimateBytes = Math.max(bytes, estimateBytes * ESTIMATE_DECAY)
+        this.estimateBytes = Math.max(bytes, this.estimateBytes * ESTIMATE_DECAY)
       }
     } catch (error) {
-      if (own === epoch) failure = { error }
+      if (own === this.epoch) this.failure = { error }
     } finally {
       own.jobs--
       own.reservedBytes -= reserved
-      if (own === epoch) {
-        wake?.()
-        pump()
+      if (own === this.epoch) {
+        this.wake?.()
+        this.pump()
       }
     }
-  }
-  return {
-    take: async (blockNumber) => {
-      for (;;) {
-        pump()
-        if (failure) throw failure.error
-        signal.throwIfAborted()
-        const block = epoch.ready.get(blockNumber)
-        if (block) {
-          epoch.ready.delete(blockNumber)
-          epoch.readyBytes -= block.bytes
-          nextTaken = blockNumber + 1
-          pump()
-          return block
-        }
-        await new Promise<void>((resolve) => {
-          wake = resolve
-        })
-      }
-    },
-    reset: (blockNumber) => {
-      epoch.abort.abort(new Error('the window was reset'))
-      epoch.abort.release()
-      epoch = createEpoch(blockNumber, signal)
-      nextTaken = blockNumber
-      failure = undefined
-    },
   }
 }
 

@@ -4,7 +4,7 @@ import type { Logger } from '../../lib/logger.js'
 import type { BlockFetcher, FetchedBlock } from './blockFetcher.js'
 import type { Clock } from './clock.js'
 import { ChainReorganized, UpstreamError, UpstreamInvalidResponse, UpstreamLacksData } from './errors.js'
-import { createFetchWindow } from './fetchWindow.js'
+import { FetchWindow } from './fetchWindow.js'
 import { linkAbort } from './linkedAbort.js'
 import type { Pool } from './pool.js'
 import type { UpstreamLimits, UpstreamRange } from './types.js'
@@ -31,7 +31,7 @@ export async function* prefetchBlocks<B>(
   const { signal } = linked
   let last = to ?? from - 1
   const { pool, clock, fetcher } = options
-  const window = createFetchWindow({ ...options, from, last: () => last, signal })
+  const window = new FetchWindow({ ...options, from, last: () => last, signal })
   const waitForHead = async (blockNumber: number) => {
     while (last < blockNumber) {
       last = Math.max(last, await pool.run((upstream) => fetcher.headNumber(upstream, signal), signal))

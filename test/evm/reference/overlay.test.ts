@@ -4,7 +4,7 @@ import { MerklePatriciaTrie } from '@ethereumjs/mpt'
 import { Account, Address } from '@ethereumjs/util'
 import { keccak256 } from '../../../src/chain/crypto.js'
 import { encodeRlp } from '../../../src/chain/eth/rlp.js'
-import { createOverlay, type Overlay } from '../../../src/evm/reference/overlay.js'
+import { Overlay, } from '../../../src/evm/reference/overlay.js'
 import { createCodeCache, createNewestState } from '../../../src/evm/state/stateProvider.js'
 import { bigIntToBytes, EMPTY_BYTES, padLeft } from '../../../src/lib/bytes.js'
 import { formatData } from '../../../src/lib/hex.js'
@@ -46,7 +46,7 @@ async function runSeed(t: TestContext, seed: number): Promise<void> {
   const writer = createChainWriter(db)
   const root = createStateRoot(createStateTrieTable(db), 2 ** 20)
   const backing = createNewestState(reader, { codes: createCodeCache(reader), maxBytes: 8_000 })
-  const overlay = createOverlay(backing, () => new Uint8Array(32))
+  const overlay = new Overlay(backing, () => new Uint8Array(32))
   let plain: PlainState = new Map()
   const history: PlainState[] = []
   for (let number = 0; number < 25; number++) {
