@@ -101,55 +101,66 @@ function BlockFacts({ block, receipts }: BlockParts) {
           ['Receipts root', <Code key="v" text={block.receiptsRoot} />],
         ]}
       />
-      <Section title="Transactions" note={formatCount(transactions.length)}>
-        {transactions.length === 0 ? (
-          <Empty title="This block has no transactions" />
-        ) : (
-          <Table
-            caption={`Transactions of block ${hexToNumber(block.number)}`}
-            columns={[
-              { name: '#', isNumber: true },
-              'Hash',
-              'From',
-              'To',
-              { name: 'Value', isNumber: true },
-              { name: 'Gas used', isNumber: true },
-              { name: 'Logs', isNumber: true },
-              'Result',
-            ]}
-            rows={transactions.map((transaction, i) => [
-              i,
-              <TransactionLink key="hash" hash={transaction.hash} />,
-              <AddressLink key="from" address={transaction.from} copies={false} />,
-              <Recipient key="to" to={transaction.to} created={receipts[i]?.contractAddress ?? null} />,
-              <Ether key="value" wei={transaction.value} />,
-              receipts[i] ? formatCount(receipts[i].gasUsed) : '',
-              receipts[i]?.logs.length ?? '',
-              <Outcome key="result" receipt={receipts[i]} />,
-            ])}
-          />
-        )}
-      </Section>
-      {withdrawals.length > 0 && (
-        <Section title="Withdrawals" note={formatCount(withdrawals.length)}>
-          <Table
-            caption="Withdrawals"
-            columns={[
-              { name: 'Index', isNumber: true },
-              { name: 'Validator', isNumber: true },
-              'Address',
-              { name: 'Amount', isNumber: true },
-            ]}
-            rows={withdrawals.map(({ index, validatorIndex, address, amount }) => [
-              formatCount(index),
-              formatCount(validatorIndex),
-              <AddressLink key="address" address={address} />,
-              <Ether key="amount" wei={BigInt(amount) * 1_000_000_000n} />,
-            ])}
-          />
-        </Section>
-      )}
+      <BlockTransactions block={block} receipts={receipts} />
+      {withdrawals.length > 0 && <Withdrawals withdrawals={withdrawals} />}
     </>
+  )
+}
+
+function BlockTransactions({ block, receipts }: BlockParts) {
+  const { transactions } = block
+  return (
+    <Section title="Transactions" note={formatCount(transactions.length)}>
+      {transactions.length === 0 ? (
+        <Empty title="This block has no transactions" />
+      ) : (
+        <Table
+          caption={`Transactions of block ${hexToNumber(block.number)}`}
+          columns={[
+            { name: '#', isNumber: true },
+            'Hash',
+            'From',
+            'To',
+            { name: 'Value', isNumber: true },
+            { name: 'Gas used', isNumber: true },
+            { name: 'Logs', isNumber: true },
+            'Result',
+          ]}
+          rows={transactions.map((transaction, i) => [
+            i,
+            <TransactionLink key="hash" hash={transaction.hash} />,
+            <AddressLink key="from" address={transaction.from} copies={false} />,
+            <Recipient key="to" to={transaction.to} created={receipts[i]?.contractAddress ?? null} />,
+            <Ether key="value" wei={transaction.value} />,
+            receipts[i] ? formatCount(receipts[i].gasUsed) : '',
+            receipts[i]?.logs.length ?? '',
+            <Outcome key="result" receipt={receipts[i]} />,
+          ])}
+        />
+      )}
+    </Section>
+  )
+}
+
+function Withdrawals({ withdrawals }: { withdrawals: NonNullable<Block['withdrawals']> }) {
+  return (
+    <Section title="Withdrawals" note={formatCount(withdrawals.length)}>
+      <Table
+        caption="Withdrawals"
+        columns={[
+          { name: 'Index', isNumber: true },
+          { name: 'Validator', isNumber: true },
+          'Address',
+          { name: 'Amount', isNumber: true },
+        ]}
+        rows={withdrawals.map(({ index, validatorIndex, address, amount }) => [
+          formatCount(index),
+          formatCount(validatorIndex),
+          <AddressLink key="address" address={address} />,
+          <Ether key="amount" wei={BigInt(amount) * 1_000_000_000n} />,
+        ])}
+      />
+    </Section>
   )
 }
 

@@ -115,20 +115,7 @@ function MethodForm({ method }: { method: MethodDoc }) {
   }
   return (
     <div class="method">
-      <h2>
-        <code>{method.name}</code>
-      </h2>
-      <p>
-        <Prose markdown={method.summary} />
-      </p>
-      {method.description !== undefined && (
-        <details>
-          <summary>More</summary>
-          <p>
-            <Prose markdown={method.description} />
-          </p>
-        </details>
-      )}
+      <MethodIntroduction method={method} />
       <form class="card" onSubmit={(event) => void send(event)}>
         {raw === undefined ? (
           method.params.map((param, i) => (
@@ -140,16 +127,7 @@ function MethodForm({ method }: { method: MethodDoc }) {
             />
           ))
         ) : (
-          <div class="field">
-            <label for="raw-params">Parameters as JSON</label>
-            <textarea
-              id="raw-params"
-              rows={8}
-              value={raw}
-              spellcheck={false}
-              onInput={(event) => setRaw(event.currentTarget.value)}
-            />
-          </div>
+          <RawParams text={raw} onChange={setRaw} />
         )}
         {method.params.length === 0 && raw === undefined && <p class="quiet">It takes no parameters.</p>}
         {typeof params === 'string' && (
@@ -183,6 +161,42 @@ function MethodForm({ method }: { method: MethodDoc }) {
         {typeof params !== 'string' && <CurlLine method={method.name} params={params} />}
       </form>
       {answer !== undefined && <AnswerView answer={answer} />}
+    </div>
+  )
+}
+
+function MethodIntroduction({ method }: { method: MethodDoc }) {
+  return (
+    <>
+      <h2>
+        <code>{method.name}</code>
+      </h2>
+      <p>
+        <Prose markdown={method.summary} />
+      </p>
+      {method.description !== undefined && (
+        <details>
+          <summary>More</summary>
+          <p>
+            <Prose markdown={method.description} />
+          </p>
+        </details>
+      )}
+    </>
+  )
+}
+
+function RawParams({ text, onChange }: { text: string; onChange: (text: string) => void }) {
+  return (
+    <div class="field">
+      <label for="raw-params">Parameters as JSON</label>
+      <textarea
+        id="raw-params"
+        rows={8}
+        value={text}
+        spellcheck={false}
+        onInput={(event) => onChange(event.currentTarget.value)}
+      />
     </div>
   )
 }
