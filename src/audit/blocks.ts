@@ -1,7 +1,7 @@
 import { keccak256 } from '../chain/crypto.js'
 import { encodeBlock } from '../chain/eth/block.js'
 import { createBloomMaker } from '../chain/eth/bloom.js'
-import { type ChainSpec, rulesAt } from '../chain/eth/forks.js'
+import { type ChainSpec, rulesAt } from '../chain/eth/forks/rules.js'
 import { decodeHeader, encodeHeader, hashHeader } from '../chain/eth/header.js'
 import { appearancesIn } from '../chain/eth/transactionAddresses.js'
 import type { Block, Header, Receipt } from '../chain/eth/types.js'

@@ -1,4 +1,4 @@
-import type { Rules } from '../chain/eth/forks.js'
+import type { Rules } from '../chain/eth/forks/rules.js'
 import { decodeTransaction, encodeTransaction } from '../chain/eth/transaction.js'
 import type { Block, Log, Receipt, Transaction } from '../chain/eth/types.js'
 import type { RawRows } from '../store/rows/rawRows.js'

@@ -1,5 +1,5 @@
 import { BLOOM_BYTES } from '../chain/eth/bloom.js'
-import { type ChainSpec, type Rules, rulesAt } from '../chain/eth/forks.js'
+import { type ChainSpec, type Rules, rulesAt } from '../chain/eth/forks/rules.js'
 import type { Block } from '../chain/eth/types.js'
 import { InvalidTransaction } from '../evm/errors.js'
 import { createForkTables } from '../evm/interpreter/allPrecompiles.js'

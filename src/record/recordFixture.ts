@@ -13,7 +13,7 @@ import {
 import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import { encodeBlock } from '../chain/eth/block.js'
-import { rulesAt } from '../chain/eth/forks.js'
+import { rulesAt } from '../chain/eth/forks/rules.js'
 import { type GenesisAccount, InvalidGenesis, parseGenesis } from '../chain/eth/genesis.js'
 import { InvalidBlock } from '../chain/eth/invalidBlock.js'
 import type { Block } from '../chain/eth/types.js'

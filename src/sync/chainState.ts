@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { encodeBlock } from '../chain/eth/block.js'
 import type { ForkTimes } from '../chain/eth/forkSchedule.js'
-import { type ChainSpec, commitsToState } from '../chain/eth/forks.js'
+import { type ChainSpec, commitsToState } from '../chain/eth/forks/rules.js'
 import { type Genesis, InvalidGenesis } from '../chain/eth/genesis.js'
 import { hashHeader } from '../chain/eth/header.js'
 import type { Block, Header } from '../chain/eth/types.js'

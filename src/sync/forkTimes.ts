@@ -1,5 +1,5 @@
 import type { ForkTimes } from '../chain/eth/forkSchedule.js'
-import type { Fork } from '../chain/eth/forks.js'
+import type { Fork } from '../chain/eth/forks/rules.js'
 import { UsageError } from '../lib/errors.js'
 import type { Database } from '../store/database.js'
 import { createMetaTable, META_CHAIN, META_FORK_TIMES } from '../store/meta.js'

@@ -1,5 +1,5 @@
 import { blobBaseFeeOf, GAS_PER_BLOB } from '../chain/eth/fees.js'
-import { type ChainSpec, type Rules, rulesAt } from '../chain/eth/forks.js'
+import { type ChainSpec, type Rules, rulesAt } from '../chain/eth/forks/rules.js'
 import { hashHeader } from '../chain/eth/header.js'
 import { createAddress, effectiveGasPrice } from '../chain/eth/transaction.js'
 import { appearancesIn } from '../chain/eth/transactionAddresses.js'

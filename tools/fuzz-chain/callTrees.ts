@@ -1,4 +1,4 @@
-import type { Fork } from '../../src/chain/eth/forks.js'
+import type { Fork } from '../../src/chain/eth/forks/rules.js'
 import { bigIntToBytes, concatBytes } from '../../src/lib/bytes.js'
 import type { SeededRandom } from '../../test/support/random.js'
 import { precompileInput } from '../fuzz-evm/precompileInputs.js'

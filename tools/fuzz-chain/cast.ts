@@ -1,4 +1,4 @@
-import type { Fork } from '../../src/chain/eth/forks.js'
+import type { Fork } from '../../src/chain/eth/forks/rules.js'
 import { createAddress } from '../../src/chain/eth/transaction.js'
 import { formatData } from '../../src/lib/hex.js'
 import type { SeededRandom } from '../../test/support/random.js'

@@ -1,5 +1,5 @@
 import { keccak256, signHash } from '../../src/chain/crypto.js'
-import type { Rules } from '../../src/chain/eth/forks.js'
+import type { Rules } from '../../src/chain/eth/forks/rules.js'
 import { encodeRlp } from '../../src/chain/eth/rlp.js'
 import type { AccessListEntry, Authorization, TransactionType } from '../../src/chain/eth/types.js'
 import { bigIntToFixedBytes, bytesToBigInt, concatBytes, padLeft } from '../../src/lib/bytes.js'

@@ -1,4 +1,4 @@
-import type { Fork, Rules } from '../../src/chain/eth/forks.js'
+import type { Fork, Rules } from '../../src/chain/eth/forks/rules.js'
 import { createForkTables } from '../../src/evm/interpreter/allPrecompiles.js'
 import type { ForkTables } from '../../src/evm/interpreter/forkTables.js'
 import { loadKzgVerifier } from '../../src/evm/interpreter/precompiles/kzg.js'

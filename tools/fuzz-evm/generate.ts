@@ -1,5 +1,5 @@
 import { keccak256, signHash } from '../../src/chain/crypto.js'
-import { FORKS, type Fork } from '../../src/chain/eth/forks.js'
+import { FORKS, type Fork } from '../../src/chain/eth/forks/rules.js'
 import { encodeRlp } from '../../src/chain/eth/rlp.js'
 import type { AccessListEntry, Authorization, Header, Transaction, TransactionType } from '../../src/chain/eth/types.js'
 import { delegationTo } from '../../src/evm/interpreter/code.js'

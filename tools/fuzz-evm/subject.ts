@@ -1,4 +1,4 @@
-import type { Rules } from '../../src/chain/eth/forks.js'
+import type { Rules } from '../../src/chain/eth/forks/rules.js'
 import type { ForkTables } from '../../src/evm/interpreter/forkTables.js'
 import { Machine } from '../../src/evm/interpreter/machine.js'
 import { applyTransaction, blockEnvironment, TransactionRefused } from '../../src/evm/transition/transaction.js'

@@ -1,4 +1,4 @@
-import type { Fork } from '../../src/chain/eth/forks.js'
+import type { Fork } from '../../src/chain/eth/forks/rules.js'
 import type { Header, Log, Transaction } from '../../src/chain/eth/types.js'
 import type { NewAccount } from '../../src/evm/interpreter/journal/journalAccount.js'
 

@@ -1,6 +1,6 @@
 import { equalBytes } from '../../lib/bytes.js'
 import { EMPTY_UNCLES_HASH } from './emptyHashes.js'
-import type { Rules } from './forks.js'
+import type { Rules } from './forks/rules.js'
 import type { Header } from './types.js'
 
 const MIN_DIFFICULTY = 131_072n

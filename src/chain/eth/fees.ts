@@ -1,4 +1,4 @@
-import type { Rules } from './forks.js'
+import type { Rules } from './forks/rules.js'
 import type { Header } from './types.js'
 
 const INITIAL_BASE_FEE = 1_000_000_000n // EIP-1559, in wei

@@ -1,6 +1,6 @@
 import { crc32 } from 'node:zlib'
 import { bigIntToFixedBytes } from '../../lib/bytes.js'
-import type { ChainSpec } from './forks.js'
+import type { ChainSpec } from './forks/rules.js'
 
 /** The fork hash (EIP-2124, EIP-6122) of a chain at time `timestamp` (Unix seconds), when all forks by block number are
  *  active. An unsigned 32-bit integer. Undefined for a chain from a genesis file without `genesisHash` (32 bytes). */

@@ -1,7 +1,7 @@
 import { CairnError } from '../../lib/errors.js'
 import { abbreviate } from '../../lib/hex.js'
 import { ALL_FORKS, FORK_DEFINITIONS, FORKS, type Fork } from './forks/all.js'
-import type { ChainSpec } from './forks.js'
+import type { ChainSpec } from './forks/rules.js'
 
 /** Members of geth's `config` that activate a fork. */
 export const FORK_KEYS: readonly (readonly [key: string, fork: Fork])[] = FORK_DEFINITIONS.flatMap(

@@ -6,7 +6,7 @@ import { abbreviate, formatData, parseHex } from '../../lib/hex.js'
 import { EMPTY_UNCLES_HASH } from './emptyHashes.js'
 import { FORK_KEYS } from './forkSchedule.js'
 import { FORK_DEFINITIONS } from './forks/all.js'
-import { type BlobSchedule, type ChainSpec, FORKS, type Fork, type ForkActivation, rulesAt } from './forks.js'
+import { type BlobSchedule, type ChainSpec, FORKS, type Fork, type ForkActivation, rulesAt } from './forks/rules.js'
 import { EMPTY_TRIE_ROOT } from './trie.js'
 import type { Header } from './types.js'
 

@@ -1,6 +1,6 @@
 import { formatData } from '../../lib/hex.js'
 import { FORK_KEYS } from './forkSchedule.js'
-import { type BlobSchedule, type ChainSpec, FORKS } from './forks.js'
+import { type BlobSchedule, type ChainSpec, FORKS } from './forks/rules.js'
 
 /** A member of a genesis file's `config`; integers of any size are bigints. */
 export type ConfigValue = bigint | boolean | string | { readonly [name: string]: ConfigValue }

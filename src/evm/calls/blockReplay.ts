@@ -1,7 +1,7 @@
 import { keccak256 } from '../../chain/crypto.js'
 import { type BlockAccessList, encodeBlockAccessList } from '../../chain/eth/blockAccessList.js'
 import { BLOOM_BYTES } from '../../chain/eth/bloom.js'
-import type { Rules } from '../../chain/eth/forks.js'
+import type { Rules } from '../../chain/eth/forks/rules.js'
 import { encodeHeader } from '../../chain/eth/header.js'
 import { equalBytes, keyOfBytes } from '../../lib/bytes.js'
 import type { Deadline } from '../../lib/deadline.js'

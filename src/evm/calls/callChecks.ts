@@ -1,6 +1,6 @@
 import { formatChecksumAddress } from '../../chain/eth/checksumAddress.js'
 import { blobBaseFeeOf, GAS_PER_BLOB } from '../../chain/eth/fees.js'
-import type { Rules } from '../../chain/eth/forks.js'
+import type { Rules } from '../../chain/eth/forks/rules.js'
 import { MAX_TRANSACTION_BLOBS, MAX_TRANSACTION_GAS } from '../../chain/eth/transactionLimits.js'
 import type { Header } from '../../chain/eth/types.js'
 import { CallFailed, CallRefused, type CallRule } from '../errors.js'

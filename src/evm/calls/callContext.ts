@@ -1,4 +1,4 @@
-import type { Rules } from '../../chain/eth/forks.js'
+import type { Rules } from '../../chain/eth/forks/rules.js'
 import type { AccessListEntry, Header } from '../../chain/eth/types.js'
 import type { Deadline } from '../../lib/deadline.js'
 import { CallFailed, CallReverted, ReturnDataTooLong } from '../errors.js'

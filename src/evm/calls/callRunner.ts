@@ -1,4 +1,4 @@
-import type { Rules } from '../../chain/eth/forks.js'
+import type { Rules } from '../../chain/eth/forks/rules.js'
 import type { Header } from '../../chain/eth/types.js'
 import { EMPTY_BYTES, equalBytes } from '../../lib/bytes.js'
 import { noDeadline } from '../../lib/deadline.js'

@@ -1,5 +1,5 @@
 import { formatChecksumAddress } from '../../chain/eth/checksumAddress.js'
-import { type ChainSpec, type Rules, rulesOfInvented } from '../../chain/eth/forks.js'
+import { type ChainSpec, type Rules, rulesOfInvented } from '../../chain/eth/forks/rules.js'
 import type { Header, Withdrawal } from '../../chain/eth/types.js'
 import { keyOfBytes } from '../../lib/bytes.js'
 import { CallFailed } from '../errors.js'

@@ -1,4 +1,4 @@
-import type { Rules } from '../../chain/eth/forks.js'
+import type { Rules } from '../../chain/eth/forks/rules.js'
 import { createTables, type ForkTables } from './forkTables.js'
 import { createPrecompiles, type VerifyKzgProof } from './precompiles/curves.js'
 

@@ -1,4 +1,4 @@
-import type { Fork, Rules } from '../../chain/eth/forks.js'
+import type { Fork, Rules } from '../../chain/eth/forks/rules.js'
 import type { Precompile } from './precompiles/precompile.js'
 import { createEvmRules, type EvmRules } from './rules.js'
 

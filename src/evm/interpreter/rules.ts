@@ -1,5 +1,5 @@
 import type { ForkParameters } from '../../chain/eth/forks/fork.js'
-import type { Fork, Rules } from '../../chain/eth/forks.js'
+import type { Fork, Rules } from '../../chain/eth/forks/rules.js'
 import { instructionsOf } from './opcodes/instructions.js'
 import { LIMBS } from './words/words.js'
 

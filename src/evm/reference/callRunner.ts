@@ -1,5 +1,5 @@
 import { Address, eoaCode7702RecoverAuthority } from '@ethereumjs/util'
-import type { ChainSpec, Rules } from '../../chain/eth/forks.js'
+import type { ChainSpec, Rules } from '../../chain/eth/forks/rules.js'
 import type { Authorization, Header } from '../../chain/eth/types.js'
 import { bigIntToBytes, concatBytes, EMPTY_BYTES } from '../../lib/bytes.js'
 import { collectGarbageSoon } from '../../lib/garbageCollection.js'

@@ -1,5 +1,5 @@
 import { Address } from '@ethereumjs/util'
-import type { Rules } from '../../chain/eth/forks.js'
+import type { Rules } from '../../chain/eth/forks/rules.js'
 import type { Header, Transaction } from '../../chain/eth/types.js'
 import { type BlockGas, type BrokenRule, checkAgainst } from '../transition/checkTransaction.js'
 import type { Overlay } from './overlay.js'

@@ -1,5 +1,5 @@
 import { Address } from '@ethereumjs/util'
-import type { ChainSpec, Rules } from '../../chain/eth/forks.js'
+import type { ChainSpec, Rules } from '../../chain/eth/forks/rules.js'
 import type { Header, Log } from '../../chain/eth/types.js'
 import { messageOf } from '../../lib/errors.js'
 import { formatData } from '../../lib/hex.js'

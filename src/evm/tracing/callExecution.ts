@@ -1,4 +1,4 @@
-import type { Rules } from '../../chain/eth/forks.js'
+import type { Rules } from '../../chain/eth/forks/rules.js'
 import { EMPTY_BYTES } from '../../lib/bytes.js'
 import type { ChainReader } from '../../store/rows/types.js'
 import { requireCallTerms, requireSigned, ZERO_ADDRESS } from '../calls/callChecks.js'

@@ -1,4 +1,4 @@
-import type { Rules } from '../../chain/eth/forks.js'
+import type { Rules } from '../../chain/eth/forks/rules.js'
 import type { Transaction } from '../../chain/eth/types.js'
 import { equalBytes } from '../../lib/bytes.js'
 import type { Deadline } from '../../lib/deadline.js'

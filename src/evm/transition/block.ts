@@ -1,5 +1,5 @@
 import { blobBaseFeeOf, GAS_PER_BLOB } from '../../chain/eth/fees.js'
-import type { ChainSpec, Rules } from '../../chain/eth/forks.js'
+import type { ChainSpec, Rules } from '../../chain/eth/forks/rules.js'
 import type { Block, Header, Log, Receipt, Transaction } from '../../chain/eth/types.js'
 import type { ForkTables } from '../interpreter/forkTables.js'
 import type { Journal } from '../interpreter/journal/journal.js'

@@ -1,5 +1,5 @@
 import { EMPTY_CODE_HASH } from '../../chain/eth/emptyHashes.js'
-import type { ChainSpec, Rules } from '../../chain/eth/forks.js'
+import type { ChainSpec, Rules } from '../../chain/eth/forks/rules.js'
 import type { Genesis } from '../../chain/eth/genesis.js'
 import type { Block } from '../../chain/eth/types.js'
 import { padLeft } from '../../lib/bytes.js'

@@ -1,5 +1,5 @@
 import { blobBaseFeeOf, GAS_PER_BLOB } from '../../chain/eth/fees.js'
-import type { Rules } from '../../chain/eth/forks.js'
+import type { Rules } from '../../chain/eth/forks/rules.js'
 import { MAX_NONCE, MAX_TRANSACTION_GAS } from '../../chain/eth/transactionLimits.js'
 import type { Header, Transaction } from '../../chain/eth/types.js'
 import { formatData } from '../../lib/hex.js'

@@ -1,4 +1,4 @@
-import type { Rules } from '../../chain/eth/forks.js'
+import type { Rules } from '../../chain/eth/forks/rules.js'
 import { equalBytes } from '../../lib/bytes.js'
 import type { CallRequest } from '../calls/callRequest.js'
 

@@ -1,5 +1,5 @@
 import { createBloomMaker } from '../../chain/eth/bloom.js'
-import type { Rules } from '../../chain/eth/forks.js'
+import type { Rules } from '../../chain/eth/forks/rules.js'
 import { noDeadline } from '../../lib/deadline.js'
 import { InvalidTransaction } from '../errors.js'
 import { createForkTables } from '../interpreter/allPrecompiles.js'

@@ -1,4 +1,4 @@
-import type { ChainSpec, Rules } from '../../chain/eth/forks.js'
+import type { ChainSpec, Rules } from '../../chain/eth/forks/rules.js'
 import type { Header, Log } from '../../chain/eth/types.js'
 import { EMPTY_BYTES } from '../../lib/bytes.js'
 import { formatData } from '../../lib/hex.js'

@@ -1,5 +1,5 @@
 import { blobBaseFeeOf, GAS_PER_BLOB } from '../../chain/eth/fees.js'
-import type { Rules } from '../../chain/eth/forks.js'
+import type { Rules } from '../../chain/eth/forks/rules.js'
 import { effectiveGasPrice } from '../../chain/eth/transaction.js'
 import { MAX_TRANSACTION_GAS, nextNonce } from '../../chain/eth/transactionLimits.js'
 import type { AccessListEntry, Header, Log, Transaction } from '../../chain/eth/types.js'

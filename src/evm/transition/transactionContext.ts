@@ -1,4 +1,4 @@
-import type { Rules } from '../../chain/eth/forks.js'
+import type { Rules } from '../../chain/eth/forks/rules.js'
 import type { Header, Transaction } from '../../chain/eth/types.js'
 import type { Environment } from '../interpreter/environment.js'
 import type { Journal } from '../interpreter/journal/journal.js'

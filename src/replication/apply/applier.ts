@@ -1,4 +1,4 @@
-import { type ChainSpec, rulesAt } from '../../chain/eth/forks.js'
+import { type ChainSpec, rulesAt } from '../../chain/eth/forks/rules.js'
 import { InvalidBlock } from '../../chain/eth/invalidBlock.js'
 import type { Block } from '../../chain/eth/types.js'
 import { equalBytes } from '../../lib/bytes.js'

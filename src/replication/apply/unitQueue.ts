@@ -1,4 +1,4 @@
-import type { ChainSpec } from '../../chain/eth/forks.js'
+import type { ChainSpec } from '../../chain/eth/forks/rules.js'
 import type { EncodedBlock, PositionedUnit, ReplicationUnit } from '../codec/types.js'
 import type { BlockToApply, UnitToApply } from './applier.js'
 import { type CheckedSenders, decodeUnverified, type VerifiedBlock, verifyReplicated } from './verifyReplicated.js'

@@ -1,6 +1,6 @@
 import { randomInt } from 'node:crypto'
 import { keccak256 } from '../../chain/crypto.js'
-import { type ChainSpec, rulesAt } from '../../chain/eth/forks.js'
+import { type ChainSpec, rulesAt } from '../../chain/eth/forks/rules.js'
 import { InvalidBlock } from '../../chain/eth/invalidBlock.js'
 import { recoverSender } from '../../chain/eth/transaction.js'
 import type { Block } from '../../chain/eth/types.js'

@@ -1,5 +1,5 @@
 import { decodeBlock } from '../../chain/eth/block.js'
-import { type Rules, rulesAt } from '../../chain/eth/forks.js'
+import { type Rules, rulesAt } from '../../chain/eth/forks/rules.js'
 import { DecodeError } from '../../chain/eth/rlp.js'
 import type { Block, Header, Transaction } from '../../chain/eth/types.js'
 import { TransactionRefused } from '../../evm/transition/transaction.js'

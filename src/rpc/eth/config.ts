@@ -1,5 +1,5 @@
 import { forkHashAt } from '../../chain/eth/forkId.js'
-import { type ChainSpec, type Rules, rulesAt } from '../../chain/eth/forks.js'
+import { type ChainSpec, type Rules, rulesAt } from '../../chain/eth/forks/rules.js'
 import { bigIntToFixedBytes } from '../../lib/bytes.js'
 import { formatData, formatQuantity } from '../../lib/hex.js'
 import { findBlock } from '../core/blockId.js'

@@ -1,5 +1,5 @@
 import { blobBaseFeeOf, GAS_PER_BLOB, nextBaseFee, nextExcessBlobGas } from '../../chain/eth/fees.js'
-import { rulesAt } from '../../chain/eth/forks.js'
+import { rulesAt } from '../../chain/eth/forks/rules.js'
 import { formatQuantity } from '../../lib/hex.js'
 import type { ChainReader, StoredBlock } from '../../store/rows/types.js'
 import { resolveNumber } from '../core/blockId.js'

@@ -1,5 +1,5 @@
 import { blobBaseFeeOf as feeOf, nextBaseFee } from '../../chain/eth/fees.js'
-import { rulesAt } from '../../chain/eth/forks.js'
+import { rulesAt } from '../../chain/eth/forks/rules.js'
 import { formatQuantity } from '../../lib/hex.js'
 import { findBlock } from '../core/blockId.js'
 import { defineMethod } from '../core/method.js'

@@ -1,6 +1,6 @@
 import { EMPTY_UNCLES_HASH } from '../../chain/eth/emptyHashes.js'
 import { nextBaseFee, nextExcessBlobGas } from '../../chain/eth/fees.js'
-import { type ChainSpec, rulesAt } from '../../chain/eth/forks.js'
+import { type ChainSpec, rulesAt } from '../../chain/eth/forks/rules.js'
 import { EMPTY_TRIE_ROOT } from '../../chain/eth/trie.js'
 import type { Header, PendingBlock } from '../../chain/eth/types.js'
 import { EMPTY_BYTES, equalBytes } from '../../lib/bytes.js'

@@ -1,7 +1,7 @@
 import { keccak256 } from '../../chain/crypto.js'
 import { requireKnownContracts, requireKnownForks } from '../../chain/eth/forkSchedule.js'
 import { ALL_FORKS } from '../../chain/eth/forks/all.js'
-import { FORKS, type Fork } from '../../chain/eth/forks.js'
+import { FORKS, type Fork } from '../../chain/eth/forks/rules.js'
 import { type GenesisAccount, parseGenesis } from '../../chain/eth/genesis.js'
 import { hashHeader } from '../../chain/eth/header.js'
 import { EMPTY_TRIE_ROOT } from '../../chain/eth/trie.js'

@@ -1,4 +1,4 @@
-import { type ChainSpec, commitsToState, rulesAt } from '../../chain/eth/forks.js'
+import { type ChainSpec, commitsToState, rulesAt } from '../../chain/eth/forks/rules.js'
 import { decodeHeader } from '../../chain/eth/header.js'
 import { CairnError } from '../../lib/errors.js'
 import { type CommitWatch, createCommitWatch } from '../commitWatch.js'

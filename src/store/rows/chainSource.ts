@@ -1,5 +1,5 @@
 import { type ForkTimes, withForkTimes } from '../../chain/eth/forkSchedule.js'
-import type { ChainSpec } from '../../chain/eth/forks.js'
+import type { ChainSpec } from '../../chain/eth/forks/rules.js'
 import {
   builtInGenesis,
   builtInSpec,

@@ -1,4 +1,4 @@
-import type { ChainSpec, Rules } from '../../chain/eth/forks.js'
+import type { ChainSpec, Rules } from '../../chain/eth/forks/rules.js'
 import type { Header, Log, Receipt, Transaction, Withdrawal } from '../../chain/eth/types.js'
 
 /** A canonical block's row: the header and the id ranges of its parts, without the parts. */

@@ -1,4 +1,4 @@
-import type { ChainSpec } from '../../chain/eth/forks.js'
+import type { ChainSpec } from '../../chain/eth/forks/rules.js'
 import type { Block, Header, Receipt } from '../../chain/eth/types.js'
 import { withoutHiding } from '../../lib/errors.js'
 import type { Database } from '../../store/database.js'

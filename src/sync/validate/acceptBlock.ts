@@ -7,7 +7,7 @@ import {
   firstDifference,
   GAS_PER_ACCESS,
 } from '../../chain/eth/blockAccessList.js'
-import { type Rules, rulesAt } from '../../chain/eth/forks.js'
+import { type Rules, rulesAt } from '../../chain/eth/forks/rules.js'
 import { InvalidBlock } from '../../chain/eth/invalidBlock.js'
 import { DecodeError } from '../../chain/eth/rlp.js'
 import type { Block, Header, Receipt } from '../../chain/eth/types.js'

@@ -1,5 +1,5 @@
 import { GAS_PER_BLOB } from '../../chain/eth/fees.js'
-import type { ChainSpec, Rules } from '../../chain/eth/forks.js'
+import type { ChainSpec, Rules } from '../../chain/eth/forks/rules.js'
 import { type Refuse, refuserOf } from '../../chain/eth/invalidBlock.js'
 import { hasHighS } from '../../chain/eth/transaction.js'
 import { MAX_TRANSACTION_BLOBS, MAX_TRANSACTION_GAS } from '../../chain/eth/transactionLimits.js'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { blobBaseFeeOf, nextBaseFee, nextExcessBlobGas } from '../../../src/chain/eth/fees.js'
-import { type ChainSpec, type Rules, rulesAt } from '../../../src/chain/eth/forks.js'
+import { type ChainSpec, type Rules, rulesAt } from '../../../src/chain/eth/forks/rules.js'
 import type { Header } from '../../../src/chain/eth/types.js'
 import { seededRandom } from '../../support/random.js'
 

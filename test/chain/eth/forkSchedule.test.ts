@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { forkHashAt } from '../../../src/chain/eth/forkId.js'
 import { FORK_KEYS, requireKnownForks, UnknownFork, withForkTimes } from '../../../src/chain/eth/forkSchedule.js'
-import { rulesAt } from '../../../src/chain/eth/forks.js'
+import { rulesAt } from '../../../src/chain/eth/forks/rules.js'
 import { builtInSpec } from '../../../src/chain/eth/genesis.js'
 
 test('a fork that is scheduled and unknown is refused by name; one that is never reached, or no fork, is not', () => {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
-import { FORKS } from '../../../src/chain/eth/forks.js'
+import { FORKS } from '../../../src/chain/eth/forks/rules.js'
 import { createBudget, OutOfBudget } from '../../../src/evm/calls/budget.js'
 import { createBudgetedService } from '../../../src/evm/calls/loadEvmService.js'
 import { createPrecompiles } from '../../../src/evm/interpreter/precompiles/curves.js'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { keccak256 } from '../../../src/chain/crypto.js'
-import type { Fork } from '../../../src/chain/eth/forks.js'
+import type { Fork } from '../../../src/chain/eth/forks/rules.js'
 import type { Transaction } from '../../../src/chain/eth/types.js'
 import { createForkTables } from '../../../src/evm/interpreter/allPrecompiles.js'
 import { formatData, parseHex } from '../../../src/lib/hex.js'

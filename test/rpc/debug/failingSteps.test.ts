@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Fork } from '../../../src/chain/eth/forks.js'
+import type { Fork } from '../../../src/chain/eth/forks/rules.js'
 import { silentLogger } from '../../../src/lib/logger.js'
 import { DEFAULT_LIMITS } from '../../../src/rpc/core/limits.js'
 import { openContext } from '../../../src/rpc/core/openContext.js'

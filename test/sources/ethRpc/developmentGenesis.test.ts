@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import { rulesAt } from '../../../src/chain/eth/forks.js'
+import { rulesAt } from '../../../src/chain/eth/forks/rules.js'
 import { parseGenesisSpec } from '../../../src/chain/eth/genesis.js'
 import { EMPTY_TRIE_ROOT } from '../../../src/chain/eth/trie.js'
 import { UsageError } from '../../../src/lib/errors.js'

@@ -1,7 +1,7 @@
 import { decodeBlock } from '../../../src/chain/eth/block.js'
 import { encodeBlockAccessList } from '../../../src/chain/eth/blockAccessList.js'
 import { bloomOf } from '../../../src/chain/eth/bloom.js'
-import { rulesAt } from '../../../src/chain/eth/forks.js'
+import { rulesAt } from '../../../src/chain/eth/forks/rules.js'
 import { parseGenesis } from '../../../src/chain/eth/genesis.js'
 import { hashHeader } from '../../../src/chain/eth/header.js'
 import { encodeReceipt, receiptsRoot } from '../../../src/chain/eth/receipt.js'

@@ -1,6 +1,6 @@
 import { bloomOf } from '../../../src/chain/eth/bloom.js'
-import type { Rules } from '../../../src/chain/eth/forks.js'
-import { rulesAt } from '../../../src/chain/eth/forks.js'
+import type { Rules } from '../../../src/chain/eth/forks/rules.js'
+import { rulesAt } from '../../../src/chain/eth/forks/rules.js'
 import type { Genesis } from '../../../src/chain/eth/genesis.js'
 import { receiptsRoot } from '../../../src/chain/eth/receipt.js'
 import type { Block } from '../../../src/chain/eth/types.js'

@@ -1,4 +1,4 @@
-import { FORKS, type Fork } from '../../../src/chain/eth/forks.js'
+import { FORKS, type Fork } from '../../../src/chain/eth/forks/rules.js'
 
 /** What geth calls the forks by block, in order. */
 const BLOCK_FORKS = new Map<Fork, readonly string[]>([

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { relative } from 'node:path'
 import { keccak256 } from '../../../src/chain/crypto.js'
-import type { Rules } from '../../../src/chain/eth/forks.js'
+import type { Rules } from '../../../src/chain/eth/forks/rules.js'
 import { DecodeError, encodeRlp } from '../../../src/chain/eth/rlp.js'
 import { decodeTransaction } from '../../../src/chain/eth/transaction.js'
 import type { Header, Log } from '../../../src/chain/eth/types.js'

@@ -4,7 +4,7 @@ import { transactionsRoot, unclesHash, withdrawalsRoot } from '../../../src/chai
 import { bloomOf } from '../../../src/chain/eth/bloom.js'
 import { nextDifficulty } from '../../../src/chain/eth/difficulty.js'
 import { nextBaseFee, nextExcessBlobGas } from '../../../src/chain/eth/fees.js'
-import { type ChainSpec, type Fork, type Rules, rulesAt } from '../../../src/chain/eth/forks.js'
+import { type ChainSpec, type Fork, type Rules, rulesAt } from '../../../src/chain/eth/forks/rules.js'
 import { hashHeader } from '../../../src/chain/eth/header.js'
 import { InvalidBlock } from '../../../src/chain/eth/invalidBlock.js'
 import { receiptsRoot } from '../../../src/chain/eth/receipt.js'

@@ -1,7 +1,7 @@
 import { Common, Hardfork, Mainnet } from '@ethereumjs/common'
 import { getActivePrecompiles, NobleBLS, NobleBN254, type PrecompileFunc } from '@ethereumjs/evm'
 import { sha256 } from 'ethereum-cryptography/sha256.js'
-import type { Rules } from '../../../chain/eth/forks.js'
+import type { Rules } from '../../../chain/eth/forks/rules.js'
 import { bytesToBigInt, concatBytes, equalBytes } from '../../../lib/bytes.js'
 import { G1_DISCOUNTS, G2_DISCOUNTS } from './blsDiscounts.js'
 import { BLS12_381, BN254, elementFailure, pointFailure, twistPointFailure } from './pointFailures.js'

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
 import { ripemd160 } from 'ethereum-cryptography/ripemd160.js'
 import { keccak256, recoverPublicKey } from '../../../chain/crypto.js'
-import type { Rules } from '../../../chain/eth/forks.js'
+import type { Rules } from '../../../chain/eth/forks/rules.js'
 import { createBlake2 } from './blake2.js'
 import { createModexp } from './modexp.js'
 import { fitted, type Precompile } from './precompile.js'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { ALL_FORKS } from '../../../../src/chain/eth/forks/all.js'
-import type { Rules } from '../../../../src/chain/eth/forks.js'
+import type { Rules } from '../../../../src/chain/eth/forks/rules.js'
 import { STEP_TABLE } from '../../../../src/evm/interpreter/opcodes/table.js'
 import { createPrecompileTable, NO_CURVES } from '../../../../src/evm/interpreter/precompiles/precompileTable.js'
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { keccak256 } from '../../../../src/chain/crypto.js'
-import { FORKS, type Fork } from '../../../../src/chain/eth/forks.js'
+import { FORKS, type Fork } from '../../../../src/chain/eth/forks/rules.js'
 import { createForkTables } from '../../../../src/evm/interpreter/allPrecompiles.js'
 import { createEnvironment } from '../../../../src/evm/interpreter/environment.js'
 import type { NewAccount } from '../../../../src/evm/interpreter/journal/journalAccount.js'

@@ -1,8 +1,8 @@
-export { FORKS, type Fork } from './forks/all.js'
-export type { BlobSchedule } from './forks/fork.js'
+export { FORKS, type Fork } from './all.js'
+export type { BlobSchedule } from './fork.js'
 
-import { combineForks, FORK_DEFINITIONS, FORKS, type Fork, type ForkRules } from './forks/all.js'
-import type { BlobSchedule } from './forks/fork.js'
+import { combineForks, FORK_DEFINITIONS, FORKS, type Fork, type ForkRules } from './all.js'
+import type { BlobSchedule } from './fork.js'
 
 /** Activation of a fork: at block `block`, or at time `timestamp` (Unix seconds). */
 export interface ForkActivation {
