@@ -9,11 +9,11 @@ import type { L2Verdict } from '../../chain/starknet/verify.js'
 import { CairnError } from '../../lib/errors.js'
 import { parseJsonExact } from '../../lib/json.js'
 import type { Database } from '../database.js'
-import { createMetaTable, META_L2_CHAIN_ID, META_L2_NETWORK } from '../meta.js'
+import { createMetaTable, META_L2_CHAIN_ID, META_L2_NETWORK, type MetaTable } from '../meta.js'
 import { createL2EventWriter } from './l2EventRows.js'
 import { createL2Finality, type L2Mismatch } from './l2Finality.js'
 import { encodePendingBody, type L2Header } from './l2Rows.js'
-import { createL2Statements, type L2Statements } from './l2Statements.js'
+import { L2Statements } from './l2Statements.js'
 
 /** Result of importing a block:
  *  - `stored`: now canonical
@@ -49,38 +49,6 @@ interface L2NewBlock {
   readonly raw?: Uint8Array
 }
 
-/** Writes layer-2 blocks. */
-export interface L2Writer {
-  /** The network of this database, if one was named. */
-  network(): L2NetworkName | undefined
-  /** Sets the network. @throws L2NetworkMismatch when the database belongs to another one. */
-  setNetwork(name: L2NetworkName): void
-  /** Stores a block, in its own transaction or as part of an open one. `raw` is the deflated recording.
-   *  @throws InvalidL2Block when the verdict is a mismatch or the block conflicts with stored blocks; nothing has
-   *  changed then. */
-  importBlock(block: L2Block, verdict: L2Verdict, raw?: Uint8Array): L2Outcome
-  /** The deflated recording of the canonical block with this hash; `raw` is undefined when none was stored. */
-  storedRecording(block: L2Block): { raw: Uint8Array | undefined } | undefined
-  /** Replaces the recording of a stored block, in its own transaction or as part of an open one. Returns `skipped` when
-   *  the stored one was verified and the new one is not. @throws InvalidL2Block as `importBlock`, and when an
-   *  unverified recording has different transactions. */
-  replaceBlock(block: L2Block, verdict: L2Verdict, raw: Uint8Array): L2Outcome
-  /** Replaces the canonical blocks above `ancestor` by `blocks`, which link to it in order, and drops the pending
-   *  block, in one transaction. Removed blocks are found by hash only, as REJECTED; one that comes back is canonical
-   *  again.
-   *  @throws L2ReorgBelowAccepted, InvalidL2Block; nothing has changed then */
-  replaceBranch(ancestor: number, blocks: readonly L2NewBlock[]): void
-  /** Records that layer 1 accepted this canonical block, according to the source of the blocks. @returns true if that
-   *  raised the head accepted on layer 1, which no claim of a file or an upstream lowers */
-  acceptOnL1(number: number): boolean
-  /** Number of the highest block accepted on layer 1. */
-  acceptedOnL1(): number | undefined
-  /** Deletes the pending block. */
-  dropPending(): void
-  /** Runs `work` in one transaction. */
-  transaction<T>(work: () => T): T
-}
-
 /** Source of the blocks, and the callback for a block that layer 1 accepted with another hash (`L2Finality`). */
 interface L2WriterOptions {
   /** Default: `file`. */
@@ -88,122 +56,182 @@ interface L2WriterOptions {
   readonly onMismatch?: (mismatch: L2Mismatch) => void
 }
 
-/** Creates a writer over a database opened for writing. */
-export function createL2Writer(db: Database, { source = 'file', onMismatch }: L2WriterOptions = {}): L2Writer {
-  const meta = createMetaTable(db)
-  const rows = createL2Statements(db)
-  const events = createL2EventWriter(db)
-  const finality = createL2Finality(db, { onMismatch })
-  const network = () => meta.get<L2NetworkName>(META_L2_NETWORK)
+/** Writes layer-2 blocks. */
+export class L2Writer {
+  readonly #db: Database
+  readonly #source: 'file' | 'upstream'
+  readonly #meta: MetaTable
+  readonly #rows: L2Statements
+  readonly #events: ReturnType<typeof createL2EventWriter>
+  readonly #finality: ReturnType<typeof createL2Finality>
+  readonly #store: (block: L2Block, verdict: L2Verdict, raw: Uint8Array | undefined) => L2Outcome
 
-  const setChainId = (chainId: string) => {
-    if (meta.get<string>(META_L2_CHAIN_ID) !== chainId) meta.set(META_L2_CHAIN_ID, chainId)
+  constructor(db: Database, { source = 'file', onMismatch }: L2WriterOptions = {}) {
+    this.#db = db
+    this.#source = source
+    this.#meta = createMetaTable(db)
+    this.#rows = new L2Statements(db)
+    this.#events = createL2EventWriter(db)
+    this.#finality = createL2Finality(db, { onMismatch })
+    this.#store = db.transaction((block, verdict, raw) => {
+      if (isPendingStatus(block.status)) return this.#storePending(block, raw)
+      if (isRejectedStatus(block.status)) return this.#storeRejected(block, verdict, raw)
+      return this.#storeCanonical(block, verdict, raw)
+    })
+  }
+
+  /** The network of this database, if one was named. */
+  network(): L2NetworkName | undefined {
+    return this.#meta.get(META_L2_NETWORK)
+  }
+
+  /** Sets the network. @throws L2NetworkMismatch when the database belongs to another one. */
+  setNetwork(name: L2NetworkName): void {
+    const stored = this.network()
+    const { chainId } = getL2Network(name)
+    const storedChainId = this.#chainId()
+    if (stored !== undefined && stored !== name) throw new L2NetworkMismatch(stored, name)
+    if (storedChainId !== undefined && storedChainId !== chainId) throw new L2NetworkMismatch(storedChainId, name)
+    if (stored === undefined) this.#meta.set(META_L2_NETWORK, name)
+    this.#setChainId(chainId)
+  }
+
+  /** Stores a block, in its own transaction or as part of an open one. `raw` is the deflated recording.
+   *  @throws InvalidL2Block when the verdict is a mismatch or the block conflicts with stored blocks; nothing has
+   *  changed then. */
+  importBlock(block: L2Block, verdict: L2Verdict, raw?: Uint8Array): L2Outcome {
+    return this.#store(block, verdict, raw)
+  }
+
+  /** The deflated recording of the canonical block with this hash; `raw` is undefined when none was stored. */
+  storedRecording({ hash, status }: L2Block): { raw: Uint8Array | undefined } | undefined {
+    return hash === undefined || isRejectedStatus(status) ? undefined : this.#rows.recordingOf(hash)
+  }
+
+  /** Replaces the recording of a stored block, in its own transaction or as part of an open one. Returns `skipped` when
+   *  the stored one was verified and the new one is not. @throws InvalidL2Block as `importBlock`, and when an
+   *  unverified recording has different transactions. */
+  replaceBlock(block: L2Block, verdict: L2Verdict, raw: Uint8Array): L2Outcome {
+    return this.#db.transaction(() => {
+      const { hash } = block as L2Block & L2Header
+      const isVerified = verdict.kind === 'match'
+      if (this.#rows.recordingOf(hash)?.isVerified && !isVerified) return this.importBlock(block, verdict, raw)
+      checkVerdict(block, verdict, this.#chainId())
+      checkParentLinks(block, this.#rows)
+      if (!isVerified) requireSameTransactions(block, this.#rows.transactionHashes(hash))
+      this.#rows.replace(toStoredHeader(block, verdict), block, { verified: verifiedColumn(verdict), raw })
+      this.#events.put(block)
+      this.#acceptIfAnnounced(block)
+      this.#learnChainId(verdict)
+      return 'replaced'
+    })()
+  }
+
+  /** Replaces the canonical blocks above `ancestor` by `blocks`, which link to it in order, and drops the pending
+   *  block, in one transaction. Removed blocks are found by hash only, as REJECTED; one that comes back is canonical
+   *  again.
+   *  @throws L2ReorgBelowAccepted, InvalidL2Block; nothing has changed then */
+  replaceBranch(ancestor: number, blocks: readonly L2NewBlock[]): void {
+    this.transaction(() => {
+      const acceptedOnL1 = this.#rows.l1Head() ?? -1
+      if (ancestor < acceptedOnL1) throw new L2ReorgBelowAccepted(ancestor, acceptedOnL1)
+      const newest = this.#rows.head()?.number ?? ancestor
+      this.#rows.orphanAbove(ancestor)
+      this.#events.removeAbove(ancestor)
+      this.#finality.blocksChanged(ancestor + 1, newest)
+      this.#rows.deletePending()
+      for (const { block, verdict, raw } of blocks) this.importBlock(block, verdict, raw)
+    })
+  }
+
+  /** Records that layer 1 accepted this canonical block, according to the source of the blocks. @returns true if that
+   *  raised the head accepted on layer 1, which no claim of a file or an upstream lowers */
+  acceptOnL1(number: number): boolean {
+    return this.#finality.claim(number, this.#source)
+  }
+
+  /** Number of the highest block accepted on layer 1. */
+  acceptedOnL1(): number | undefined {
+    return this.#rows.l1Head()
+  }
+
+  /** Deletes the pending block. */
+  dropPending(): void {
+    this.#db.transaction(() => this.#rows.deletePending())()
+  }
+
+  /** Runs `work` in one transaction. */
+  transaction<T>(work: () => T): T {
+    return this.#db.transaction(work).immediate()
+  }
+
+  #chainId(): string | undefined {
+    return this.#meta.get(META_L2_CHAIN_ID)
+  }
+
+  #setChainId(chainId: string): void {
+    if (this.#chainId() !== chainId) this.#meta.set(META_L2_CHAIN_ID, chainId)
   }
 
   /** Only a verified hash proves the chain id. */
-  const learnChainId = (verdict: L2Verdict) => {
-    if (verdict.kind === 'match' && verdict.chainId !== undefined) setChainId(verdict.chainId)
+  #learnChainId(verdict: L2Verdict): void {
+    if (verdict.kind === 'match' && verdict.chainId !== undefined) this.#setChainId(verdict.chainId)
   }
 
   /** Reads a stored block from its recording, which stays when the block comes back; returns `block` if no recording
    *  is stored. */
-  const recordedBlock = (block: L2Block): L2Block => {
-    const raw = rows.recordingOf(block.hash!)?.raw
+  #recordedBlock(block: L2Block): L2Block {
+    const raw = this.#rows.recordingOf(block.hash!)?.raw
     return raw === undefined ? block : readL2Recording(parseJsonExact(inflateSync(raw).toString()))
   }
 
-  const storeCanonical = (block: L2Block, verdict: L2Verdict, raw: Uint8Array | undefined): L2Outcome => {
+  #storeCanonical(block: L2Block, verdict: L2Verdict, raw: Uint8Array | undefined): L2Outcome {
     const { number, hash, status } = block as L2Block & L2Header
+    const rows = this.#rows
     const storedHash = rows.hashAt(number)
     if (storedHash !== undefined && storedHash !== hash)
       throw refuse(block, 'canonical block', formatFelt(storedHash), formatFelt(hash))
-    if (storedHash === hash) return acceptIfAnnounced(block) ? 'promoted' : 'skipped'
+    if (storedHash === hash) return this.#acceptIfAnnounced(block) ? 'promoted' : 'skipped'
     const isOrphaned = rows.isOrphaned(hash)
     if (rows.isRejected(hash) && !isOrphaned) throw refuse(block, 'status', 'REJECTED, as stored', status)
-    checkVerdict(block, verdict, meta.get<string>(META_L2_CHAIN_ID))
+    checkVerdict(block, verdict, this.#chainId())
     checkParentLinks(block, rows)
     if (isOrphaned) rows.restore(hash)
     else rows.insert(toStoredHeader(block, verdict), block, { canonical: 1, verified: verifiedColumn(verdict), raw })
-    events.put(isOrphaned ? recordedBlock(block) : block)
-    finality.blocksChanged(number, number)
-    acceptIfAnnounced(block)
-    learnChainId(verdict)
+    this.#events.put(isOrphaned ? this.#recordedBlock(block) : block)
+    this.#finality.blocksChanged(number, number)
+    this.#acceptIfAnnounced(block)
+    this.#learnChainId(verdict)
     rows.settlePending({ number, hash, parentHash: block.parentHash! })
     return 'stored'
   }
 
-  const acceptIfAnnounced = ({ number, status }: L2Block): boolean =>
-    status === 'ACCEPTED_ON_L1' && finality.claim(number!, source)
+  #acceptIfAnnounced({ number, status }: L2Block): boolean {
+    return status === 'ACCEPTED_ON_L1' && this.#finality.claim(number!, this.#source)
+  }
 
-  const storeRejected = (block: L2Block, verdict: L2Verdict, raw: Uint8Array | undefined): L2Outcome => {
+  #storeRejected(block: L2Block, verdict: L2Verdict, raw: Uint8Array | undefined): L2Outcome {
     const hash = block.hash!
-    if (rows.hashAt(block.number!) === hash) {
+    if (this.#rows.hashAt(block.number!) === hash) {
       throw refuse(block, 'status', 'ACCEPTED_ON_L2 or ACCEPTED_ON_L1, since it is stored as canonical', block.status)
     }
-    if (rows.isRejected(hash)) return 'skipped'
-    checkVerdict(block, verdict, meta.get<string>(META_L2_CHAIN_ID))
-    rows.insert(toStoredHeader(block, verdict), block, { canonical: 0, verified: verifiedColumn(verdict), raw })
+    if (this.#rows.isRejected(hash)) return 'skipped'
+    checkVerdict(block, verdict, this.#chainId())
+    this.#rows.insert(toStoredHeader(block, verdict), block, { canonical: 0, verified: verifiedColumn(verdict), raw })
     return 'rejected-upstream'
   }
 
-  const storePending = (block: L2Block, raw: Uint8Array | undefined): L2Outcome => {
-    const position = pendingPosition(block, rows)
-    if (position.number !== undefined && position.number <= (rows.head()?.number ?? -1)) return 'skipped'
-    rows.putPending(position, encodePendingBody(block), raw)
+  #storePending(block: L2Block, raw: Uint8Array | undefined): L2Outcome {
+    const position = pendingPosition(block, this.#rows)
+    if (position.number !== undefined && position.number <= (this.#rows.head()?.number ?? -1)) return 'skipped'
+    this.#rows.putPending(position, encodePendingBody(block), raw)
     return 'pending'
   }
+}
 
-  const importBlock = db.transaction((block: L2Block, verdict: L2Verdict, raw: Uint8Array | undefined): L2Outcome => {
-    if (isPendingStatus(block.status)) return storePending(block, raw)
-    return isRejectedStatus(block.status) ? storeRejected(block, verdict, raw) : storeCanonical(block, verdict, raw)
-  })
-
-  const replaceBlock = db.transaction((block: L2Block, verdict: L2Verdict, raw: Uint8Array): L2Outcome => {
-    const { hash } = block as L2Block & L2Header
-    const isVerified = verdict.kind === 'match'
-    if (rows.recordingOf(hash)?.isVerified && !isVerified) return importBlock(block, verdict, raw)
-    checkVerdict(block, verdict, meta.get<string>(META_L2_CHAIN_ID))
-    checkParentLinks(block, rows)
-    if (!isVerified) requireSameTransactions(block, rows.transactionHashes(hash))
-    rows.replace(toStoredHeader(block, verdict), block, { verified: verifiedColumn(verdict), raw })
-    events.put(block)
-    acceptIfAnnounced(block)
-    learnChainId(verdict)
-    return 'replaced'
-  })
-
-  const replaceBranch = db.transaction((ancestor: number, blocks: readonly L2NewBlock[]) => {
-    const acceptedOnL1 = rows.l1Head() ?? -1
-    if (ancestor < acceptedOnL1) throw new L2ReorgBelowAccepted(ancestor, acceptedOnL1)
-    const newest = rows.head()?.number ?? ancestor
-    rows.orphanAbove(ancestor)
-    events.removeAbove(ancestor)
-    finality.blocksChanged(ancestor + 1, newest)
-    rows.deletePending()
-    for (const { block, verdict, raw } of blocks) importBlock(block, verdict, raw)
-  })
-
-  return {
-    network,
-    setNetwork: (name) => {
-      const stored = network()
-      const { chainId } = getL2Network(name)
-      const storedChainId = meta.get<string>(META_L2_CHAIN_ID)
-      if (stored !== undefined && stored !== name) throw new L2NetworkMismatch(stored, name)
-      if (storedChainId !== undefined && storedChainId !== chainId) throw new L2NetworkMismatch(storedChainId, name)
-      if (stored === undefined) meta.set(META_L2_NETWORK, name)
-      setChainId(chainId)
-    },
-    storedRecording: ({ hash, status }) =>
-      hash === undefined || isRejectedStatus(status) ? undefined : rows.recordingOf(hash),
-    importBlock: (block, verdict, raw) => importBlock(block, verdict, raw),
-    replaceBlock: (block, verdict, raw) => replaceBlock(block, verdict, raw),
-    replaceBranch: (ancestor, blocks) => replaceBranch.immediate(ancestor, blocks),
-    acceptOnL1: (number) => finality.claim(number, source),
-    acceptedOnL1: rows.l1Head,
-    dropPending: () => db.transaction(rows.deletePending)(),
-    transaction: (work) => db.transaction(work).immediate(),
-  }
+/** Creates a writer over a database opened for writing. */
+export function createL2Writer(db: Database, options?: L2WriterOptions): L2Writer {
+  return new L2Writer(db, options)
 }
 
 function refuse({ number, hash }: L2Block, check: string, expected: string, actual: string): InvalidL2Block {

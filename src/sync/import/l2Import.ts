@@ -106,8 +106,10 @@ function createBatch(writer: L2Writer, { log, progress }: L2ImportOptions) {
   const takeAll = (): InvalidL2Block | undefined => {
     for (const [recording, verdict] of waiting) {
       try {
-        const take = takesPlace(recording, writer) ? writer.replaceBlock : writer.importBlock
-        const outcome = take(recording.block, verdict, recording.raw)
+        const { block, raw } = recording
+        const outcome = takesPlace(recording, writer)
+          ? writer.replaceBlock(block, verdict, raw)
+          : writer.importBlock(block, verdict, raw)
         outcomes[outcome]++
         if (outcome === 'stored' || outcome === 'replaced') reportVerdict(recording, verdict)
       } catch (error) {
