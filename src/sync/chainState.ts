@@ -29,7 +29,7 @@ import type { ChainReader } from '../store/rows/types.js'
 import { createStateReader } from '../store/state/stateReader.js'
 import { createStateTrieTable } from '../store/state/stateTrieTable.js'
 import { createTouchedAbove } from '../store/state/touchedAbove.js'
-import { createRecordedTrieTable } from '../store/state/trieHistory.js'
+import { RecordedTrieTable } from '../store/state/trieHistory.js'
 import { beginWriting, commitWriting, rollbackWriting } from '../store/writeTransaction.js'
 import { rebuildStateTrie } from '../trie/rebuild.js'
 import { createStateRoot } from '../trie/stateRoot.js'
@@ -145,7 +145,7 @@ export async function openWritableChain(
   if (stateMode === 'execute') await catchUpStateTrie(db, { chain: reader, wrongRoots }, options)
   const keepsAppearances = decideAppearances(db, stateMode, options, log)
   const openExecutor = async () => {
-    const table = createRecordedTrieTable(db)
+    const table = new RecordedTrieTable(db)
     const root = createStateRoot(table, stateCacheBytes / 2)
     const blockHashes = (number: number) => reader.blockHash(number)
     const cacheBytes = stateCacheBytes / 2

@@ -109,66 +109,114 @@ export function createTrieHistory(db: Database): TrieHistory {
 }
 
 /** The stored trie of the newest block; keeps the pages that a new block replaces. */
-export interface RecordedTrieTable extends StateTrieTable {
+export class RecordedTrieTable implements StateTrieTable {
+  readonly read: StateTrieTable['read']
+  readonly removeFrom: StateTrieTable['removeFrom']
+  readonly head: StateTrieTable['head']
+  readonly setHead: StateTrieTable['setHead']
+  readonly extent: StateTrieTable['extent']
+  readonly #db: Database
+  readonly #table: StateTrieTable
+  readonly #versions: ReturnType<typeof prepareVersions>
+  /** The block whose replaced pages are kept. */
+  #recording: number | undefined
+  /** True when pages were replaced without keeping their contents. */
+  #lost = false
+
+  /** Creates the recorded table over a writing connection. */
+  constructor(db: Database) {
+    this.#db = db
+    this.#versions = prepareVersions(db)
+    this.#table = createStateTrieTable(db)
+    const { read, removeFrom, head, setHead, extent } = this.#table
+    this.read = read
+    this.removeFrom = removeFrom
+    this.head = head
+    this.setHead = setHead
+    this.extent = extent
+  }
+
+  get inTransaction(): boolean {
+    return this.#table.inTransaction
+  }
+
+  write(page: number, bytes: Uint8Array): void {
+    this.#replace(page)
+    this.#table.write(page, bytes)
+  }
+
+  remove(page: number): void {
+    this.#replace(page)
+    this.#table.remove(page)
+  }
+
   /** Writes the trie as that of `block`. When `isNext`, it is the only block since the last time: the pages that it
    *  replaces are kept, and versions are removed that only tries more than 128 blocks back need. Otherwise the history
    *  ends. */
-  recorded(block: TrieBlock, isNext: boolean, save: () => void): void
+  recorded(block: TrieBlock, isNext: boolean, save: () => void): void {
+    const stored = this.head()
+    try {
+      if (isNext && !this.#lost && stored !== undefined && !stored.building) this.#record(block, stored, save)
+      else {
+        save()
+        this.#assignTo(block)
+      }
+    } finally {
+      this.#recording = undefined
+      this.#lost = false
+    }
+  }
+
   /** The earliest block to which `unwind` can go; undefined where nothing was recorded up to the stored trie. */
-  recordedFrom(): number | undefined
+  recordedFrom(): number | undefined {
+    const stored = this.head()
+    const history = stored?.history
+    return history !== undefined && history.head === stored?.block?.number ? history.recorded : undefined
+  }
+
   /** Unwinds the stored trie to `block`, at least block `recordedFrom`. Save the trie's changes in memory before, and
    *  drop them after. The stored `root` is left for the caller to compute.
    *  @throws Error when the block is earlier */
-  unwind(block: TrieBlock): void
-  /** Call it after a rollback. */
-  forget(): void
-}
+  unwind(block: TrieBlock): void {
+    const stored = this.head()
+    const first = this.recordedFrom()
+    if (stored === undefined || first === undefined || block.number < first) {
+      throw new Error(`the state trie cannot be set back to block ${block.number}`)
+    }
+    const { number } = block
+    if (number >= stored.history!.head) return
+    const { selectOldest, restorePages, removePages, pruneAbove } = this.#versions
+    const top = formatData(selectOldest.get(TOP, number)!)
+    const accounts = Number(bytesToBigInt(selectOldest.get(ACCOUNTS, number)!))
+    restorePages.run(number)
+    removePages.run(number) // some of them were changed by later blocks
+    pruneAbove.run(number)
+    this.setHead({ ...stored, top, accounts, block, history: { ...stored.history!, head: number } })
+  }
 
-/** Creates the recorded table over a writing connection. */
-export function createRecordedTrieTable(db: Database): RecordedTrieTable {
-  const table = createStateTrieTable(db)
-  const keep = db.prepare<[block: number, page: number]>(
-    `INSERT INTO trie_page_versions (page_id, block_number, data)
-     SELECT id, ?, data FROM state_trie_pages WHERE id = ?`,
-  )
-  const keepOther = db.prepare('INSERT INTO trie_page_versions (page_id, block_number, data) VALUES (?, ?, ?)')
-  const prune = db.prepare('DELETE FROM trie_page_versions WHERE block_number <= ?')
-  const pruneAbove = db.prepare('DELETE FROM trie_page_versions WHERE block_number > ?')
-  // The inner query is answered by the index alone.
-  const restorePages = db.prepare<[number]>(
-    `INSERT OR REPLACE INTO state_trie_pages (id, data)
-     SELECT v.page_id, v.data
-     FROM (SELECT page_id, min(block_number) AS block_number FROM trie_page_versions INDEXED BY trie_page_versions_by_page
-           WHERE page_id > ${TOP} AND block_number > ? GROUP BY page_id) oldest
-     CROSS JOIN trie_page_versions v ON v.page_id = oldest.page_id AND v.block_number = oldest.block_number`,
-  )
-  const removePages = db.prepare<[number]>(
-    `DELETE FROM state_trie_pages WHERE id IN (
-       SELECT -1 - page_id FROM trie_page_versions INDEXED BY trie_page_versions_by_page
-       WHERE page_id < ${ACCOUNTS} AND block_number > ?)`,
-  )
-  const selectOldest = db
-    .prepare<[number, number], Uint8Array>(
-      'SELECT data FROM trie_page_versions WHERE page_id = ? AND block_number > ? ORDER BY block_number LIMIT 1',
-    )
-    .pluck()
-  let recording: number | undefined
-  /** True when pages were replaced without keeping their contents. */
-  let lost = false
-  const replace = (page: number) => {
-    if (recording === undefined) lost = true
+  /** Call it after a rollback. */
+  forget(): void {
+    this.#lost = false
+  }
+
+  #replace(page: number): void {
+    const { keep, keepOther } = this.#versions
+    const recording = this.#recording
+    if (recording === undefined) this.#lost = true
     else if (keep.run(recording, page).changes === 0) keepOther.run(absent(page), recording, EMPTY_BYTES)
   }
-  const record = (block: TrieBlock, held: StateTrieHead, save: () => void) => {
+
+  #record(block: TrieBlock, stored: StateTrieHead, save: () => void): void {
     const { number } = block
-    const goesOn = held.history?.head === number - 1
-    if (!goesOn) clearVersions(db)
-    keepOther.run(TOP, number, parseHex(held.top))
-    keepOther.run(ACCOUNTS, number, bigIntToFixedBytes(BigInt(held.accounts), 8))
-    recording = number
+    const { keepOther, prune } = this.#versions
+    const continues = stored.history?.head === number - 1
+    if (!continues) clearVersions(this.#db)
+    keepOther.run(TOP, number, parseHex(stored.top))
+    keepOther.run(ACCOUNTS, number, bigIntToFixedBytes(BigInt(stored.accounts), 8))
+    this.#recording = number
     save()
     const parent = number - 1
-    const before = goesOn ? held.history! : { from: parent, nextPage: EARLIER_PAGES }
+    const before = continues ? stored.history! : { from: parent, nextPage: EARLIER_PAGES }
     const { from, nextPage, recorded = parent } = before as NonNullable<StateTrieHead['history']>
     const earliest = number - TRIE_HISTORY_BLOCKS
     prune.run(earliest)
@@ -176,64 +224,44 @@ export function createRecordedTrieTable(db: Database): RecordedTrieTable {
       ...{ head: number, from: Math.max(from, earliest), nextPage },
       recorded: Math.max(recorded, earliest),
     }
-    table.setHead({ ...table.head()!, block, history })
+    this.setHead({ ...this.head()!, block, history })
   }
-  const recordedFrom = () => {
-    const held = table.head()
-    const history = held?.history
-    return history !== undefined && history.head === held?.block?.number ? history.recorded : undefined
-  }
-  const unwind = (block: TrieBlock) => {
-    const held = table.head()
-    const first = recordedFrom()
-    if (held === undefined || first === undefined || block.number < first) {
-      throw new Error(`the state trie cannot be set back to block ${block.number}`)
-    }
-    const { number } = block
-    if (number >= held.history!.head) return
-    const top = formatData(selectOldest.get(TOP, number)!)
-    const accounts = Number(bytesToBigInt(selectOldest.get(ACCOUNTS, number)!))
-    restorePages.run(number)
-    removePages.run(number) // some of them were changed by later blocks
-    pruneAbove.run(number)
-    table.setHead({ ...held, top, accounts, block, history: { ...held.history!, head: number } })
-  }
+
   /** Assigns the stored trie to a later block with the same state. */
-  const name = (block: TrieBlock) => {
-    const held = table.head()
-    if (held && !held.building && held.block?.hash !== block.hash) table.setHead({ ...held, block })
+  #assignTo(block: TrieBlock): void {
+    const stored = this.head()
+    if (stored && !stored.building && stored.block?.hash !== block.hash) this.setHead({ ...stored, block })
   }
+}
+
+/** Prepares the statements that keep, restore and remove versions of pages. */
+function prepareVersions(db: Database) {
   return {
-    ...table,
-    get inTransaction() {
-      return table.inTransaction
-    },
-    write: (page, bytes) => {
-      replace(page)
-      table.write(page, bytes)
-    },
-    remove: (page) => {
-      replace(page)
-      table.remove(page)
-    },
-    recorded: (block, isNext, save) => {
-      const held = table.head()
-      try {
-        if (isNext && !lost && held !== undefined && !held.building) record(block, held, save)
-        else {
-          save()
-          name(block)
-        }
-      } finally {
-        recording = undefined
-        lost = false
-      }
-    },
-    recordedFrom,
-    unwind,
-    forget: () => {
-      lost = false
-    },
+    keep: db.prepare<[block: number, page: number]>(
+      `INSERT INTO trie_page_versions (page_id, block_number, data)
+       SELECT id, ?, data FROM state_trie_pages WHERE id = ?`,
+    ),
+    keepOther: db.prepare('INSERT INTO trie_page_versions (page_id, block_number, data) VALUES (?, ?, ?)'),
+    prune: db.prepare('DELETE FROM trie_page_versions WHERE block_number <= ?'),
+    pruneAbove: db.prepare('DELETE FROM trie_page_versions WHERE block_number > ?'),
+    // The inner query is answered by the index alone.
+    restorePages: db.prepare<[number]>(
+      `INSERT OR REPLACE INTO state_trie_pages (id, data)
+       SELECT v.page_id, v.data
+       FROM (SELECT page_id, min(block_number) AS block_number FROM trie_page_versions INDEXED BY trie_page_versions_by_page
+             WHERE page_id > ${TOP} AND block_number > ? GROUP BY page_id) oldest
+       CROSS JOIN trie_page_versions v ON v.page_id = oldest.page_id AND v.block_number = oldest.block_number`,
+    ),
+    removePages: db.prepare<[number]>(
+      `DELETE FROM state_trie_pages WHERE id IN (
+         SELECT -1 - page_id FROM trie_page_versions INDEXED BY trie_page_versions_by_page
+         WHERE page_id < ${ACCOUNTS} AND block_number > ?)`,
+    ),
+    selectOldest: db
+      .prepare<[number, number], Uint8Array>(
+        'SELECT data FROM trie_page_versions WHERE page_id = ? AND block_number > ? ORDER BY block_number LIMIT 1',
+      )
+      .pluck(),
   }
 }
 

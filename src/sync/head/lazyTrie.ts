@@ -6,7 +6,7 @@ import type { ChainReader } from '../../store/rows/types.js'
 import { createStateReader } from '../../store/state/stateReader.js'
 import type { TrieBlock } from '../../store/state/stateTrieTable.js'
 import { createTouchedAbove } from '../../store/state/touchedAbove.js'
-import { createRecordedTrieTable } from '../../store/state/trieHistory.js'
+import { RecordedTrieTable } from '../../store/state/trieHistory.js'
 import { createBlockChanges } from '../../trie/blockChanges.js'
 import { createStateRoot } from '../../trie/stateRoot.js'
 import { findTrieBlock } from '../../trie/trieBlock.js'
@@ -36,7 +36,7 @@ export function createLazyTrie(
   db: Database,
   { chain, cacheBytes, wrongRoots }: { chain: ChainReader; cacheBytes: number; wrongRoots?: WrongRoots },
 ): LazyTrie {
-  const table = createRecordedTrieTable(db)
+  const table = new RecordedTrieTable(db)
   const root = createStateRoot(table, cacheBytes)
   const reader = createStateReader(db)
   const touchedAbove = createTouchedAbove(db, reader)
