@@ -21,7 +21,7 @@ import { type ClauseEntries, findEntries, readEntries, readingMicroseconds } fro
 import { type ClauseReader, createClauseReader } from './clausePostings.js'
 import { PRESENCE_POSITION } from './logKeys.js'
 import { LOG_SEARCH_INDEX } from './logSearchIndex.js'
-import { createLogTail } from './tail.js'
+import { LogTail } from './tail.js'
 import type { ClauseName, LogTrace } from './trace.js'
 
 const POSITIONS = { address_id: 0, topic0_id: 1, topic1: 2, topic2: 3, topic3: 4 } as const
@@ -50,7 +50,7 @@ const PAIR_KEYS = 8
 export function createSegmentIndex(db: Database, watch: CommitWatch): LogIndex {
   const store = keepBigPostings(createSegmentStore(db, LOG_SEARCH_INDEX.tables))
   const liveSegments = untilCommit(watch, () => store.segments('live'))
-  const tail = createLogTail(db, watch)
+  const tail = new LogTail(db, watch)
   let reader: ClauseReader | undefined
   let settings: IndexSettings | undefined
   let hasher: KeyHasher | undefined

@@ -7,21 +7,6 @@ import type { Clause, IdRange } from '../../store/rows/rowFilter.js'
 import type { SearchOptions } from './candidateIndex.js'
 import type { TailFacts } from './trace.js'
 
-/** The logs behind the last sealed segment, in memory as columns. A topic is stored as a 32-bit hash, so a match is
- *  only a candidate. 21 bytes per log, with room for up to twice as many. While the index keeps up there are fewer than
- *  131,072: a filling chunk and one being sealed. */
-interface LogTail {
-  /** Moves the start of the tail to `start`, the end of the last segment, and reads rows up to `end`. `facts` counts
-   *  the rows read. After a reorg the rows of the new branch are read. Must run inside the query's snapshot.
-   *  @throws DeadlineExceeded; rows read until then are kept */
-  refresh(start: number, end: number, options: Pick<SearchOptions, 'deadline'> & { facts?: TailFacts }): void
-  /** Ids in the range, ascending, of rows that may match all clauses and have at least `minTopics` topics. The range
-   *  must be loaded. */
-  scan(clauses: readonly Clause[], minTopics: number, range: IdRange): number[]
-  /** Reads one slice of about 10 ms as `refresh` does. True if rows are left. */
-  warm(start: number, end: number): boolean
-}
-
 // Rows read between two deadline checks: about 10 ms.
 const SLICE = 4_096
 
@@ -32,104 +17,144 @@ const LOW_MASK = 0xffff
 
 const COLUMN_OF = { address_id: 0, topic0_id: 1, topic1: 2, topic2: 3, topic3: 4 } as const
 
-/** Creates an empty tail with statements prepared once per connection. */
-export function createLogTail(db: Database, watch: CommitWatch = createCommitWatch(db)): LogTail {
-  const readRows = createLogTailRows(db)
-  const { hashOf: blockHashOf } = createBlockOfLog(db)
-  let columns = allocate(4096)
-  let start = 0
-  let end = 0
-  /** Ends of what was read, ascending, each with the hash of the last row's block: after a reorg its id belongs to
-   *  another log. */
-  let marks: { end: number; hash: Buffer }[] = []
+/** The logs behind the last sealed segment, in memory as columns. A topic is stored as a 32-bit hash, so a match is
+ *  only a candidate. 21 bytes per log, with room for up to twice as many. While the index keeps up there are fewer than
+ *  131,072: a filling chunk and one being sealed. */
+export class LogTail {
+  readonly #watch: CommitWatch
+  readonly #readRows: ReturnType<typeof createLogTailRows>
+  readonly #blockHashOf: ReturnType<typeof createBlockOfLog>['hashOf']
+  #columns = allocate(4096)
+  #start = 0
+  #end = 0
+  #marks: Mark[] = []
   /** Version of the database whose blocks the marks are of. */
-  let seen: number | undefined
+  #seen: number | undefined
 
-  const reset = (from: number) => {
-    start = from
-    end = from
-    marks = []
+  /** Creates an empty tail with statements prepared once per connection. */
+  constructor(db: Database, watch: CommitWatch = createCommitWatch(db)) {
+    this.#watch = watch
+    this.#readRows = createLogTailRows(db)
+    this.#blockHashOf = createBlockOfLog(db).hashOf
   }
-  const mark = (hash: Buffer | undefined) => {
-    if (!hash) return
-    marks.push({ end, hash })
-    if (marks.length > MAX_MARKS) marks = marks.filter((_, i) => i % 2 === 1 || i >= MAX_MARKS / 2)
-  }
-  /** Drops rows of blocks that are no longer on the chain, and a few more. */
-  const dropRemoved = () => {
-    const isStored = ({ end: to, hash }: (typeof marks)[number]) => blockHashOf(to - 1)?.equals(hash)
-    if (marks.length === 0 || isStored(marks[marks.length - 1])) return
-    while (marks.length > 0 && !isStored(marks[marks.length - 1])) marks.pop()
-    end = marks.at(-1)?.end ?? start
-  }
-  /** Drops rows that have been sealed. */
-  const dropBefore = (from: number) => {
-    for (const column of [...columns.cells, columns.topicCount]) column.copyWithin(0, from - start, end - start)
-    start = from
-  }
-  const append = (row: LogTailRow) => {
-    const at = end - start
-    if (at === columns.topicCount.length) columns = grow(columns)
-    const [, addressId, topic0Id, topic1, topic2, topic3] = row
-    columns.cells[0][at] = addressId
-    columns.cells[1][at] = topic0Id ?? 0xffffffff
-    columns.cells[2][at] = topic1 === null ? 0 : hashOf(topic1)
-    columns.cells[3][at] = topic2 === null ? 0 : hashOf(topic2)
-    columns.cells[4][at] = topic3 === null ? 0 : hashOf(topic3)
-    columns.topicCount[at] = topic3 !== null ? 4 : topic2 !== null ? 3 : topic1 !== null ? 2 : topic0Id !== null ? 1 : 0
-    end++
-  }
-  const refresh: LogTail['refresh'] = (from, to, { deadline, facts }) => {
-    const version = watch.version()
-    if (version === undefined || version !== seen) dropRemoved()
-    seen = version
-    if (from < start || from > end) reset(from)
-    else if (from > start) dropBefore(from)
-    while (end < to) {
+
+  /** Moves the start of the tail to `from`, the end of the last segment, and reads rows up to `to`. `facts` counts the
+   *  rows read. After a reorg the rows of the new branch are read. Must run inside the query's snapshot.
+   *  @throws DeadlineExceeded; rows read until then are kept */
+  refresh(
+    from: number,
+    to: number,
+    { deadline, facts }: Pick<SearchOptions, 'deadline'> & { facts?: TailFacts },
+  ): void {
+    const version = this.#watch.version()
+    if (version === undefined || version !== this.#seen) this.#dropRemoved()
+    this.#seen = version
+    if (from < this.#start || from > this.#end) this.#reset(from)
+    else if (from > this.#start) this.#dropBefore(from)
+    while (this.#end < to) {
       deadline.check()
-      const rows = readRows(end, Math.min(end + SLICE, to))
-      for (const row of rows) append(row)
+      const rows = this.#readRows(this.#end, Math.min(this.#end + SLICE, to))
+      for (const row of rows) this.#append(row)
       if (facts) facts.loaded += rows.length
-      mark(blockHashOf(end - 1))
+      this.#mark(this.#blockHashOf(this.#end - 1))
     }
   }
-  return {
-    refresh,
-    warm: (from, to) => {
-      const slice = Math.min(to, Math.max(from, end) + SLICE)
-      refresh(from, slice, { deadline: noDeadline })
-      return slice < to
-    },
-    scan: (clauses, minTopics, { from, to }) => {
-      const tests = clauses.map(({ column, keys }) => ({
-        cells: columns.cells[COLUMN_OF[column]].subarray(from - start, to - start),
-        wanted: keys.map((key) => (typeof key === 'number' ? key : hashOf(key))),
-        common: column === 'topic0_id',
-      }))
-      // Few values before many; topic 0 last, because most other values have fewer logs.
-      tests.sort((a, b) => a.wanted.length - b.wanted.length || Number(a.common) - Number(b.common))
-      const topicCount = columns.topicCount.subarray(from - start, to - start)
-      const [first, second, ...others] = tests
-      let found: number[]
-      if (!first) found = findAll(topicCount.length)
-      else if (second?.wanted.length === 1) found = findPairs(first, second)
-      else {
-        found = findCells(first)
-        if (second) others.push(second)
-      }
-      for (const { cells, wanted } of others) {
-        const values = new Set(wanted)
-        found = found.filter((at) => values.has(cells[at]))
-      }
-      return found.filter((at) => topicCount[at] >= minTopics).map((at) => from + at)
-    },
+
+  /** Reads one slice of about 10 ms as `refresh` does. True if rows are left. */
+  warm(from: number, to: number): boolean {
+    const slice = Math.min(to, Math.max(from, this.#end) + SLICE)
+    this.refresh(from, slice, { deadline: noDeadline })
+    return slice < to
   }
+
+  /** Ids in the range, ascending, of rows that may match all clauses and have at least `minTopics` topics. The range
+   *  must be loaded. */
+  scan(clauses: readonly Clause[], minTopics: number, { from, to }: IdRange): number[] {
+    const [begin, end] = [from - this.#start, to - this.#start]
+    const { cells, topicCount } = this.#columns
+    const tests = clauses.map(({ column, keys }) => ({
+      cells: cells[COLUMN_OF[column]].subarray(begin, end),
+      wanted: keys.map((key) => (typeof key === 'number' ? key : hashOf(key))),
+      common: column === 'topic0_id',
+    }))
+    // Few values before many; topic 0 last, because most other values have fewer logs.
+    tests.sort((a, b) => a.wanted.length - b.wanted.length || Number(a.common) - Number(b.common))
+    const topicCounts = topicCount.subarray(begin, end)
+    return findMatching(tests, topicCounts.length)
+      .filter((at) => topicCounts[at] >= minTopics)
+      .map((at) => from + at)
+  }
+
+  #reset(from: number): void {
+    this.#start = from
+    this.#end = from
+    this.#marks = []
+  }
+
+  #mark(hash: Buffer | undefined): void {
+    if (!hash) return
+    this.#marks.push({ end: this.#end, hash })
+    if (this.#marks.length <= MAX_MARKS) return
+    this.#marks = this.#marks.filter((_, i) => i % 2 === 1 || i >= MAX_MARKS / 2)
+  }
+
+  /** Drops rows of blocks that are no longer on the chain, and a few more. */
+  #dropRemoved(): void {
+    const marks = this.#marks
+    const isStored = ({ end, hash }: Mark) => this.#blockHashOf(end - 1)?.equals(hash)
+    if (marks.length === 0 || isStored(marks[marks.length - 1])) return
+    while (marks.length > 0 && !isStored(marks[marks.length - 1])) marks.pop()
+    this.#end = marks.at(-1)?.end ?? this.#start
+  }
+
+  /** Drops rows that have been sealed. */
+  #dropBefore(from: number): void {
+    const { cells, topicCount } = this.#columns
+    for (const column of [...cells, topicCount]) column.copyWithin(0, from - this.#start, this.#end - this.#start)
+    this.#start = from
+  }
+
+  #append(row: LogTailRow): void {
+    const at = this.#end - this.#start
+    if (at === this.#columns.topicCount.length) this.#columns = grow(this.#columns)
+    const { cells, topicCount } = this.#columns
+    const [, addressId, topic0Id, topic1, topic2, topic3] = row
+    cells[0][at] = addressId
+    cells[1][at] = topic0Id ?? 0xffffffff
+    cells[2][at] = topic1 === null ? 0 : hashOf(topic1)
+    cells[3][at] = topic2 === null ? 0 : hashOf(topic2)
+    cells[4][at] = topic3 === null ? 0 : hashOf(topic3)
+    topicCount[at] = topic3 !== null ? 4 : topic2 !== null ? 3 : topic1 !== null ? 2 : topic0Id !== null ? 1 : 0
+    this.#end++
+  }
+}
+
+/** End of what was read, with the hash of the last row's block: after a reorg its id belongs to another log. */
+interface Mark {
+  readonly end: number
+  readonly hash: Buffer
 }
 
 /** The wanted values of a column. */
 interface CellTest {
   cells: Uint32Array
   wanted: readonly number[]
+}
+
+/** Indexes below `length` at which all columns have a wanted value. */
+function findMatching([first, second, ...others]: CellTest[], length: number): number[] {
+  let found: number[]
+  if (!first) found = findAll(length)
+  else if (second?.wanted.length === 1) found = findPairs(first, second)
+  else {
+    found = findCells(first)
+    if (second) others.push(second)
+  }
+  for (const { cells, wanted } of others) {
+    const values = new Set(wanted)
+    found = found.filter((at) => values.has(cells[at]))
+  }
+  return found
 }
 
 function findAll(length: number): number[] {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { createLogTail } from '../../../src/index/logs/tail.js'
+import { LogTail } from '../../../src/index/logs/tail.js'
 import { noDeadline } from '../../../src/lib/deadline.js'
 import { openForReading } from '../../../src/store/open.js'
 import { openInventedChain } from '../../support/chains/inventedChain.js'
@@ -21,7 +21,7 @@ test('after a reorg the tail reads the logs of the new branch, and few of the bl
     counts()
       .slice(number)
       .reduce((sum, count) => sum + count, 0)
-  const tail = createLogTail(db)
+  const tail = new LogTail(db)
   /** @returns rows read */
   const refresh = () => {
     const facts = { firstLog: 0, logs: 0, loaded: 0, candidates: 0 }
@@ -45,7 +45,7 @@ test('after a reorg the tail reads the logs of the new branch, and few of the bl
     // The rows that the reorg before it read are a unit.
     const first = Math.max(0, chain.blocks.length - 2 - removed - 32)
     assert.ok(read <= logsFrom(first), `${read} rows read, the branch has ${logsFrom(first)}`)
-    const fresh = createLogTail(db)
+    const fresh = new LogTail(db)
     fresh.refresh(0, logsFrom(0), { deadline: noDeadline })
     assert.deepEqual(scan(tail), scan(fresh))
   }
