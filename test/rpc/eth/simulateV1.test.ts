@@ -145,6 +145,21 @@ test('transfers are traced as logs, which no receipt has', async () => {
   )
 })
 
+test('logs of failed frames and calls have no index', async () => {
+  // A log, a call of FRESH with 1 wei that logs and fails, and another log.
+  const caller = `0x5f5fa05f5f5f5f600173${FRESH.slice(2)}5af1505f5fa0`
+  const stateOverrides = { [FRESH]: { code: '0x5f5fa0fe' }, [BOB]: { code: caller, balance: '0x9' } }
+  const calls = [FRESH, BOB, FRESH, BOB].map((to) => ({ from: ALICE, to, value: '0x1', gas: '0x186a0' }))
+  for (const [traceTransfers, wanted] of [
+    [false, [0, 1, 2, 3]],
+    [true, [0, 1, 2, 3, 4, 5]],
+  ] as const) {
+    const [block] = await simulate({ traceTransfers, blockStateCalls: [{ stateOverrides, calls }] })
+    const indexes = block.calls.map((each: Json) => each.logs.map((log: Json) => Number(log.logIndex)))
+    assert.deepEqual([indexes.flat(), indexes[0], indexes[2]], [wanted, [], []])
+  }
+})
+
 test('a failed call has its error in the words of geth, and no logs', async () => {
   const cases = { [FRESH]: { code: '0x5f5fa0600160025f5ffd' }, [BOB]: { code: '0x5f5fa0fe' } }
   const [block] = await simulate({

@@ -12,9 +12,9 @@ export const AMSTERDAM_INSTRUCTIONS: readonly InstructionRow[] = [
   [0x3b, 'EXTCODESIZE', 1, 1, 100], // EIP-8038
   [0x3c, 'EXTCODECOPY', 4, 0, 100],
   [0x4b, 'SLOTNUM', 0, 1, 2], // EIP-7843
-  [0xe6, 'DUPN', 0, 1, 3], // EIP-8024; what they need of the stack depends on their immediate byte
-  [0xe7, 'SWAPN', 0, 0, 3],
-  [0xe8, 'EXCHANGE', 0, 0, 3],
+  [0xe6, 'DUPN', 1, 2, 3], // EIP-8024; their immediate byte may need more of the stack
+  [0xe7, 'SWAPN', 2, 2, 3],
+  [0xe8, 'EXCHANGE', 2, 2, 3],
   [0xf0, 'CREATE', 3, 1, 12_000], // EIP-8038
   [0xf5, 'CREATE2', 4, 1, 12_000],
 ]

@@ -120,8 +120,8 @@ class SimulationRun {
   private readonly parts: SimulatorParts
   private readonly run: RunParts
   private readonly hashes = new Map<number, Uint8Array>()
-  /** Indexes of the block's logs in emission order, including those of failed frames. */
-  private readonly logIndexes = new Map<Log, number>()
+  /** Logs of the block so far. Failed frames have none, so the indexes of theirs are free again. */
+  private logCount = 0
   private readonly transfers = new Set<Log>()
   private machine: Machine | undefined
   private gasLeft: bigint
@@ -133,9 +133,8 @@ class SimulationRun {
     this.gasLeft = BigInt(run.terms.limits.maxSimulationGas)
   }
 
-  private numberLog(log: Log): void {
+  private meterLog(log: Log): void {
     this.run.journal.meter.take(LOG_BYTES + log.data.length)
-    this.logIndexes.set(log, this.logIndexes.size)
   }
 
   block(planned: NumberedBlock, parent: Parent): SimulatedBlock {
@@ -233,15 +232,15 @@ class SimulationRun {
     machine.hooks = undefined
     journal.recordAccesses(false)
     overrideAccounts(machine, journal, planned.accounts)
-    this.logIndexes.clear()
+    this.logCount = 0
     this.transfers.clear()
-    machine.hooks = { log: (log) => this.numberLog(log) }
+    machine.hooks = { log: (log) => this.meterLog(log) }
     // From Amsterdam on, the EVM logs transfers itself (EIP-7708).
     if (simulation.tracesTransfers && !rules.eip7708) {
       machine.onTransfer = (from, to, value) => {
         const log = transferLog(TRANSFER_LOG_ADDRESS, [from, to], value)
         this.transfers.add(log)
-        this.numberLog(log)
+        this.meterLog(log)
         journal.addLog(log)
       }
     }
@@ -296,7 +295,7 @@ class SimulationRun {
     this.outputBytes += output.length
     if (this.outputBytes > limit) throw new ReturnDataTooLong({ reverted: false, length: this.outputBytes, limit })
     const failure = isGasCapped && status === 'halt' ? `${applied.failure}${GAS_CAPPED}` : applied.failure
-    const logs = applied.logs.map((log) => ({ log, logIndex: this.logIndexes.get(log)! }))
+    const logs = applied.logs.map((log) => ({ log, logIndex: this.logCount++ }))
     return { status, failure, output, gasUsed, maxUsedGas, logs }
   }
 }
