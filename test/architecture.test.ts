@@ -4,8 +4,8 @@ import { dirname, join, relative, resolve } from 'node:path'
 import { test } from 'node:test'
 import { packagePath } from '../src/store/open.js'
 
-/** The floors of docs/architecture.md: a file imports only from lower floors or from its own folder. The page imports from
- *  no other folder, and none imports it. A folder within another may have a floor of its own. */
+/** The floors of docs/architecture.md: a file imports only from lower floors or from its own folder. The page imports
+ *  from no other folder, and none imports it. A folder within another may have a floor of its own. */
 const FLOORS: { readonly [folder: string]: number } = {
   web: -1,
   lib: 0,
@@ -231,7 +231,8 @@ test('finds SQL, but not in comments', () => {
   assert.deepEqual(findSql(text).sort(), ["'SELECT 1", '.prepare<', 'DELETE FROM', 'db.exec('])
 })
 
-/** Small vocabularies, each used within its room: instructions of WebAssembly, tables of the schema, kinds of option values and fields. */
+/** Small vocabularies, each used within its room: instructions of WebAssembly, tables of the schema, kinds of option
+ *  values and fields. */
 const VOCABULARIES = [
   /^wasm\/assembler\.ts$/,
   /^store\/schema\.ts$/,

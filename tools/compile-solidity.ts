@@ -1,5 +1,5 @@
-// `npm run compile:solidity`: compiles test/support/solidity/*.sol to the contracts.json beside them, which tests deploy. Solc
-// is installed from npm here and is no dependency.
+// `npm run compile:solidity`: compiles test/support/solidity/*.sol to the contracts.json beside them, which tests
+// deploy. Solc is installed from npm here and is no dependency.
 import { spawnSync } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'

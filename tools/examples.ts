@@ -46,8 +46,8 @@ function selectError({ code, message }: ErrorDoc, cases: readonly RunCase[]): Re
   return found ? [{ code, message, ...found.call, answered: found.answer.error!.message }] : []
 }
 
-/** The new examples with what differs from run to run as it was recorded before: random ids, times and counts. The record then
- *  changes only where an answer does. */
+/** The new examples with what differs from run to run as it was recorded before: random ids, times and counts. The
+ *  record then changes only where an answer does. */
 export function keepVarying(recorded: MethodExamples | undefined, now: MethodExamples): MethodExamples {
   const example = now.example && keepOf(recorded?.example, now.example)
   const errors = now.errors.map((error) =>

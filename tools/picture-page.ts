@@ -5,8 +5,8 @@ import { join } from 'node:path'
 import { chromium } from 'playwright-core'
 import { packagePath } from '../src/store/open.js'
 
-/* `npm run docs:picture`: makes docs/images/page.png, the picture of the README. It runs `npm start` with a data directory of its own
- * and takes a picture of the log explorer. Needs Chromium (`/usr/bin/chromium`, or `CHROMIUM`). */
+/* `npm run docs:picture`: makes docs/images/page.png, the picture of the README. It runs `npm start` with a data
+ * directory of its own and takes a picture of the log explorer. Needs Chromium (`/usr/bin/chromium`, or `CHROMIUM`). */
 
 const PICTURE = packagePath('docs/images/page.png')
 const SIZE = { width: 1200, height: 1000 }

@@ -13,7 +13,8 @@ import { plantLogs } from './fixture/plantLogs.js'
  * would need longer than 10 s and a call that never ends; meanwhile it answers other requests. Then a thousand calls
  * that never end, one after another. Prints what was measured. */
 
-/** Looked at one by one these take longer than 10 s: about 1.9 µs each were measured on the machine of the first build. */
+/** Looked at one by one these take longer than 10 s: about 1.9 µs each were measured on the machine of the first
+ *  build. */
 const PLANTED_LOGS = Number(process.argv[2] ?? 8_000_000)
 
 const CASES = [
@@ -82,8 +83,8 @@ async function measure(
   if (words !== message) process.exitCode = 1
 }
 
-/** Asks for calls that never end one after another, of a server that stops them after 20 ms, and shows that no thread was
- *  lost by it, and what the memory and an ordinary call take before and after. */
+/** Asks for calls that never end one after another, of a server that stops them after 20 ms, and shows that no thread
+ *  was lost by it, and what the memory and an ordinary call take before and after. */
 async function repeatEndless([endless]: unknown[], token: unknown[]): Promise<void> {
   // Without the planted logs, which a thread reads into its memory meanwhile.
   const options = ['--open', '--fixture', packagePath('fixtures/chain'), '--call-timeout', '20', '--evm-threads', '1']

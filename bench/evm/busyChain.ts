@@ -15,8 +15,8 @@ export type BusyKind = (typeof BUSY_KINDS)[number]
 
 const BLOCK_GAS = 30_000_000n
 
-/** Makes a chain of full blocks of 30 M gas through the store's own writer, and its file. Blocks of Osaka and Amsterdam have the
- *  same transactions as each other, with twice the gas limit: prices differ.
+/** Makes a chain of full blocks of 30 M gas through the store's own writer, and its file. Blocks of Osaka and Amsterdam
+ *  have the same transactions as each other, with twice the gas limit: prices differ.
  *  @returns the file and the data directory, whose head has the state that all blocks left. */
 export async function makeBusyChain(
   kind: BusyKind,
@@ -70,8 +70,8 @@ function fillBlock(next: () => TransactionPlan): { transactions: TransactionPlan
 
 type Random = () => number
 
-/** By gas about two fifths swaps, two fifths transfers of tokens, the rest loops of arithmetic, hashes and SLOADs. Gas limits lie
- *  little above what is used. */
+/** By gas about two fifths swaps, two fifths transfers of tokens, the rest loops of arithmetic, hashes and SLOADs. Gas
+ *  limits lie little above what is used. */
 function planCall(random: Random, traders: readonly Sender[]): TransactionPlan {
   const sender = traders[Math.floor(random() * traders.length)]
   const draw = random()

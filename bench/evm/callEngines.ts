@@ -16,8 +16,8 @@ export type RunCall = (call: BenchCall) => Promise<Uint8Array>
 // A deadline that is looked at and never passes, not even when the machine stands still for a while.
 const FAR_MS = 3_600_000
 
-/** What runs calls at the head of the database: the service that reader threads have, or the packages as they come over a
- *  copy of the head's state. */
+/** What runs calls at the head of the database: the service that reader threads have, or the packages as they come over
+ *  a copy of the head's state. */
 export async function openCallEngine(engine: EngineName, db: Database): Promise<RunCall> {
   const chain = createChainReader(db)
   const head = chain.head()!

@@ -36,8 +36,9 @@ export const TOKEN_CODE = assemble(`
     1 0 mstore 32 0 return`)
 
 /** A pair of two tokens that does what Uniswap v2's does in a swap of the first for the second: the lock, the packed
- *  reserves, the fee of 0.3 %, both transfers, both balances, the check of the product, Sync and Swap. Slot 0 is the lock,
- *  1 when open; slot 1 the reserves, each of 112 bits. `swap(uint256 amountIn, address to)` returns the amount out. */
+ *  reserves, the fee of 0.3 %, both transfers, both balances, the check of the product, Sync and Swap. Slot 0 is the
+ *  lock, 1 when open; slot 1 the reserves, each of 112 bits. `swap(uint256 amountIn, address to)` returns the amount
+ *  out. */
 export function pairCode(token0: Uint8Array, token1: Uint8Array): Uint8Array {
   const balanceOfThis = (token: Uint8Array) => `
     ${selectorWord('balanceOf(address)')} 0 mstore address 4 mstore
@@ -67,8 +68,8 @@ export function pairCode(token0: Uint8Array, token1: Uint8Array): Uint8Array {
     :fail 0 0 revert`)
 }
 
-/** Calls others and returns the first word that each returns. Call data after the selector: the count in a word, then for
- *  each call its target in a word and 36 bytes of call data. */
+/** Calls others and returns the first word that each returns. Call data after the selector: the count in a word, then
+ *  for each call its target in a word and 36 bytes of call data. */
 export const MULTICALL_CODE = assemble(`
   0                                                     ; i
   :loop

@@ -28,8 +28,8 @@ const ROUNDS = 3
 
 type Variant = Pick<ImportPlan, 'chain' | 'blockAccessLists'>
 
-/** Imports each chain as Osaka blocks, as Amsterdam blocks, and as Amsterdam blocks whose access lists are stored, in turn;
- *  the median of the rounds counts. */
+/** Imports each chain as Osaka blocks, as Amsterdam blocks, and as Amsterdam blocks whose access lists are stored, in
+ *  turn; the median of the rounds counts. */
 export async function measureForks(
   names: readonly string[],
   { seconds, blocks, directory }: { seconds: number; blocks: number; directory: string },

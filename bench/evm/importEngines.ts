@@ -26,7 +26,8 @@ export interface Imported {
   accessListBytes?: number
 }
 
-/** Imports a chain from its beginning. Once database and genesis are made, `begin` gives the signal that ends it early. */
+/** Imports a chain from its beginning. Once database and genesis are made, `begin` gives the signal that ends it
+ *  early. */
 export type RunImport = (begin: () => AbortSignal) => Promise<Imported>
 
 /** The source of a file's blocks. */

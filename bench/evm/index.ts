@@ -7,8 +7,9 @@ import { measureState } from './state.js'
 import { printCalls, printForks, printImports, printTraces } from './table.js'
 import { measureTraces } from './traces.js'
 
-/* `npm run bench:evm`: calls, traces and imports by our interpreter, by that of @ethereumjs over the same store, and by the
- * packages as they come; calls and traces over HTTP too, beside anvil with the same state or blocks; a large state. */
+/* `npm run bench:evm`: calls, traces and imports by our interpreter, by that of @ethereumjs over the same store, and by
+ * the packages as they come; calls and traces over HTTP too, beside anvil with the same state or blocks; a large
+ * state. */
 
 /** What all phases on full blocks are measured with. */
 async function plan({ values, directory }: EvmRun) {

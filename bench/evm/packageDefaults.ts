@@ -57,8 +57,8 @@ export function decodePackageBlock(bytes: Uint8Array, common: Common): PackageBl
   return createBlockFromRLP(bytes, { common, setHardfork: true })
 }
 
-/** Executes a block and compares gas, bloom, receipts root and state root with its header. The header itself is taken as
- *  right, which spares the package the work. @throws Error when they differ. */
+/** Executes a block and compares gas, bloom, receipts root and state root with its header. The header itself is taken
+ *  as right, which spares the package the work. @throws Error when they differ. */
 export async function runDefaultBlock(vm: VM, block: PackageBlock): Promise<void> {
   await runBlock(vm, { block, skipBlockValidation: true })
 }

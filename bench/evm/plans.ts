@@ -1,7 +1,7 @@
 /* What goes to and comes from the processes of the benchmark. */
 
-/** What executes: our interpreter over SQLite, that of @ethereumjs over the same (`--evm reference`), or the packages as
- *  they come: @ethereumjs/vm with its Merkle state manager in memory and its JavaScript crypto. */
+/** What executes: our interpreter over SQLite, that of @ethereumjs over the same (`--evm reference`), or the packages
+ *  as they come: @ethereumjs/vm with its Merkle state manager in memory and its JavaScript crypto. */
 export const ENGINES = ['cairn', 'reference', 'defaults'] as const
 export type EngineName = (typeof ENGINES)[number]
 

@@ -18,7 +18,8 @@ export interface ProofFigures {
 const REQUESTS = 40
 const SLOTS = 10
 
-/** Asks a new server for each height over HTTP: an account that changes, one that does not exist, and slots of the vault. */
+/** Asks a new server for each height over HTTP: an account that changes, one that does not exist, and slots of the
+ *  vault. */
 export async function measureProofs(
   datadir: string,
   { accounts, slots, behind }: { accounts: number; slots: number; behind: readonly number[] },

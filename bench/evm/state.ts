@@ -19,8 +19,9 @@ import { bytesOfTables } from '../lib/size.js'
 import type { EvmRun } from './options.js'
 import { measureProofs } from './proofs.js'
 
-/** Imports a chain that makes a state of `accounts` accounts: what memory that takes, what the trie takes on disk, how long
- *  roots take, one for each block and one for 64, and how long proofs take over HTTP, at the head and before it. */
+/** Imports a chain that makes a state of `accounts` accounts: what memory that takes, what the trie takes on disk, how
+ *  long roots take, one for each block and one for 64, and how long proofs take over HTTP, at the head and before
+ *  it. */
 export async function measureState({ values, directory: temporary }: EvmRun) {
   const { accounts, updates, 'update-blocks': blocks, 'state-cache': cacheMb } = values
   const directory = join(temporary, 'state')
@@ -114,8 +115,8 @@ function describe(db: Database) {
   }
 }
 
-/** Milliseconds per block, on the clock and of processor time, for the root of blocks that change `updates` accounts each, hashed every `interval` blocks and
- *  written to the database at the end, which is rolled back. */
+/** Milliseconds per block, on the clock and of processor time, for the root of blocks that change `updates` accounts
+ *  each, hashed every `interval` blocks and written to the database at the end, which is rolled back. */
 function timeRoots(db: Database, interval: number, values: EvmRun['values']): { ms: number; cpuMs: number } {
   const { accounts, updates, 'update-blocks': blocks, 'state-cache': cacheMb } = values
   const root = createStateRoot(createStateTrieTable(db), (cacheMb / 2) * 2 ** 20)
@@ -130,7 +131,7 @@ function timeRoots(db: Database, interval: number, values: EvmRun['values']): { 
       return { address: accountAddress((n++ * 7_919) % accounts), account, cleared: false, slots: [] }
     })
     root.note(touched)
-    if (block % interval === 0) root.settle()
+    if (block % interval === 0) root.commit()
   }
   root.save()
   const ms = performance.now() - startedMs

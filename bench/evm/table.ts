@@ -87,7 +87,8 @@ function formatOther({ blocksPerSecond }: ImportFigures, rate: number | null): [
   return rate === null ? ['cannot execute', ''] : [formatRate(rate), formatRatio(blocksPerSecond / rate)]
 }
 
-/** Prints the same transactions as blocks of Osaka and of Amsterdam as a Markdown table, and what does not reach its goal. */
+/** Prints the same transactions as blocks of Osaka and of Amsterdam as a Markdown table, and what does not reach its
+ *  goal. */
 export function printForks(forks: readonly ForkFigures[]): void {
   const lists = ['lists stored, blocks/s', 'ratio', 'list bytes/block', 'stored bytes/block', 'database bytes/block']
   printTable(

@@ -44,8 +44,8 @@ export interface TraceOptions {
   anvil: boolean
 }
 
-/** Traces the blocks of a database again and again: in process, JSON included, then over HTTP, and by an anvil that executed the
- *  same transactions. */
+/** Traces the blocks of a database again and again: in process, JSON included, then over HTTP, and by an anvil that
+ *  executed the same transactions. */
 export async function measureTraces(names: readonly string[], options: TraceOptions): Promise<TraceFigures[]> {
   if (names.length === 0) return []
   const figures = await traceInProcess(names, options)

@@ -55,8 +55,9 @@ export function unpackReserves(slot: bigint): [bigint, bigint] {
   return [slot & (2n ** 112n - 1n), slot >> 112n]
 }
 
-/** The genesis in geth's format: every fork up to `fork` (default: Cancun) from block 0 on. 30 M gas a block with Cancun, 60 M
- *  with the later ones, where the holders have accounts too. Without contracts, the traders alone have tokens. */
+/** The genesis in geth's format: every fork up to `fork` (default: Cancun) from block 0 on. 30 M gas a block with
+ *  Cancun, 60 M with the later ones, where the holders have accounts too. Without contracts, the traders alone have
+ *  tokens. */
 export function createWorldGenesis({ contracts, fork }: { contracts: boolean; fork?: MergedFork }): object {
   const traders = createTraders()
   const isLater = fork !== undefined && fork !== 'cancun'

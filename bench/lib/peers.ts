@@ -7,8 +7,8 @@ import { findFoundry } from '../../test/support/upstream/foundry.js'
 
 const FOLDER = packagePath('bench/peers')
 
-/** Returns what a package of bench/peers/package.json exports. They are installed when they are not: into that folder's own
- *  node_modules, without running their scripts. @throws Error when that fails */
+/** Returns what a package of bench/peers/package.json exports. They are installed when they are not: into that folder's
+ *  own node_modules, without running their scripts. @throws Error when that fails */
 export function loadPeerModule<T>(name: string): T {
   const path = join(FOLDER, 'node_modules', name)
   if (!existsSync(path)) {

@@ -1,5 +1,5 @@
-/** A question of an analyst: on the views of the database, and in DuckDB on the exported files, whose views have the names of
- *  their datasets. Both answers have the same rows. */
+/** A question of an analyst: on the views of the database, and in DuckDB on the exported files, whose views have the
+ *  names of their datasets. Both answers have the same rows. */
 export interface AnalystQuery {
   readonly name: string
   readonly sqlite: string

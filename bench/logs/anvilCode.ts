@@ -1,8 +1,8 @@
 import { concatBytes } from '../../src/lib/bytes.js'
 import type { BlockLogs } from '../../test/support/chains/logChain.js'
 
-/* What makes anvil log what the synthetic chain logged: code of a few lines that stands at the address of every contract
- * and logs what its calldata say, and a dispatcher that calls them in turn. */
+/* What makes anvil log what the synthetic chain logged: code of a few lines that stands at the address of every
+ * contract and logs what its calldata say, and a dispatcher that calls them in turn. */
 
 const OP = {
   STOP: 0x00,

@@ -107,7 +107,8 @@ export async function fill(
   return filled
 }
 
-/** Stores `count` blocks more, each alone, in all stores that hold the others, after `TIP_WARM_UP` that are not counted.
+/** Stores `count` blocks more, each alone, in all stores that hold the others, after `TIP_WARM_UP` that are not
+ *  counted.
  *  @returns what is known of the databases then */
 export async function addTips(
   chain: LogChain,

@@ -5,8 +5,8 @@ import { OPTIONS } from './options.js'
 import { askAnvil, measureFilters, measureMixedLoad, measureResultSize, openFilled } from './phases.js'
 import { printAnvil, printShapes } from './table.js'
 
-/* `npm run bench:logs`: a synthetic chain of logs through the store's own writer and into other stores beside it, on the
- * same machine in the same run; then filters over HTTP. */
+/* `npm run bench:logs`: a synthetic chain of logs through the store's own writer and into other stores beside it, on
+ * the same machine in the same run; then filters over HTTP. */
 
 await runBench({
   name: 'logs',

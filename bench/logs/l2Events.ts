@@ -45,8 +45,8 @@ export interface L2EventFigures {
   readonly filters: readonly EventFilterFigures[]
 }
 
-/** Stores made-up layer-2 blocks of 200 events, and runs `starknet_getEvents` for filters from rare to all, page by page, in
- *  process. The recordings of the blocks are left out. */
+/** Stores made-up layer-2 blocks of 200 events, and runs `starknet_getEvents` for filters from rare to all, page by
+ *  page, in process. The recordings of the blocks are left out. */
 export async function measureL2Events({ values, directory }: LogsRun): Promise<L2EventFigures> {
   const datadir = join(directory, 'l2')
   mkdirSync(datadir)

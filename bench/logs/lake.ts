@@ -14,8 +14,8 @@ import { cairnFolder } from './fill.js'
 import type { LogsRun } from './options.js'
 import { openFilled } from './phases.js'
 
-/** Exports the filled database to Parquet, checks the files against SQL, and times the analyst queries on the SQLite views
- *  and in DuckDB on the files. @throws Error where they differ */
+/** Exports the filled database to Parquet, checks the files against SQL, and times the analyst queries on the SQLite
+ *  views and in DuckDB on the files. @throws Error where they differ */
 export async function measureLake(run: LogsRun) {
   const datadir = cairnFolder((await run.once(openFilled)).directory)
   const lake = join(run.directory, 'lake')

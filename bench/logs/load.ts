@@ -25,8 +25,8 @@ export interface LoadResult extends Omit<ClientsResult, 'samples'> {
    *  eth_blockNumber have in them. */
   mainThread: { ranMs: number; waitedForCoreMs: number } | null
   memory: { start: Memory; end: Memory; peakAnonymousMb: number } | null
-  /** Answers that were counted again afterwards, in another store or, without one, by asking the server for the two halves
-   *  of the range. */
+  /** Answers that were counted again afterwards, in another store or, without one, by asking the server for the two
+   *  halves of the range. */
   checked: { answers: number; by: string; wrong: Sample[] }
 }
 
@@ -49,7 +49,8 @@ const MEMORY_MS = 100
 // Counting again takes the ordinary design seconds for some shapes.
 const CHECK_BUDGET_MS = 60_000
 
-/** Many clients with mixed shapes beside a prober, each kind in a process of its own; then checks a sample of answers. */
+/** Many clients with mixed shapes beside a prober, each kind in a process of its own; then checks a sample of
+ *  answers. */
 export async function measureLoad(
   plan: LoadPlan,
   { client, checker }: { client: BenchClient; checker: LogStore | undefined },

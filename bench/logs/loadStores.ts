@@ -62,9 +62,9 @@ export async function loadBulk(loading: Loading, count: number, report: (done: B
   return load
 }
 
-/** Stores `count` blocks in all, each in a transaction of its own and made just before, as an import has just decoded it.
- *  What ours does after the commit, until the next block comes, is measured by itself: the index goes
- *  on for `indexBudgetMs`. */
+/** Stores `count` blocks in all, each in a transaction of its own and made just before, as an import has just decoded
+ *  it. What ours does after the commit, until the next block comes, is measured by itself: the index goes on for
+ *  `indexBudgetMs`. */
 export async function loadTip(loading: Loading, count: number, indexBudgetMs: number): Promise<TipBlocks> {
   const { cairn, bare, others } = loading
   const othersMs = Object.fromEntries(others.map(({ name }) => [name, [] as number[]]))
@@ -104,8 +104,8 @@ async function timeBlocks(
   return ms
 }
 
-/** A block at the head of the chain as an import stores it: how long until readers have it, and how long the work behind
- *  that took; whether there is more of it. */
+/** A block at the head of the chain as an import stores it: how long until readers have it, and how long the work
+ *  behind that took; whether there is more of it. */
 async function timeTip(
   { head, checkpoints }: CairnStore,
   { block, receipts }: StoredBlock,

@@ -38,8 +38,8 @@ export async function warmUp(client: BenchClient, head: number): Promise<void> {
 }
 
 /** Asks the questions of each shape of the server, and then those of all shapes of the other stores in the process: a
- *  query of theirs, on all cores and gigabytes of memory, would be felt by the server's next ones. All must find as many
- *  logs. @throws Error when they do not, or for an error other than that of too many logs. */
+ *  query of theirs, on all cores and gigabytes of memory, would be felt by the server's next ones. All must find as
+ *  many logs. @throws Error when they do not, or for an error other than that of too many logs. */
 export async function measureShapes(
   shapes: readonly Shape[],
   { client, hashOf, others, runs }: { client: BenchClient; hashOf: HashOf; others: readonly LogStore[]; runs: number },

@@ -11,9 +11,9 @@ export interface OrdinaryLogs extends LogStore {
   find(question: Question): number
 }
 
-/** The logs as an ordinary indexer keeps them: hex TEXT columns with a B-tree on each that filters name. Only logs: what
- *  such an indexer holds of blocks and transactions beside them is left out, in its favour. The database at `path` is
- *  made when it is not there, with the pragmas that ours has. */
+/** The logs as an ordinary indexer keeps them: hex TEXT columns with a B-tree on each that filters name. Only logs:
+ *  what such an indexer holds of blocks and transactions beside them is left out, in its favour. The database at `path`
+ *  is made when it is not there, with the pragmas that ours has. */
 export function openOrdinary(path: string): OrdinaryLogs {
   const db = openTable(path)
   const insertRow = db.prepare('INSERT INTO logs VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)')

@@ -40,8 +40,8 @@ const SETTINGS = {
   jit: 'off',
 }
 
-/** The logs in PostgreSQL: bytea columns with an index on each that filters name, in a cluster of its own in `directory`,
- *  made when it is not there, whose server runs until the store is closed.
+/** The logs in PostgreSQL: bytea columns with an index on each that filters name, in a cluster of its own in
+ *  `directory`, made when it is not there, whose server runs until the store is closed.
  *  @throws Error when PostgreSQL's server is not installed on the machine. */
 export async function openPostgres(directory: string): Promise<LogStore & { version: string }> {
   const pg = loadPeerModule<Pg>('pg')

@@ -4,8 +4,8 @@ import type { Question } from './shapes.js'
 /** Another store of the same logs, asked in process. */
 export interface LogStore {
   readonly name: string
-  /** Makes what the store takes of the blocks, in the form it takes it. @returns what stores it in one transaction: that
-   *  is what is timed. */
+  /** Makes what the store takes of the blocks, in the form it takes it. @returns what stores it in one transaction:
+   *  that is what is timed. */
   stage(blocks: readonly BenchBlock[]): () => void | Promise<void>
   /** What a careful operator does after a bulk load; no part of its time. */
   finish(): void | Promise<void>

@@ -40,7 +40,8 @@ export async function growReplica(chain: StoredChain, datadir: string, path: str
   copyFileSync(join(datadir, DATABASE_FILE), path)
 }
 
-/** Blocks per second and processor time of the process for blocks that wait, until the state root of the last one was compared. */
+/** Blocks per second and processor time of the process for blocks that wait, until the state root of the last one was
+ *  compared. */
 export async function applyWaiting(
   chain: StoredChain,
   datadir: string,
@@ -99,8 +100,8 @@ async function untilTrieHistory(datadir: string, blocks: number): Promise<void> 
 // Between two blocks at the tip: the trie has followed.
 const TIP_MS = 500
 
-/** Milliseconds from a unit that comes until a reader in another thread sees its block, and until it has read the block with transactions
- *  and receipts, for blocks that come one by one. */
+/** Milliseconds from a unit that comes until a reader in another thread sees its block, and until it has read the block
+ *  with transactions and receipts, for blocks that come one by one. */
 export async function applyOneByOne(chain: StoredChain, datadir: string, { from, to }: { from: number; to: number }) {
   const reader = startReader(datadir)
   const replica = await startReplica(chain, datadir, { isThreaded: true })
@@ -149,8 +150,8 @@ function startReader(datadir: string) {
   }
 }
 
-/** Milliseconds of reorgs between two branches, from the unit that comes until a reader in another thread has read the last block
- *  of the other branch. */
+/** Milliseconds of reorgs between two branches, from the unit that comes until a reader in another thread has read the
+ *  last block of the other branch. */
 export async function applyReorgs(chain: StoredChain, datadir: string, count: number) {
   const { head, branch } = chain
   const replica = await startReplica(chain, datadir, { isThreaded: true })

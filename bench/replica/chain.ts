@@ -23,8 +23,8 @@ import { accountAddress, createStateGenesis } from '../../test/support/chains/st
 import { seededRandom } from '../../test/support/random.js'
 import { createSender } from '../../tools/fixture/chainBuilder.js'
 
-/* Blocks of the size of the design's block, made without execution: what replicas apply need not have been executed, as long as
- * hashes, roots and blooms agree. Signatures are random, and of whom they are by chance. */
+/* Blocks of the size of the design's block, made without execution: what replicas apply need not have been executed, as
+ * long as hashes, roots and blooms agree. Signatures are random, and of whom they are by chance. */
 
 const TRANSACTIONS = 99
 const LOGS = 251
@@ -58,7 +58,8 @@ export interface StoredChain {
   close(): void
 }
 
-/** Writes the blocks into `directory`, or opens those that were written before. Index `n - 1` has block n, then comes the branch. */
+/** Writes the blocks into `directory`, or opens those that were written before. Index `n - 1` has block n, then comes
+ *  the branch. */
 export async function openChain(directory: string, plan: ChainPlan): Promise<StoredChain> {
   const genesis = { ...createStateGenesis(createSender('replica bench')), alloc: {} }
   const [data, list] = [join(directory, 'blocks'), join(directory, 'blocks.json')]
@@ -280,7 +281,7 @@ function createMaker(genesis: Header, plan: ChainPlan) {
       return build({ accounts: pick(state.accounts, changed.accounts), slots: pick(state.slots, changed.slots) }, true)
     },
     mark: () => {
-      root.settle()
+      root.commit()
       return { state: { ...state }, held: new Map(held) }
     },
     goBack: (mark: { state: typeof state; held: typeof held }) => {

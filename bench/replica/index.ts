@@ -7,8 +7,9 @@ import { measureReads, printReads } from './reads.js'
 import { measureSnapshots } from './snapshot.js'
 import { measureStream } from './stream.js'
 
-/* `npm run bench:replica`: blocks of 99 transactions, 251 logs, 400 changed accounts and 1,000 changed slots, on a state of
- * 250,000 accounts and 500,000 slots, on their way to a replica; reads from replicas; snapshots for new ones. */
+/* `npm run bench:replica`: blocks of 99 transactions, 251 logs, 400 changed accounts and 1,000 changed slots, on a
+ * state of 250,000 accounts and 500,000 slots, on their way to a replica; reads from replicas; snapshots for new
+ * ones. */
 
 // As in the product, the thread that writes is not the main one.
 if (isMainThread) {

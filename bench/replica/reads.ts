@@ -36,8 +36,8 @@ export interface ReadFigures {
 }
 
 /** Reads through HAProxy, with the shipped configuration, from 1, 2 and 3 replicas over HTTP, while blocks arrive. All
- *  processes share the cores of one machine, so the figure is the processor time of an answer in each process; what more
- *  machines give is projected from it. A quarter of the clients ask for the writer's newest block.
+ *  processes share the cores of one machine, so the figure is the processor time of an answer in each process; what
+ *  more machines give is projected from it. A quarter of the clients ask for the writer's newest block.
  *  @throws Error without HAProxy */
 export async function measureReads(run: ReplicaRun): Promise<ReadFigures> {
   if (SKIP_HAPROXY) throw new Error(SKIP_HAPROXY)

@@ -13,8 +13,8 @@ import type { ReplicaRun } from './options.js'
 
 const { signal } = new AbortController()
 
-/** Makes snapshots of a database and restores them, in a directory and in a radosgw of its own, which keeps objects in memory.
- *  MB are 10^6 bytes of the database. The median of the rounds counts. */
+/** Makes snapshots of a database and restores them, in a directory and in a radosgw of its own, which keeps objects in
+ *  memory. MB are 10^6 bytes of the database. The median of the rounds counts. */
 export async function measureSnapshots({ values, directory, after }: ReplicaRun) {
   const datadir = join(directory, 'data')
   mkdirSync(datadir)

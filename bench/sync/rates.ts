@@ -17,8 +17,8 @@ export interface SyncRate {
   mainThreadMs: number
 }
 
-/** Imports the chain from its file, and syncs it from a server of it in another process. Time runs from the genesis in the
- *  database to the last block. */
+/** Imports the chain from its file, and syncs it from a server of it in another process. Time runs from the genesis in
+ *  the database to the last block. */
 export async function measureRates(chain: FullChain, directory: string): Promise<SyncRate[]> {
   const upstream = await startDefaultCairn({ after() {} }, ['--datadir', chain.datadir, '--open'])
   const target = (name: string) => ['--datadir', join(directory, name), '--genesis', chain.genesis]

@@ -99,8 +99,8 @@ async function putBranch({ chain, fork }: FullChain, branch: readonly FullBlock[
   )
 }
 
-/** Asks again and again, in turn, for the swaps of a trader in the branch, which must be those of one of both branches, and for
- *  all of another trader's. */
+/** Asks again and again, in turn, for the swaps of a trader in the branch, which must be those of one of both branches,
+ *  and for all of another trader's. */
 async function askForLogs(
   url: string,
   { fork, branches }: FullChain,

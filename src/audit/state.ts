@@ -169,7 +169,7 @@ function createReplay(
     }
     atPlace({ table: 'account_history and storage_history', row: `block ${blockNumber}` }, () => {
       const computed = root.update([...touched.values()])
-      root.settle()
+      root.commit()
       if (equalBytes(computed, stateRoot) || !isCompared(blockNumber)) return
       throw new DatabaseFault(
         { table: 'account_history and storage_history', row: `block ${blockNumber}` },

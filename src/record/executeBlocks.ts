@@ -50,7 +50,7 @@ export async function createBlockExecution(parts: ExecutionParts): Promise<(bloc
         break
       }
       // Without the missing state, execution may have taken any path.
-      journal.forget()
+      journal.clear()
       await state.load()
     }
     state.apply(journal.takeChanges())

@@ -3,7 +3,8 @@ import { type MethodExamples, type RecordedCall, readExamples, sentParams, WITHO
 import { ALL_METHODS } from './methods.js'
 import { describeMembers } from './strictMembers.js'
 
-/** The reference pages of all methods in Markdown, by path: the index `docs/methods.md`, and `docs/methods/NAMESPACE.md`. */
+/** The reference pages of all methods in Markdown, by path: the index `docs/methods.md`, and
+ *  `docs/methods/NAMESPACE.md`. */
 export function formatMethodsPages(methods: readonly Method[] = ALL_METHODS): ReadonlyMap<string, string> {
   const namespaces = new Map<string, Method[]>()
   for (const method of methods) {

@@ -10,8 +10,8 @@ import { respondError, respondFailure, respondRefusal } from './respond.js'
  *  batches of 130 KB take 3 ms each. */
 const SMALL_BODY_LENGTH = 16_384
 
-/** Parses, executes and answers the calls of a body. Synchronous when the result is available at once, so that no promise is created for
- *  such a call. Exceptions are logged and answered with status 500. */
+/** Parses, executes and answers the calls of a body. Synchronous when the result is available at once, so that no
+ *  promise is created for such a call. Exceptions are logged and answered with status 500. */
 export function handleRequest(exchange: Exchange, caller: Caller, body: string | Buffer): void {
   const { minBlock } = exchange.client
   attempt(exchange, () =>

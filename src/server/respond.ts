@@ -23,7 +23,7 @@ export function respond(
   const size = sizeOf(parts)
   const reservation =
     reserved ?? (size > SMALL_ANSWER_BYTES ? options.admission.output.reserveNow(outputShare, size) : undefined)
-  if (size > SMALL_ANSWER_BYTES && reservation?.settle(size) !== true) {
+  if (size > SMALL_ANSWER_BYTES && reservation?.resize(size) !== true) {
     reserved?.release()
     return respondRefusal(exchange, BUSY, body)
   }
@@ -46,7 +46,7 @@ export function respondInParts(
 ): SendInParts {
   return async (beginning, rest) => {
     const reservation = reserved ?? options.admission.output.reserveNow(outputShare, PARTS_BYTES)
-    if (reservation?.settle(PARTS_BYTES) !== true || reply.isGone()) {
+    if (reservation?.resize(PARTS_BYTES) !== true || reply.isGone()) {
       rest.cancel()
       reply.destroy()
     } else await reply.sendParts(200, headers, partsOf(beginning, rest))

@@ -7,7 +7,7 @@ interface Dictionary {
   /** Returns the ids of the values, in their order. Consecutive look-ups overlap their waits for memory. */
   idsOf(values: readonly Uint8Array[]): Float64Array
   /** Discards cached ids. Call it after a rollback: some may be gone. */
-  forget(): void
+  clear(): void
 }
 
 /** The dictionary tables: value column and value length in bytes. */
@@ -48,7 +48,7 @@ function createDictionary(db: Database, table: keyof typeof TABLES): Dictionary 
       for (let i = 0; i < values.length; i++) ids[i] = idOf(values[i])
       return ids
     },
-    forget: () => {
+    clear: () => {
       cache = createByteIds(length, MAX_CACHED)
     },
   }
@@ -74,8 +74,8 @@ export function createIdLookup(db: Database, table: keyof typeof TABLES): (value
   }
 }
 
-/** Returns a function that looks up the value of an id, as `decode` returns it; it throws an Error for an unknown id. Its
- *  statement is prepared once, and `most` results, which never change, are cached. Do not modify them. */
+/** Returns a function that looks up the value of an id, as `decode` returns it; it throws an Error for an unknown id.
+ *  Its statement is prepared once, and `most` results, which never change, are cached. Do not modify them. */
 export function createValueLookup(
   db: Database,
   table: keyof typeof TABLES,

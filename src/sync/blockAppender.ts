@@ -15,7 +15,7 @@ export interface BlockAppender {
    *  it are in the transaction. */
   take(raw: RawBlock, interval: number): Promise<void>
   /** Compares the state root of the newest block. Call before a commit. @throws InvalidBlock as `take` */
-  settle(): Promise<void>
+  flush(): Promise<void>
 }
 
 /** Creates an appender on top of the current head. */
@@ -65,13 +65,13 @@ export function createBlockAppender(chain: WritableChain): BlockAppender {
         throw error
       }
     },
-    settle: async () => {
+    flush: async () => {
       if (unchecked.length === 0) return
       const { number, stateRoot } = head.newest!.header
       if (chain.reader.commitsToState(number) && !equalBytes(executor!.stateRoot(), stateRoot)) {
         return await findRefused(unchecked)
       }
-      executor!.settle()
+      executor!.commit()
       unchecked = []
     },
   }

@@ -23,11 +23,11 @@ export interface ChainIndexer {
   /** Seals full chunks, merges segments and deletes merged ones for about `budgetMs`. True when more work is left. */
   work(budgetMs: number): boolean
   /** Lets `work` seal full chunks at once: their blocks are final. */
-  settle(): void
+  sealNow(): void
   /** Truncates the indexes to the stored blocks, after later blocks were removed. */
   truncate(): void
   /** Discards cached state. Call it after a rollback. */
-  forget(): void
+  clear(): void
 }
 
 /** Creates the indexers of a database opened for writing. Restarts unfinished work of an earlier process. */
@@ -43,14 +43,14 @@ export function createChainIndexer(db: Database, options: { chunkBits?: number }
       if (addressIds) addresses.add(addressIds)
     },
     work: (budgetMs) => stepInTurn(all, budgetMs),
-    settle: () => {
-      for (const indexer of all) indexer.settle()
+    sealNow: () => {
+      for (const indexer of all) indexer.sealNow()
     },
     truncate: () => {
       for (const indexer of all) indexer.truncate()
     },
-    forget: () => {
-      for (const indexer of all) indexer.forget()
+    clear: () => {
+      for (const indexer of all) indexer.clear()
     },
   }
 }

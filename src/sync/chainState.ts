@@ -162,7 +162,7 @@ export async function openWritableChain(
   const ancestors = createAncestors(reader)
   const { blockAccessLists: keepsAccessLists = false } = options
   const stateUpdates = openStateUpdates(db, { l1ChainId: spec.chainId, log })
-  const afterRollback = () => ancestors.forget()
+  const afterRollback = () => ancestors.clear()
   const head = new ChainHead(db, reader, { spec, state, stateUpdates, collectsState: lazyTrie, afterRollback })
   // Executed blocks are written to the history itself.
   if (!lazyTrie) while (head.moveRecentState()) await options.checkpoints?.afterCommit()

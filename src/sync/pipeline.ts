@@ -104,7 +104,7 @@ export async function importBlocks(
     summary.interrupted = true
   }
   await batches.end()
-  if (finishIndexes) chain.head.settleIndexes()
+  if (finishIndexes) chain.head.sealIndexes()
   while (finishIndexes && !signal?.aborted && chain.head.workOnIndexes(INDEX_SLICE_MS)) {
     await yieldToEventLoop()
   }
@@ -132,7 +132,7 @@ function createBatches(chain: WritableChain, checkpoints?: Checkpoints) {
     const wasOpen = blocks > 0
     blocks = 0
     try {
-      await appender.settle()
+      await appender.flush()
     } finally {
       head.commit() // valid blocks stay, whatever came after them
     }

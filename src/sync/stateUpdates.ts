@@ -52,7 +52,7 @@ export function openStateUpdates(
   const collect = db.transaction((addresses: readonly string[]) => {
     finality.removeUpdatesAbove(-1)
     for (const update of readStateUpdates(db, contracts)) finality.addUpdate(update)
-    finality.settle()
+    finality.advance()
     meta.set(META_L2_UPDATES_OF, addresses)
   })
   return {
@@ -69,7 +69,7 @@ export function openStateUpdates(
           logIndex++
         }
       }
-      if (isAdded) finality.settle()
+      if (isAdded) finality.advance()
     },
     removeAbove: finality.removeUpdatesAbove,
     catchUp: () => {

@@ -17,15 +17,15 @@ import { createKeySorter } from './trieChanges.js'
  *  they are applied. */
 export interface ChangeNotes {
   /** Adds the changes of a block, in which equal addresses are one object. The rows of all blocks before the first one
-   *  since `forget` must be stored.
+   *  since `clear` must be stored.
    *  @returns false, and adds nothing, if there is no room
-   *  @throws StorageOfOtherIncarnation for a slot that no account has; `forget` must follow */
+   *  @throws StorageOfOtherIncarnation for a slot that no account has; `clear` must follow */
   note(blockNumber: number, changes: StateChanges | PackedChanges): boolean
   /** Number of accounts and slots. */
   readonly size: number
   /** The accounts as they are after the last block. Valid until the next call of another method. */
   updates(): StateUpdates
-  forget(): void
+  clear(): void
 }
 
 // A record of an account, in words of 4 bytes: 0, address, incarnation (2: high, low), `CLEARED_AT`, length of the
@@ -51,7 +51,7 @@ export function createChangeNotes(reader: StateReader, capacity: number): Change
   let accounts = createRecordTable(ADDRESS_WORDS, RECORD)
   let slots = createSlotNotes()
 
-  const forget = () => {
+  const clear = () => {
     if (accounts.count === 0) return
     accounts = createRecordTable(ADDRESS_WORDS, RECORD)
     slots = createSlotNotes()
@@ -142,7 +142,7 @@ export function createChangeNotes(reader: StateReader, capacity: number): Change
       }
       return { count, keys, read, slots: sorted.slots }
     },
-    forget,
+    clear,
   }
 }
 

@@ -4,8 +4,8 @@
  *   0  leaf: key (32 bytes), length of the value (2), value
  *   1  branch inside its parent: reference, length of the branch (2), branch
  *   2  branch in a page of its own: reference, page id (6)
- * A reference is preceded by its length (1). A branch: number of skipped nibbles (1), one byte for each, a bitmap of the
- * children (2), the children in order. A branch that skips nibbles stands for an extension and the branch below it.
+ * A reference is preceded by its length (1). A branch: number of skipped nibbles (1), one byte for each, a bitmap of
+ * the children (2), the children in order. A branch that skips nibbles stands for an extension and the branch below it.
  * A page is a branch. Leaves hold their whole key, so they can move up and down unchanged. Numbers are big-endian. */
 
 export const LEAF = 0

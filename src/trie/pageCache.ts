@@ -6,10 +6,10 @@ import type { TriePages } from './trieWriter.js'
 export interface PageCache extends TriePages {
   /** Makes changes permanent: `discard` keeps them. Writes them to the database, within its transaction, if there are
    *  too many. */
-  settle(): void
-  /** Drops changes since `settle`. */
+  commit(): void
+  /** Drops changes since `commit`. */
   discard(): void
-  /** Writes all changes to the database. Only after `settle`, and in a transaction. */
+  /** Writes all changes to the database. Only after `commit`, and in a transaction. */
   save(): void
   /** Drops everything in memory and continues with the pages in the database. */
   reset(nextPage: number): void
@@ -20,7 +20,7 @@ export interface PageCache extends TriePages {
 // An array and its map entry.
 const PAGE_OVERHEAD = 250
 
-/** Creates a cache over the pages of the table. Caches at most `maxBytes` of clean pages; each `settle` in a
+/** Creates a cache over the pages of the table. Caches at most `maxBytes` of clean pages; each `commit` in a
  *  transaction leaves about half as much of dirty ones. */
 export function createPageCache(table: StateTrieTable, maxBytes: number): PageCache {
   const clean = createGenerationCache<number, Uint8Array>({
@@ -30,7 +30,7 @@ export function createPageCache(table: StateTrieTable, maxBytes: number): PageCa
   /** Pages that differ from the database; null: freed. */
   let dirty = new Map<number, Uint8Array | null>()
   let dirtyBytes = 0
-  /** Entries of `dirty` before the changes since `settle`; undefined: none. */
+  /** Entries of `dirty` before the changes since `commit`; undefined: none. */
   let before = new Map<number, Uint8Array | null | undefined>()
   let next = 1
   let settledNext = 1
@@ -69,7 +69,7 @@ export function createPageCache(table: StateTrieTable, maxBytes: number): PageCa
     write: change,
     allocate: () => next++,
     free: (page) => change(page, null),
-    settle: () => {
+    commit: () => {
       before = new Map()
       settledNext = next
       if (dirtyBytes > maxBytes / 2 && table.inTransaction) save()

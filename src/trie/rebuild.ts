@@ -52,7 +52,7 @@ export async function rebuildStateTrie(
   table.removeFrom(pages.nextPage)
   let part: StatePart = start ?? { top: undefined, accounts: 0, addressId: 0 }
   const write = (isDone: boolean) => {
-    pages.settle()
+    pages.commit()
     pages.save()
     const state = isDone
       ? { block: { number, hash: blockHash } }
@@ -62,7 +62,7 @@ export async function rebuildStateTrie(
   for (const step of statePartsAfter(reader, tries, part)) {
     if (step === undefined) {
       // Inside an account's storage all pages are new, so the trie so far is unchanged.
-      pages.settle()
+      pages.commit()
       pages.save()
     } else {
       part = step

@@ -28,8 +28,8 @@ export interface StateRoot {
   /** Number of accounts in the last hashed state. */
   readonly accounts: number
   /** Makes noted changes permanent: `discard` keeps them. */
-  settle(): void
-  /** Drops what was noted since `settle`. */
+  commit(): void
+  /** Drops what was noted since `commit`. */
   discard(): void
   /** Proofs of an account and slots, 32 bytes each, in the noted state. */
   prove(address: Uint8Array, slots: readonly Uint8Array[]): StateProof
@@ -63,14 +63,14 @@ export function createStateRoot(table: StateTrieTable, maxBytes: number): StateR
   let pending = new Map<string, PendingAccount>()
   let pendingSlots = 0
   let now: { top: TrieNodeRef | undefined; accounts: number } = { top: undefined, accounts: 0 }
-  let settled = now
+  let committed = now
   let saved = now
 
   const reset = () => {
     const head = table.head()
     const top = parseHex(head?.top ?? '')
     now = { top: top.length === 0 ? undefined : top, accounts: head?.accounts ?? 0 }
-    settled = now
+    committed = now
     saved = now
     pending = new Map()
     pendingSlots = 0
@@ -109,10 +109,10 @@ export function createStateRoot(table: StateTrieTable, maxBytes: number): StateR
     hash()
     return tries.accounts.root(now.top)
   }
-  const settle = () => {
+  const commit = () => {
     hash()
-    settled = now
-    pages.settle()
+    committed = now
+    pages.commit()
   }
   const prove = (address: Uint8Array, slots: readonly Uint8Array[]): StateProof => {
     hash()
@@ -160,15 +160,15 @@ export function createStateRoot(table: StateTrieTable, maxBytes: number): StateR
     get accounts() {
       return now.accounts
     },
-    settle,
+    commit,
     discard: () => {
       pending = new Map()
       pendingSlots = 0
-      now = settled
+      now = committed
       pages.discard()
     },
     save: () => {
-      settle()
+      commit()
       if (saved === now) return
       pages.save()
       const { top, accounts } = now

@@ -104,7 +104,8 @@ for (const kind of SECP256K1_KINDS) {
     const [hash, privateKey] = [random.bytes(32), random.bytes(32)]
     const { r, s } = secp256k1.sign(hash, privateKey)
     for (const id of [2, 3, 4, -1, 27, 0.5, Number.NaN]) assert.equal(recover(hash, id, r, s), undefined, `id ${id}`)
-    // Where r + order is below the field, ids 2 and 3 stand for a point of the curve, which no rule of Ethereum asks for.
+    // Where r + order is below the field, ids 2 and 3 stand for a point of the curve, which no rule of Ethereum asks
+    // for.
     for (const id of [2, 3]) assert.equal(recover(hash, id, word(2n), s), undefined, `id ${id} of a small r`)
     assert.equal(recover(hash.subarray(1), 0, r, s), undefined)
     assert.equal(recover(new Uint8Array(33), 0, r, s), undefined)

@@ -34,7 +34,7 @@ function prepare(t: TestContext): { datadir: string; logs: PlacedLog[] } {
   const logs = writeLogs(db, FIRST_BLOCK, randomBlocks(seededFractions(31), BLOCKS))
   const indexer = createLogIndexer(db, { chunkBits: 6 })
   indexer.add([])
-  indexer.settle()
+  indexer.sealNow()
   indexer.work(Number.POSITIVE_INFINITY)
   db.close()
   return { datadir, logs }

@@ -48,8 +48,8 @@ function forkOf({ number, timestamp }: ChainBlock): string {
   return FORKS.filter(([first]) => first <= at).at(-1)![1]
 }
 
-/** Blocks that anvil 1.7.1 executes to other gas than their headers have: before Berlin it charges SSTORE by later prices, in
- *  Frontier creations and calls too. */
+/** Blocks that anvil 1.7.1 executes to other gas than their headers have: before Berlin it charges SSTORE by later
+ *  prices, in Frontier creations and calls too. */
 const OTHER_GAS = [1, 2, 4, 5, 7, 8, 10, 11, 13, 14, 16, 17, 19, 20, 22, 23]
 
 /** Faults of anvil 1.7.1, and what they leave to be compared. */

@@ -11,7 +11,8 @@ import { until } from '../support/until.js'
 /* What a server of the bundled chain needs without requests. */
 
 const MAX_MEGABYTES = 150
-/** Part of the memory that requests needed which a server may keep afterwards: glibc keeps freed pieces between used ones. */
+/** Part of the memory that requests needed which a server may keep afterwards: glibc keeps freed pieces between used
+ *  ones. */
 const KEPT = 0.5
 const MAX_THREADS = 8
 

@@ -21,7 +21,8 @@ import { type ForkingUpstream, startForkingUpstream } from '../support/upstream/
 import { nodeBlock, startL2Node } from '../support/upstream/l2Node.js'
 import { startSwitchedProxy } from '../support/upstream/switchedProxy.js'
 
-/* Every cause for which a follower stops: it says so in every place, and comes back within a minute of the cause's end. */
+/* Every cause for which a follower stops: it says so in every place, and comes back within a minute of the cause's
+ * end. */
 
 /** A follower under test, with a source whose chain grows. */
 interface Subject {
@@ -287,7 +288,8 @@ async function checkSaid({ datadir, url }: Subject, check: RegExp): Promise<void
   assert.match(metrics, /^cairn_(l2_)?follow_stopped_seconds\{check="[^"]+"\} \d|^cairn_replication_problem 1$/m)
 }
 
-/** Checks what every place says until they agree: while it tries again, a process may store a few more blocks in between. */
+/** Checks what every place says until they agree: while it tries again, a process may store a few more blocks in
+ *  between. */
 async function untilSaid(subject: Subject, check: RegExp): Promise<void> {
   for (const end = performance.now() + 20_000; ; await delay(100)) {
     try {

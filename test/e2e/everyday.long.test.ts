@@ -10,9 +10,9 @@ import { compareFrom, type Peer, reachHead, startFollower, startTraffic } from '
 import { findFoundry } from '../support/upstream/foundry.js'
 import { SKIP_GETH, startGethPeer } from '../support/upstream/geth.js'
 
-/* Development nodes are followed through what contracts do every day: contracts written in Solidity, constructors that write
- * zeros, creations that fail, contracts that are created and destroyed, deployments, slots that are set and cleared, value for
- * new accounts. */
+/* Development nodes are followed through what contracts do every day: contracts written in Solidity, constructors that
+ * write zeros, creations that fail, contracts that are created and destroyed, deployments, slots that are set and
+ * cleared, value for new accounts. */
 
 const BLOCKS = THOROUGH ? 1_000 : 100
 
@@ -29,8 +29,8 @@ const CREATIONS = [
   '0x635f5ff3005f526004601c5ff05f5ff3', // creates a contract
 ]
 
-/** Half of the transactions are of Solidity contracts, a quarter are creations, the others transfers, calls and failures. Each
- *  may use `gas`. */
+/** Half of the transactions are of Solidity contracts, a quarter are creations, the others transfers, calls and
+ *  failures. Each may use `gas`. */
 async function mineEveryday(peer: Peer, gas: string) {
   const traffic = await startTraffic(peer, gas)
   const contracts = await EverydayContracts.deploy(peer, gas)

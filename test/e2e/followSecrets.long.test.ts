@@ -12,7 +12,8 @@ import { ask } from '../support/rpcClient.js'
 import { temporaryDirectory } from '../support/temporary.js'
 import { startScriptedUpstream } from '../support/upstream/scriptedUpstream.js'
 
-/* Credentials of upstreams in all that is printed, logged and served, while upstreams send them back in every kind of answer. */
+/* Credentials of upstreams in all that is printed, logged and served, while upstreams send them back in every kind of
+ * answer. */
 
 const GENESIS = ['--genesis', join(FIXTURE_FOLDER, 'genesis.json')]
 const SECRETS = {

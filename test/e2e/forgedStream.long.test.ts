@@ -21,7 +21,8 @@ import { until } from '../support/until.js'
 
 const BLOCKS = 4
 
-/** The messages of each block of a writer that begins at the genesis, block 1 first, each in several parts. `forge` changes block 2. */
+/** The messages of each block of a writer that begins at the genesis, block 1 first, each in several parts. `forge`
+ *  changes block 2. */
 function messagesByBlock(
   { datadir, described }: TestWriter,
   forge: (block: ReplicatedBlock) => ReplicatedBlock = (block) => block,

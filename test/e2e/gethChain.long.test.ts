@@ -4,8 +4,9 @@ import { compareSeed } from '../../tools/fuzz-chain/compareSeed.js'
 import { THOROUGH } from '../support/thorough.js'
 import { SKIP_GETH } from '../support/upstream/geth.js'
 
-/* Random chains through all forks, imported into Cairn and geth: blocks, receipts, proofs, traces with all options, struct logs step by
- * step, calls, estimates and simulations. tools/fuzz-chain/differences.ts names the intended differences. */
+/* Random chains through all forks, imported into Cairn and geth: blocks, receipts, proofs, traces with all options,
+ * struct logs step by step, calls, estimates and simulations. tools/fuzz-chain/differences.ts names the intended
+ * differences. */
 
 const SEED = Number(process.env.SEED ?? 1)
 const CHAINS = THOROUGH ? 10 : 1

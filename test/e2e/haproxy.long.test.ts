@@ -41,7 +41,8 @@ async function startService(t: TestContext, { first, maxLag }: { first: readonly
   return { writer, replicas, balancer, append }
 }
 
-/** Stops the replica from committing until the function that this gives is called: another connection holds the write lock. */
+/** Stops the replica from committing until the function that this gives is called: another connection holds the write
+ *  lock. */
 function holdBack({ datadir }: { datadir: string }): () => void {
   const db = new BetterSqlite3(join(datadir, DATABASE_FILE), { timeout: 10_000 })
   db.exec('BEGIN IMMEDIATE')

@@ -10,8 +10,8 @@ import { EMITTER, HEAD, NUMBERED_TOPIC, REVERTER, TOKEN } from '../support/chain
 import { type Answer, ask } from '../support/rpcClient.js'
 import { temporaryDirectory } from '../support/temporary.js'
 
-/* The limits of the contract, against the program. The times are given by options, so that a test need not wait for 10 s
- * and 5 s; `npm run show:limits` does. */
+/* The limits of the contract, against the program. The times are given by options, so that a test need not wait for 10
+ * s and 5 s; `npm run show:limits` does. */
 
 const LOGS_TIMEOUT_MS = 200
 const CALL_TIMEOUT_MS = 1500

@@ -23,7 +23,8 @@ import { startForkingUpstream } from '../support/upstream/forkingUpstream.js'
 const options = { ...NEEDS_NATS, skip: NEEDS_NATS.skip || NEEDS_OPENSSL }
 const random = seededRandom(1826)
 
-/** A server with TLS that asks for credentials of one kind. `right` makes a file that it accepts, `wrong` one that it does not. */
+/** A server with TLS that asks for credentials of one kind. `right` makes a file that it accepts, `wrong` one that it
+ *  does not. */
 async function startSecured(t: TestContext, kind: 'NKEY' | '.creds') {
   const folder = temporaryDirectory(t)
   const authority = makeAuthority(folder, 'right')

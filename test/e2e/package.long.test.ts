@@ -12,11 +12,13 @@ import { temporaryDirectory } from '../support/temporary.js'
 /* The tarball that `npm pack` makes, installed into an empty project. */
 
 const MAX_PACKED_BYTES = 6 * 2 ** 20
-/** All that is installed with the package: 112 packages of 97 MB, 27 of them the sources and binaries of better-sqlite3. */
+/** All that is installed with the package: 112 packages of 97 MB, 27 of them the sources and binaries of
+ *  better-sqlite3. */
 const MAX_INSTALLED_PACKAGES = 115
 const MAX_INSTALLED_MEGABYTES = 105
 const QUIET = ['--no-audit', '--no-fund', '--loglevel', 'error']
-// As a user's shell: what npm sets for the scripts that it runs, and this test runner for its files, is not for the project.
+// As a user's shell: what npm sets for the scripts that it runs, and this test runner for its files, is not for the
+// project.
 const ENV = Object.fromEntries(
   Object.entries({ ...process.env, NO_COLOR: '1' }).filter(
     ([name]) => !/^(npm_|FORCE_COLOR|NODE_TEST_CONTEXT|NODE_OPTIONS|CAIRN_|INIT_CWD)/.test(name),

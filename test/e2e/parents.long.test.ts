@@ -41,7 +41,8 @@ for (const signal of ['SIGTERM', 'SIGINT', 'SIGKILL'] as const) {
   })
 }
 
-// npx passes SIGINT to a shell that waits for the program to end by itself, and stays itself: nothing reaches the server.
+// npx passes SIGINT to a shell that waits for the program to end by itself, and stays itself: nothing reaches the
+// server.
 for (const signal of ['SIGTERM', 'SIGKILL'] as const) {
   test(`the server of npx ends after ${signal} to npx`, { skip }, async (t) => {
     await signalled(start(t, 'npx', ['--no-install', 'cairn', 'serve', '--fixture', 'bundled']), signal)

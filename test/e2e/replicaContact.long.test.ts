@@ -18,7 +18,8 @@ const MAX_LAG_SECONDS = 2
 
 const isReady = async (member: Member) => (await member.ready()) === 200
 
-/** Resolves once a replica that is cut off says so. Until then another one, whose source is there, must be ready and not behind. */
+/** Resolves once a replica that is cut off says so. Until then another one, whose source is there, must be ready and
+ *  not behind. */
 async function untilCutOff(cut: Member, other: Member): Promise<void> {
   await until(async () => {
     const { lagSeconds, lagBlocks, problem } = await other.replication()

@@ -50,8 +50,8 @@ const writerArgs = (datadir: string) => ['--datadir', datadir, '--open', '--repl
 const append = (chain: WritableChain, blocks: readonly Block[]) =>
   importBlocks(chain, sourceOf(blocks), { progress: noProgress })
 
-/** A replica's database at the genesis, with the layer-2 blocks and the core contract that an operator names, and the options to
- *  serve it. */
+/** A replica's database at the genesis, with the layer-2 blocks and the core contract that an operator names, and the
+ *  options to serve it. */
 async function openReplica(t: TestContext, url: string) {
   const datadir = temporaryDirectory(t)
   const { db } = await openBranches(datadir)

@@ -12,7 +12,8 @@ import { temporaryDirectory } from '../support/temporary.js'
 import { until } from '../support/until.js'
 import { startForkingUpstream } from '../support/upstream/forkingUpstream.js'
 
-/* The worked example of docs/replication.md in small: three NATS servers, a writer, a standby, two replicas and HAProxy. */
+/* The worked example of docs/replication.md in small: three NATS servers, a writer, a standby, two replicas and
+ * HAProxy. */
 
 const skip = NEEDS_NATS.skip || SKIP_HAPROXY
 

@@ -6,7 +6,8 @@ import { ask, resultOf } from '../support/rpcClient.js'
 import { SKIP_SHARED, sharedPath } from '../support/shared.js'
 import { temporaryDirectory } from '../support/temporary.js'
 
-/* Chains of the shared folder: the first 8,192 blocks of mainnet and Sepolia, and two branches that parted at a fork. */
+/* Chains of the shared folder: the first 8,192 blocks of mainnet and Sepolia, and two branches that parted at a
+ * fork. */
 
 const chains = sharedPath('chains')
 const skip = SKIP_SHARED

@@ -12,7 +12,8 @@ import { resultOf } from '../support/rpcClient.js'
 import { temporaryDirectory } from '../support/temporary.js'
 import { until } from '../support/until.js'
 
-/* `cairn snapshot create` beside a server that follows another Cairn, which imports the bundled chain block by block. */
+/* `cairn snapshot create` beside a server that follows another Cairn, which imports the bundled chain block by
+ * block. */
 
 interface Listed {
   readonly name: string

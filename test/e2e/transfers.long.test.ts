@@ -8,8 +8,8 @@ import { startCairn } from '../support/cairn.js'
 import { resultOf } from '../support/rpcClient.js'
 import { temporaryDirectory } from '../support/temporary.js'
 
-/* A random chain through all forks: what traces, receipts, rewards and withdrawals of each block say that moved is the difference of the
- * balances of all accounts. */
+/* A random chain through all forks: what traces, receipts, rewards and withdrawals of each block say that moved is the
+ * difference of the balances of all accounts. */
 
 const SEED = Number(process.env.SEED ?? 1)
 const GWEI = 10n ** 9n

@@ -54,7 +54,8 @@ test('a database that is cut while it is served does not end the server', async 
     return { status: response.status, text: await response.text() }
   }
   assert.equal((await until(`${server.url}/ready`, has(200))).status, 200)
-  // The last thread has read what it warms up with: a cut while a page is being read ends the process, since the file is mapped.
+  // The last thread has read what it warms up with: a cut while a page is being read ends the process, since the file
+  // is mapped.
   const spare = 'cairn_threads{class="spare",state="idle"} 1'
   const metrics = await until(`${server.url}/metrics`, ({ body }) => body.includes(spare))
   assert.ok(metrics.body.includes(spare))

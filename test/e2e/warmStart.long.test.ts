@@ -61,12 +61,14 @@ test('once it says ready, the first calls and log queries load no module', async
     atReady.filter(([, , module]) => module.startsWith('file:')),
   )
 
-  // More requests at a time than there are threads start the others, which load all that they need before their first request.
+  // More requests at a time than there are threads start the others, which load all that they need before their first
+  // request.
   const askAll = () => Promise.all(Array.from({ length: 8 }, () => askEach(asked++)))
   const warm = () => get(`${url}/health`).then(({ body }) => body.threads.warm)
   while ((await warm()) < 6) await askAll()
   const loaded = readFileSync(log, 'utf8')
-  // The build bundles what a thread loads: from source it was 400 modules. Each kind of thread adds some chunks that others share with it.
+  // The build bundles what a thread loads: from source it was 400 modules. Each kind of thread adds some chunks that
+  // others share with it.
   const counts = new Map<string, number>()
   for (const [, thread, module] of imports()) {
     if (module.startsWith('file:')) counts.set(thread, (counts.get(thread) ?? 0) + 1)

@@ -85,8 +85,8 @@ function replay(logs: readonly SeenLog[]): string[] {
   return [...held].sort()
 }
 
-/** Changes the chain step by step, and waits each time until every watcher of logs has those of the chain, no others and none
- *  twice, and the watcher of blocks the newest. */
+/** Changes the chain step by step, and waits each time until every watcher of logs has those of the chain, no others
+ *  and none twice, and the watcher of blocks the newest. */
 async function checkWatchers(t: TestContext, start: (server: CairnServer) => Promise<Watched>): Promise<void> {
   const { upstream, server, change, above } = await startChain(t)
   const watched = await start(server)

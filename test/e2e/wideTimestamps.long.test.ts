@@ -28,7 +28,8 @@ const BEACON_ROOTS_CODE =
 const RING = 8191n // EIP-4788, HISTORY_BUFFER_LENGTH
 
 const PROBE = `0x${'ee'.repeat(20)}`
-/** Stores TIMESTAMP at NUMBER, logs it, asks for the beacon root of this time, stores that at NUMBER + 256; returns both. */
+/** Stores TIMESTAMP at NUMBER, logs it, asks for the beacon root of this time, stores that at NUMBER + 256; returns
+ *  both. */
 const PROBE_CODE = `0x424355425f52425f5fa16020602060205f73${BEACON_ROOTS.slice(2)}5afa5060205143610100015560405ff3`
 
 const TIMES = [

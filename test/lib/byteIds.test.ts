@@ -14,7 +14,8 @@ test('ids of bytes are those of a map that is emptied when it is full', () => {
     const ids = createByteIds(length, capacity)
     const oracle = new Map<string, number>()
     for (let i = 0; i < 20_000; i++) {
-      // More values than it holds, so that some are known, some were forgotten, and many differ in their last byte only.
+      // More values than it holds, so that some are known, some were forgotten, and many differ in their last byte
+      // only.
       const value = Buffer.alloc(length, 1)
       value.writeUInt16BE(random.below(Math.ceil(capacity * 1.4)), length - 2)
       const known = ids.get(value)

@@ -6,7 +6,8 @@ import { DEFAULT_SERVER_LIMITS, type ServerLimits } from '../../src/server/admis
 import { openRaw, type RawConnection } from '../support/rawHttp.js'
 import { type Answer, post, request, startTestServer, testBothReaders } from '../support/serving.js'
 
-/* Clients that send more than there is memory for, too slowly or on too many connections, or do not read their answers. */
+/* Clients that send more than there is memory for, too slowly or on too many connections, or do not read their
+ * answers. */
 
 const MB = 1_000_000
 const ECHO = JSON.stringify(request('test_echo', 'w'))
@@ -258,7 +259,8 @@ testBothReaders('requests of one address under way are limited, answered with 42
 
 const LONG = request('test_long', `0x${(20 * MB).toString(16)}`)
 
-/** Whether `condition` holds within a minute, 200 times the stall that the tests below allow; `probe` runs before each look. */
+/** Whether `condition` holds within a minute, 200 times the stall that the tests below allow; `probe` runs before each
+ *  look. */
 async function becomes(condition: () => boolean, probe: () => void): Promise<boolean> {
   for (const until = performance.now() + 60_000; performance.now() < until; ) {
     if (condition()) return true

@@ -74,7 +74,8 @@ function temporaryDatadir(t: TestContext): string {
   return datadir
 }
 
-/** Functions that better-sqlite3 makes while the statement runs ten times: one each time that SQLite has compiled it. */
+/** Functions that better-sqlite3 makes while the statement runs ten times: one each time that SQLite has compiled
+ *  it. */
 function compilationsOf(db: Database, sql: string, bind: (run: number) => unknown[]): number {
   const statement = db.prepare<unknown[], unknown>(sql)
   const original = globalThis.Function

@@ -1,6 +1,7 @@
 import { ask } from './rpcClient.js'
 
-/** Sends calls side by side until a server over the bundled chain has started all its reader threads: at rest it has one.
+/** Sends calls side by side until a server over the bundled chain has started all its reader threads: at rest it has
+ *  one.
  *  @param count `--scan-threads`, `--evm-threads`, one of the quick queue and the spare */
 export async function startAllThreads(url: string, count: number): Promise<void> {
   for (;;) {

@@ -103,8 +103,8 @@ export function startCairn(t: After, args: readonly string[], env: Environment =
   return startDefaultCairn(t, args, { ...FEW_THREADS, ...env })
 }
 
-/** `cairn serve` with the arguments on a free port, once it has said that it is ready. It is stopped when the test ends, which
- *  fails unless it then exits with 0. */
+/** `cairn serve` with the arguments on a free port, once it has said that it is ready. It is stopped when the test
+ *  ends, which fails unless it then exits with 0. */
 export async function startDefaultCairn(
   t: After,
   args: readonly string[],

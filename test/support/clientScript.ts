@@ -8,8 +8,8 @@ import { fixtureBlocks } from './chains/fixture.js'
 
 /* What the scripts of the client libraries share: how they run, and what they expect, taken from the raw blocks. */
 
-/** An operation of a client: what it asks, and what comes of it. A RegExp is the message of its failure, a function checks the
- *  result, anything else is the result. */
+/** An operation of a client: what it asks, and what comes of it. A RegExp is the message of its failure, a function
+ *  checks the result, anything else is the result. */
 export type Operation<C> = readonly [name: string, run: (client: C) => unknown, expected: unknown]
 
 const LEAST_OPERATIONS = 60

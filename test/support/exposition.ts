@@ -23,8 +23,9 @@ const SAMPLE = new RegExp(`^(${NAME})(?:\\{(.*)\\})? (Na[Nn]|[+-]Inf|-?\\d+(?:\\
 const TYPES = ['counter', 'gauge', 'histogram', 'summary']
 const SUFFIXES: { [type: string]: RegExp } = { histogram: /_(bucket|sum|count)$/, summary: /_(sum|count)$/ }
 
-/** Reads a page strictly: every line is a HELP, a TYPE right after it, or a sample of that family; no family and no sample
- *  comes twice; counters end in `_total` or are those of prom-client; histograms are cumulative and end with `+Inf`.
+/** Reads a page strictly: every line is a HELP, a TYPE right after it, or a sample of that family; no family and no
+ *  sample comes twice; counters end in `_total` or are those of prom-client; histograms are cumulative and end with
+ *  `+Inf`.
  *  @throws AssertionError naming the line */
 export function parseExposition(text: string): Exposition {
   assert.ok(text.endsWith('\n'), 'the last line ends')

@@ -33,7 +33,8 @@ export async function branchesDirectory(t: TestContext): Promise<string> {
   return datadir
 }
 
-/** Starts `cairn serve` over a data directory on a free port, once it is ready to answer. It is killed with the test. */
+/** Starts `cairn serve` over a data directory on a free port, once it is ready to answer. It is killed with the
+ *  test. */
 export async function startMember(t: TestContext, datadir: string, args: readonly string[]): Promise<Member> {
   const few = { CAIRN_SCAN_THREADS: '1', CAIRN_EVM_THREADS: '1' }
   const fixed = ['serve', '--port', '0', '--open', '--log-level', process.env.CAIRN_TEST_LOG ?? 'error']

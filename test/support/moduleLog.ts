@@ -2,8 +2,8 @@ import { appendFileSync } from 'node:fs'
 import Module, { register } from 'node:module'
 import { threadId } from 'node:worker_threads'
 
-/* Loaded with `node --import` before a program: appends a line to the file of TEST_MODULE_LOG for each module that is loaded,
- * in every thread. */
+/* Loaded with `node --import` before a program: appends a line to the file of TEST_MODULE_LOG for each module that is
+ * loaded, in every thread. */
 
 const path = process.env.TEST_MODULE_LOG!
 register('./moduleLogHooks.js', { parentURL: import.meta.url, data: { path, threadId } })

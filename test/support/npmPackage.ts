@@ -6,8 +6,8 @@ import { packagePath } from '../../src/store/open.js'
 const INSTALL = ['install', '--no-save', '--ignore-scripts', '--no-audit', '--no-fund', '--fetch-retries=1']
 const TIMEOUT_MS = 120_000
 
-/** The folder of a package that tests run as a program. It is installed into a folder of its own below build/ when it is not
- *  there; undefined when it cannot be had. */
+/** The folder of a package that tests run as a program. It is installed into a folder of its own below build/ when it
+ *  is not there; undefined when it cannot be had. */
 export function installPackage(name: string, version: string): string | undefined {
   const folder = packagePath(`build/npm/${name.replaceAll('/', '-')}-${version}`)
   const installed = join(folder, 'node_modules', name)

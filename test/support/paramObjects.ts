@@ -12,8 +12,8 @@ export interface ParamObject {
   paramsWith(value: object): unknown[]
 }
 
-/** The objects with named members in the parameters of a method, those inside of others too. It does not look into objects
- *  that `isOpen` accepts. */
+/** The objects with named members in the parameters of a method, those inside of others too. It does not look into
+ *  objects that `isOpen` accepts. */
 export function* paramObjects(method: Method, isOpen: (schema: JsonSchema) => boolean): Generator<ParamObject> {
   for (const [i, { name, schema }] of method.params.entries()) {
     const paramsWith = (value: unknown) =>

@@ -4,8 +4,8 @@ import type { JsonSchema } from '../../src/rpc/core/method.js'
 
 const require = createRequire(import.meta.url)
 
-// The OpenRPC meta-schema refers to a copy of the JSON Schema meta-schema, draft 7, at this address, with and without the
-// slash.
+// The OpenRPC meta-schema refers to a copy of the JSON Schema meta-schema, draft 7, at this address, with and without
+// the slash.
 const JSON_SCHEMA_COPY = 'https://meta.json-schema.tools/'
 
 /** What is wrong with the value by the schema; empty when nothing is. */

@@ -75,8 +75,8 @@ export function request(method: string, ...params: unknown[]): object {
   return { jsonrpc: '2.0', id: 1, method, params }
 }
 
-/** A test that runs with plain POSTs read straight from the socket, and by `npm run test:all` once more with all requests read
- *  by Node's parser. `start` is `startTestServer` with the one or the other. */
+/** A test that runs with plain POSTs read straight from the socket, and by `npm run test:all` once more with all
+ *  requests read by Node's parser. `start` is `startTestServer` with the one or the other. */
 export function testBothReaders(
   name: string,
   run: (t: TestContext, start: typeof startTestServer) => void | Promise<void>,

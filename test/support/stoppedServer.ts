@@ -5,8 +5,9 @@ import { DEFAULT_LIMITS } from '../../src/rpc/core/limits.js'
 import { DEFAULT_SQL_LIMITS } from '../../src/server/sql/sqlLimits.js'
 import { servingOptions, TEST_METHODS } from './serving.js'
 
-/* A server with the tests' methods and SQL over the database of its argument, whose requests have no time limits. It stops as
- * `cairn serve` does. Writes `calling` when a call is under way, `busy` when 100 are, and `closed` at its end. */
+/* A server with the tests' methods and SQL over the database of its argument, whose requests have no time limits. It
+ * stops as `cairn serve` does. Writes `calling` when a call is under way, `busy` when 100 are, and `closed` at its
+ * end. */
 
 const PATIENT_MS = 600_000
 const BUSY_CALLS = 100

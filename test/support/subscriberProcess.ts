@@ -2,8 +2,9 @@ import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { WebSocket } from 'ws'
 
-/* A process with thousands of WebSocket subscribers to logs, so that neither the server nor the writer of the chain waits for
- * them. It gets a `SubscriberPlan`, says `ready`, then the hash of each new head, and in the end what is wrong. */
+/* A process with thousands of WebSocket subscribers to logs, so that neither the server nor the writer of the chain
+ * waits for them. It gets a `SubscriberPlan`, says `ready`, then the hash of each new head, and in the end what is
+ * wrong. */
 
 /** A filter as in `eth_subscribe`, values as DATA; null: any. */
 export interface LogFilterJson {

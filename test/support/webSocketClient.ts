@@ -18,7 +18,8 @@ export interface SubscribingClient {
   /** How many notifications had come before the last answer. */
   beforeAnswer(): number
   ask(method: string, ...params: unknown[]): Promise<Answer>
-  /** Sends a body and resolves with the next answer, which may be that of a batch. @throws Error when the socket closes instead */
+  /** Sends a body and resolves with the next answer, which may be that of a batch. @throws Error when the socket closes
+   *  instead */
   send(body: unknown): Promise<unknown>
   /** Resolves once the notifications are as the test says. It is looked at after each. */
   until(isDone: (notifications: Notification[]) => boolean): Promise<void>

@@ -129,7 +129,7 @@ for (const interval of [1, 3, 1000]) {
     const takeAll = async (fields: readonly Partial<Header>[]) => {
       const appender = createBlockAppender(chain)
       for (const each of fields) await appender.take({ block: childOf(head.newest!, each) }, interval)
-      await appender.settle()
+      await appender.flush()
       head.commit()
     }
     await takeAll([{}, {}, WRONG, WRONG, WRONG])

@@ -13,8 +13,8 @@ import { mutate } from '../support/chains/mutate.js'
 import { seededRandom } from '../support/random.js'
 import { temporaryDirectory } from '../support/temporary.js'
 
-/* Files with random faults: each is imported, or refused by an error of ours that a person can read. CAIRN_FUZZ_RUNS and
- * CAIRN_FUZZ_SEED make it longer and other. */
+/* Files with random faults: each is imported, or refused by an error of ours that a person can read. CAIRN_FUZZ_RUNS
+ * and CAIRN_FUZZ_SEED make it longer and other. */
 
 const RUNS = Number(process.env.CAIRN_FUZZ_RUNS ?? 15)
 const SEED = Number(process.env.CAIRN_FUZZ_SEED ?? 1)

@@ -5,7 +5,8 @@ import { simulate } from '../../tools/simulate/model.js'
 import { drawExponential, serve } from '../../tools/simulate/queue.js'
 import { seededRandom } from '../support/random.js'
 
-/** Mean wait of a queue with random arrivals and equal services, in services: Pollaczek and Khinchine, rho / (2 (1 - rho)). */
+/** Mean wait of a queue with random arrivals and equal services, in services: Pollaczek and Khinchine, rho / (2 (1 -
+ *  rho)). */
 function meanWait(rho: number): number {
   const random = seededRandom(3)
   let atMs = 0

@@ -17,7 +17,8 @@ import { contentOf } from '../support/chains/trieContent.js'
 import { type SeededRandom, seededRandom } from '../support/random.js'
 import { temporaryDirectory } from '../support/temporary.js'
 
-/* State changes that are noted block by block against a state that is hashed as a whole: accounts come, go, and come again. */
+/* State changes that are noted block by block against a state that is hashed as a whole: accounts come, go, and come
+ * again. */
 
 interface Held {
   account?: { nonce: bigint; balance: bigint; codeHash?: Uint8Array }
@@ -100,7 +101,7 @@ for (const seed of [1, 2, 3, 4, 5, 6, 7, 8]) {
       }
       inserts.flush()
       assert.equal(formatData(root.apply(notes.updates())), formatData(hashWhole(state)), `block ${number - 1}`)
-      notes.forget()
+      notes.clear()
       root.save()
       commitWriting(db)
     }
@@ -143,11 +144,11 @@ test('batches of noted changes store what the same blocks store one by one', (t)
         noted.inserts.insert(number, changes)
         assert.ok(notes.note(number++, changes))
         single.root.update(touched)
-        single.root.settle()
+        single.root.commit()
       }
       noted.inserts.flush()
       noted.root.apply(notes.updates())
-      notes.forget()
+      notes.clear()
       const [stored, expected] = [noted, single].map(({ db, root }) => {
         root.save()
         commitWriting(db)
@@ -178,7 +179,7 @@ test('changes for which there is no room are not taken', (t) => {
   assert.equal(notes.size, 3)
   assert.equal(notes.note(2, changesOf(4, 5)), false)
   assert.equal(notes.size, 3)
-  notes.forget()
+  notes.clear()
   assert.equal(notes.size, 0)
   assert.equal(notes.note(2, changesOf(4, 5)), true)
 })

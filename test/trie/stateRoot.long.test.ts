@@ -95,7 +95,7 @@ test('roots agree with tries built from scratch, over discarded blocks, rollback
     const maxBytes = [1, 20_000, 2 ** 24][seed % 3]
     let root = createStateRoot(createStateTrieTable(db), maxBytes)
     let model: Model = new Map()
-    let settled: Model = new Map()
+    let base: Model = new Map()
     let committed: Model = new Map()
     writer.begin()
     for (let step = 0; step < 80; step++) {
@@ -105,25 +105,25 @@ test('roots agree with tries built from scratch, over discarded blocks, rollback
       const fate = random.below(12)
       if (fate < 3) {
         root.discard()
-        model = copyModel(settled)
+        model = copyModel(base)
       } else if (fate < 8) {
-        root.settle()
-        settled = copyModel(model)
+        root.commit()
+        base = copyModel(model)
       } else if (fate < 10) {
         writer.commit()
-        settled = copyModel(model)
+        base = copyModel(model)
         committed = copyModel(model)
         checkStateTrie(db, modelRoot(model))
         writer.begin()
       } else if (fate < 11) {
         writer.rollback()
         model = copyModel(committed)
-        settled = copyModel(committed)
+        base = copyModel(committed)
         writer.begin()
       } else {
         writer.commit()
         committed = copyModel(model)
-        settled = copyModel(model)
+        base = copyModel(model)
         root = createStateRoot(createStateTrieTable(db), maxBytes)
         assert.equal(root.accounts, model.size, place)
         writer.begin()

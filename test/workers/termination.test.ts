@@ -4,7 +4,8 @@ import { fileURLToPath } from 'node:url'
 import { spawnNode } from '../support/cairn.js'
 import { ALL, THOROUGH } from '../support/thorough.js'
 
-/* An addon that cannot bear the end of its thread aborts the process (exit 134), so the threads are in one of their own. */
+/* An addon that cannot bear the end of its thread aborts the process (exit 134), so the threads are in one of their
+ * own. */
 
 const [THREADS, AT_A_TIME] = ALL ? [THOROUGH ? '3000' : '150', '2'] : ['40', '1']
 

@@ -65,7 +65,8 @@ export function copyArena(arena: Arena, directory: string): Arena {
   return { ...arena, directory }
 }
 
-/** Serves the chain with the defaults of `cairn serve` but for `options`, in a control group with the limit where one can be made. */
+/** Serves the chain with the defaults of `cairn serve` but for `options`, in a control group with the limit where one
+ *  can be made. */
 export async function startAttacked(
   arena: Arena,
   limitBytes: number,

@@ -23,7 +23,8 @@ export interface Attacker {
   readonly signal: AbortSignal
   /** How hard it attacks: 1 is the size that the table of docs/verification.md was measured with. */
   readonly scale: number
-  /** Counts an outcome, such as `answered` or `refused 503`, for the report. One that begins with `FAULT` fails the run. */
+  /** Counts an outcome, such as `answered` or `refused 503`, for the report. One that begins with `FAULT` fails the
+   *  run. */
   count(outcome: string): void
 }
 

@@ -2,7 +2,8 @@ import { formatData } from '../../src/lib/hex.js'
 import { assemble } from '../fixture/assembler.js'
 import { createMergedGenesis } from '../fixture/mergedGenesis.js'
 
-/* Contracts that use up memory or time, in the genesis of the chain that is attacked. Each takes a number as its calldata. */
+/* Contracts that use up memory or time, in the genesis of the chain that is attacked. Each takes a number as its
+ * calldata. */
 
 const CODES = {
   /** Never ends. */

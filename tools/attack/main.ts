@@ -9,9 +9,10 @@ import { ATTACKS } from './attacks.js'
 import type { AttackOutcomes, AttackPlan } from './processes/attacker.js'
 import type { BystanderPlan, BystanderResult } from './processes/bystander.js'
 
-/* `npm run attack`: attacks a server on loopback in every way that docs/verification.md lists, one after another, each on a
- * fresh server with its defaults, while a bystander with a key of its own keeps asking. Prints peak memory and the
- * bystander's times. Exit code 1 when a server died, used too much memory, did not stop, or kept the bystander waiting. */
+/* `npm run attack`: attacks a server on loopback in every way that docs/verification.md lists, one after another, each
+ * on a fresh server with its defaults, while a bystander with a key of its own keeps asking. Prints peak memory and the
+ * bystander's times. Exit code 1 when a server died, used too much memory, did not stop, or kept the bystander
+ * waiting. */
 
 const USAGE = `usage: npm run attack -- [--only NAME[,NAME]] [--seconds N] [--seed N] [--scale X] [--lenient] [--json FILE]
   --only LIST    of: ${ATTACKS.map(({ name }) => name).join(', ')}

@@ -3,8 +3,8 @@ import { connect, type Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Attacker, Target } from './attack.js'
 
-/** A connection, open; undefined when the server or the system refuses it. Errors later on are ignored: being cut off is
- *  what an attacker has to expect. */
+/** A connection, open; undefined when the server or the system refuses it. Errors later on are ignored: being cut off
+ *  is what an attacker has to expect. */
 export async function openSocket({ host, port }: Target): Promise<Socket | undefined> {
   const socket = connect(port, host)
   socket.on('error', () => {})
@@ -45,8 +45,8 @@ export function rpcText(method: string, params: unknown[], id: unknown = 1): str
   return JSON.stringify({ jsonrpc: '2.0', id, method, params })
 }
 
-/** Sends a body and reads the answer; counts its HTTP status, and what a JSON-RPC error says. Undefined when there was no
- *  answer. */
+/** Sends a body and reads the answer; counts its HTTP status, and what a JSON-RPC error says. Undefined when there was
+ *  no answer. */
 export async function ask({ target, signal, count }: Attacker, body: string): Promise<string | undefined> {
   const { host, port, path } = target
   try {

@@ -85,8 +85,8 @@ export function precompile(number: number): Uint8Array {
   return address
 }
 
-/** Accounts where the creators' first creations go: with code, with a nonce, or with a balance alone. None has storage alone:
- *  geth 1.17 has no rule for that case (EIP-7610, docs/verification.md). */
+/** Accounts where the creators' first creations go: with code, with a nonce, or with a balance alone. None has storage
+ *  alone: geth 1.17 has no rule for that case (EIP-7610, docs/verification.md). */
 function putCollisions(alloc: Cast['alloc'], creators: Uint8Array[]): void {
   const accounts = [{ balance: '0x0', code: '0x00' }, { balance: '0x5', nonce: '0x1' }, { balance: '0x9' }]
   for (const creator of creators) {

@@ -22,8 +22,8 @@ export interface Compared {
   asked: number
 }
 
-/** Builds the chain of a seed, imports it into Cairn and geth, and reports each request that they answer differently, of the
- *  method `only` or of all. The servers end before it returns. */
+/** Builds the chain of a seed, imports it into Cairn and geth, and reports each request that they answer differently,
+ *  of the method `only` or of all. The servers end before it returns. */
 export async function compareSeed(
   seed: number,
   { requests, last, only }: { requests: number; last?: LastFork; only?: string },

@@ -39,7 +39,8 @@ export const CONTRACTS: { readonly [name: string]: Uint8Array } = {
     :destroy caller selfdestruct
     :pay 0 0 0 0 1 caller 2300 call stop
     :transient 9 1 tstore stop`),
-  /** Calls the address in the first word with the byte in the second, by each kind of call, static ones too; logs what came. */
+  /** Calls the address in the first word with the byte in the second, by each kind of call, static ones too; logs what
+   *  came. */
   prober: assemble(`
     32 calldataload 0 mstore
     0 0 1 31 0 calldataload 60000 staticcall

@@ -1,5 +1,6 @@
-// `node scripts/run.mjs tools/fuzz-chain/main [--seed N] [--count N] [--requests N] [--most N] [--only METHOD] [--bogota]`: builds random chains, serves each with
-// Cairn and with the geth on the PATH, and prints where the answers differ.
+// `node scripts/run.mjs tools/fuzz-chain/main [--seed N] [--count N] [--requests N] [--most N] [--only METHOD]
+// [--bogota]`: builds random chains, serves each with Cairn and with the geth on the PATH, and prints where the answers
+// differ.
 import { parseArgs } from 'node:util'
 import { compareSeed } from './compareSeed.js'
 

@@ -33,7 +33,8 @@ const MIN_DIFFICULTY = 131_072
 /** Blocks after the last fork. */
 const TAIL = 4
 
-/** Forks to the last one, 0 to 3 blocks apart, so that some have no block of their own, and blocks 1 to 30 seconds apart. */
+/** Forks to the last one, 0 to 3 blocks apart, so that some have no block of their own, and blocks 1 to 30 seconds
+ *  apart. */
 export function randomSchedule(random: SeededRandom, last: LastFork): Schedule {
   const config: { [name: string]: unknown } = {}
   let block = 0

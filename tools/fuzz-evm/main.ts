@@ -1,5 +1,6 @@
-// `npm run fuzz:evm -- [--seed N] [--count N] [--fork NAME] [--most N]`: compares our interpreter with @ethereumjs/evm on
-// random worlds from a seed on, until `--most` differ. One that does is run again with `--seed SEED --count 1 --fork FORK`.
+// `npm run fuzz:evm -- [--seed N] [--count N] [--fork NAME] [--most N]`: compares our interpreter with @ethereumjs/evm
+// on random worlds from a seed on, until `--most` differ. One that does is run again with `--seed SEED --count 1 --fork
+// FORK`.
 import { parseArgs } from 'node:util'
 import type { Fork } from '../../src/chain/eth/forks/rules.js'
 import { createFuzzer, forkOfSeed } from './fuzz.js'

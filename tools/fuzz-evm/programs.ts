@@ -197,7 +197,8 @@ function createStatements(random: SeededRandom, { has, known }: ProgramOptions) 
     }
     const body = plainStatement()
     const rounds = Uint8Array.of(0x60, 1 + random.below(6))
-    // counter; JUMPDEST; body; counter - 1; DUP1; back when it is not zero. A body may leave the stack otherwise than it was.
+    // counter; JUMPDEST; body; counter - 1; DUP1; back when it is not zero. A body may leave the stack otherwise than
+    // it was.
     return concatBytes(
       rounds,
       Uint8Array.of(JUMPDEST),

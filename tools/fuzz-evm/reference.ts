@@ -26,7 +26,7 @@ export function createReference(): (world: World) => Promise<Run> {
   return async (world) => {
     const { header, fork } = world
     current = createTestJournal(world.accounts).state
-    overlay.forget()
+    overlay.clear()
     const rules = rulesOf(fork)
     if (!machines.has(fork)) machines.set(fork, createMachines(specOf(fork), overlay, { blockHashes: blockHashOf }))
     const machine = await machines.get(fork)!(rules)
@@ -45,8 +45,8 @@ export function createReference(): (world: World) => Promise<Run> {
           blockGasUsed: 0n,
           skipHardForkValidation: true,
         })
-        // Frontier leaves an account without code when storing it cannot be paid, and receipts of its time do not say whether
-        // that is a success. It is ours.
+        // Frontier leaves an account without code when storing it cannot be paid, and receipts of its time do not say
+        // whether that is a success. It is ours.
         const { exceptionError } = execResult
         const unpaid = fork === 'frontier' && exceptionError?.error === 'code store out of gas'
         const succeeded = exceptionError === undefined || unpaid

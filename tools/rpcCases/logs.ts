@@ -34,7 +34,8 @@ const LASTING = [
   'overflow',
 ]
 
-/** Cases of `eth_getLogs`, its paged form and its explanation. Before block 54 the chain has few logs; from there on 2,100 in each of five blocks. */
+/** Cases of `eth_getLogs`, its paged form and its explanation. Before block 54 the chain has few logs; from there on
+ *  2,100 in each of five blocks. */
 export function logCases(hashes: FixtureHashes): CasesByMethod {
   const range = (from: number, to: number) => ({ fromBlock: quantity(from), toBlock: quantity(to) })
   const logs = (filter: object) => positional(filter)

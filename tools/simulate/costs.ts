@@ -14,8 +14,8 @@ type CostName =
   | ('followMs' | 'encodeMs' | 'messageBytes' | 'publishPerSecond' | 'consumePerSecond' | 'applyMs')
   | ('databaseBytesPerBlock' | 'writtenBytesPerBlock' | 'diskMbPerSecond' | 'readMs' | 'balancerMs')
 
-/* The block of `bench:replica`: 99 transactions, 251 logs, 400 changed accounts, 1,000 changed slots. That of `bench:sync`
- * has 151 transactions and 250 logs. */
+/* The block of `bench:replica`: 99 transactions, 251 logs, 400 changed accounts, 1,000 changed slots. That of
+ * `bench:sync` has 151 transactions and 250 logs. */
 
 const MACHINE = '2 cores (Intel Xeon), nothing else running'
 const STREAM = `npm run bench:replica -- --phase stream --blocks 400; ${MACHINE}`
@@ -46,7 +46,8 @@ export const COSTS: Costs = {
   balancerMs: { what: 'an answer through HAProxy', value: 0.073, unit: 'ms', source: READS },
 }
 
-/** The costs with other values, and `source` as their source. @throws Error for a name that is none, or no number above 0 */
+/** The costs with other values, and `source` as their source. @throws Error for a name that is none, or no number above
+ *  0 */
 export function replaceCosts(values: { readonly [name: string]: unknown }, source: string): Costs {
   const replaced: { [name: string]: Cost } = { ...COSTS }
   for (const [name, value] of Object.entries(values)) {

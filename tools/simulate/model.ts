@@ -26,7 +26,8 @@ export interface StationResult {
 export interface SimulationResult {
   /** The busiest first. */
   readonly stations: readonly StationResult[]
-  /** From a block's arrival at the writer until its commit there, its acknowledgement by NATS, and its commit on a replica. */
+  /** From a block's arrival at the writer until its commit there, its acknowledgement by NATS, and its commit on a
+   *  replica. */
   readonly lags: readonly { readonly name: string; readonly p50Ms: number; readonly p99Ms: number }[]
   /** From a request's arrival at the load balancer until its answer. */
   readonly answers: { readonly p50Ms: number; readonly p99Ms: number }
@@ -45,8 +46,9 @@ const RETENTION_DAYS = 7
 const SAMPLED_ANSWERS = 200_000
 const DAY_SECONDS = 86_400
 
-/** Runs blocks through writer, publisher, NATS and replicas, and requests through the load balancer and the replicas. Blocks come once in
- *  a slot, up to a third of it late; their sizes are exponentially distributed around that of the measured block. */
+/** Runs blocks through writer, publisher, NATS and replicas, and requests through the load balancer and the replicas.
+ *  Blocks come once in a slot, up to a third of it late; their sizes are exponentially distributed around that of the
+ *  measured block. */
 export function simulate(costs: Costs, plan: Plan): SimulationResult {
   const random = seededRandom(plan.seed)
   const slotMs = plan.blockSeconds * 1000

@@ -4,8 +4,8 @@ import { printRow } from '../../bench/lib/table.js'
 import { COSTS, type Cost, replaceCosts } from './costs.js'
 import { simulate } from './model.js'
 
-/* `npm run simulate:scale -- [OPTIONS]`: what a writer, three NATS servers, replicas and a load balancer have to do at mainnet's rate and at
- * 50 times that, from costs that were measured one by one. */
+/* `npm run simulate:scale -- [OPTIONS]`: what a writer, three NATS servers, replicas and a load balancer have to do at
+ * mainnet's rate and at 50 times that, from costs that were measured one by one. */
 
 const MAINNET_SECONDS = 12
 

@@ -83,8 +83,8 @@ export interface Trend {
   isLeak: boolean
 }
 
-// Per hour, of the mean: a server that is left running for a month must not have doubled by what a slope this small adds
-// up to, caches that fill included.
+// Per hour, of the mean: a server that is left running for a month must not have doubled by what a slope this small
+// adds up to, caches that fill included.
 const LEAST_LEAK = { rssMb: 0.05, anonymousMb: 0.05, heapMb: 0.1, externalMb: 0.1, walMb: 0.5, fds: 0.02 } as const
 
 /** Fits a line through the second half of the samples, by least squares. */

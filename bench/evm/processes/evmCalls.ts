@@ -7,8 +7,8 @@ import { openCallEngine, type RunCall } from '../callEngines.js'
 import type { CallsPlan, CallsResult } from '../plans.js'
 import { type BenchCall, type CallShape, makeCallShapes, numbered, type ReadSlot, slotReader } from '../shapes.js'
 
-/* Runs calls in this process one after another and counts them, each shape for the same time. The first results and one in
- * the end are compared with what was computed without an EVM. */
+/* Runs calls in this process one after another and counts them, each shape for the same time. The first results and one
+ * in the end are compared with what was computed without an EVM. */
 
 const CHECKED = 3
 

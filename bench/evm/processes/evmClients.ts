@@ -4,8 +4,9 @@ import { quantile } from '../../lib/client.js'
 import type { ClientPlan, ClientResult } from '../plans.js'
 import { type BenchCall, makeCallShapes, numbered } from '../shapes.js'
 
-/* Asks a server for calls on connections of plain sockets, one request under way on each. Request texts are made before,
- * save the number at the end of the call data that makes each of them another: the client is to use little of a core. */
+/* Asks a server for calls on connections of plain sockets, one request under way on each. Request texts are made
+ * before, save the number at the end of the call data that makes each of them another: the client is to use little of a
+ * core. */
 
 process.once('message', async (plan: ClientPlan) => {
   const shape = makeCallShapes().find(({ name }) => name === plan.shape)!

@@ -2,8 +2,8 @@ import { messageOf } from '../../../src/lib/errors.js'
 import { createDefaultsImport, createStoredImport, type Imported } from '../importEngines.js'
 import type { ImportOutcome, ImportPlan, ImportResult } from '../plans.js'
 
-/* Imports a chain in this process again and again until the time is used up. Making a database and its genesis is no part
- * of the time. */
+/* Imports a chain in this process again and again until the time is used up. Making a database and its genesis is no
+ * part of the time. */
 
 const WALL_FACTOR = 3
 const LEAST_IMPORTS = 3

@@ -22,8 +22,8 @@ interface Kept {
   body: Buffer
 }
 
-/* Clients that ask all the time, each on a connection of its own, for questions drawn at random but the same for the same
- * seed. Gets the plan, says 'begin' once it has made the shapes, and in the end what came of it. */
+/* Clients that ask all the time, each on a connection of its own, for questions drawn at random but the same for the
+ * same seed. Gets the plan, says 'begin' once it has made the shapes, and in the end what came of it. */
 
 process.once('message', async (plan: ClientsPlan) => {
   const shapes = makeShapes({ chain: createLogChain(plan.seed), seed: plan.seed, ...plan.parameters })

@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
-/* The floor that an answer over HTTP cannot go below: a server that has nothing to do but to send a file's bytes, which it
- * holds in memory. Gets the path, answers with its port. */
+/* The floor that an answer over HTTP cannot go below: a server that has nothing to do but to send a file's bytes, which
+ * it holds in memory. Gets the path, answers with its port. */
 
 process.once('message', (path: string) => {
   const body = readFileSync(path)

@@ -1,8 +1,8 @@
 import { once } from 'node:events'
 import { WebSocket } from 'ws'
 
-/* WebSocket subscribers to logs of one topic each, in a process of their own. Gets a plan, says 'ready', and then for each block
- * when the first and the last of its notifications came. */
+/* WebSocket subscribers to logs of one topic each, in a process of their own. Gets a plan, says 'ready', and then for
+ * each block when the first and the last of its notifications came. */
 
 /** Subscribers; each gets one log of each block. */
 export interface SubscribersPlan {

@@ -80,8 +80,8 @@ const MAX_DEPTH = 32
 const MAX_ITEMS = 2 ** 22
 
 /** Decodes exactly one item that fills the bytes (Yellow Paper, appendix B), in canonical form only.
- *  @throws DecodeError at `path` for a truncated or non-canonical item, for bytes after it, for lists nested more than 32
- *    deep and for more than `maxItems` items. */
+ *  @throws DecodeError at `path` for a truncated or non-canonical item, for bytes after it, for lists nested more than
+ *  32 deep and for more than `maxItems` items. */
 export function decodeRlp(bytes: Uint8Array, path = 'rlp', maxItems = MAX_ITEMS): RlpItem {
   try {
     const cursor = { at: 0, depth: 0, itemsLeft: maxItems }

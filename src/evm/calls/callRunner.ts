@@ -126,7 +126,7 @@ export class CallRunner {
     } catch (error) {
       // An aborted call may hold much memory. One that exceeded a budget does not, and a retry reuses what it has
       // read.
-      if (!(error instanceof CallFailed || error instanceof OutOfBudget)) journal.forget()
+      if (!(error instanceof CallFailed || error instanceof OutOfBudget)) journal.clear()
       here.machine.trim()
       throw error
     } finally {

@@ -40,7 +40,7 @@ export function createReferenceExecutor({ spec, reader, root, blockHashes, cache
     },
     takeTouched: () => overlay.takeTouched(),
     takeChanges: () => overlay.takeChanges(),
-    forget: () => overlay.forget(),
+    clear: () => overlay.clear(),
   }
   return createExecutorOver(engine, backing, root)
 }

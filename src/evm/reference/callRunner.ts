@@ -63,7 +63,7 @@ export function createReferenceRunner(chain: ChainReader, reader: StateReader) {
         try {
           return await runMessage({ machine, overlay, header, rules, spec }, request, gasLimit)
         } finally {
-          overlay.forget()
+          overlay.clear()
           if (meter.peak() > LARGE_CALL_BYTES) collectGarbageSoon()
           meter.end()
         }

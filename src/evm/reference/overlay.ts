@@ -194,7 +194,7 @@ export class Overlay implements StateManagerInterface {
   }
 
   /** Drops everything in memory. Only after `takeChanges`, or to discard all changes. */
-  forget(): void {
+  clear(): void {
     this.entries = new Map()
     this.undo = []
     this.checkpoints = []

@@ -78,7 +78,7 @@ export function createPastTries(
       blockChanges ??= createBlockChanges(db, reader)
       for (const account of blockChanges.of(next)) apply(account)
     }
-    trie.settle()
+    trie.commit()
     if (chain.commitsToState(number) && !equalBytes(trie.root(), stateRoot)) throw new RestoredTrieDiffers(number)
     held = { headHash: head.hash, version: dataVersion(), number, trie }
     return trie

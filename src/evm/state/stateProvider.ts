@@ -33,7 +33,7 @@ export interface NewestState extends StateProvider {
   /** Applies changes that the caller stores before its next read. */
   wrote(changes: StateChanges): void
   /** Clears the cache, after changes that were not stored or were rolled back. */
-  forget(): void
+  clear(): void
 }
 
 // For the reads of a call: some thousand slots.
@@ -174,7 +174,7 @@ function createCachedState({ reader, blockNumber, codes, slots: shared }: StateP
         if (entry !== undefined) slots.set(entry.prefix + keyOfBytes(slot), trimLeft(value))
       }
     },
-    forget: () => {
+    clear: () => {
       accounts.clear()
       slots.clear()
     },

@@ -28,7 +28,7 @@ export interface Executor {
   stateRoot(): Uint8Array
   /** Makes accepted blocks permanent: `discard` keeps them. `accept` also does this for a block whose state was
    *  hashed. */
-  settle(): void
+  commit(): void
   /** Drops the last executed block and the accepted ones that are not permanent. */
   discard(): void
   /** Unwinds after blocks were removed from the database. `accounts` are those that they had changed, as they are now.
@@ -70,16 +70,16 @@ export interface BlockEngine {
   /** Differences from the stored state since the last call. */
   takeChanges(): StateChanges
   /** Clears the state in memory. */
-  forget(): void
+  clear(): void
 }
 
 /** Creates an executor with that engine, on top of `backing`. */
 export function createExecutorOver(engine: BlockEngine, backing: NewestState, root: StateRoot): Executor {
   let hashes = true
   const rootNow = () => root.update(engine.takeTouched())
-  const forget = () => {
-    engine.forget()
-    backing.forget()
+  const clear = () => {
+    engine.clear()
+    backing.clear()
   }
   return {
     initGenesis: async (genesis) => {
@@ -97,25 +97,25 @@ export function createExecutorOver(engine: BlockEngine, backing: NewestState, ro
       return engine.run(block, rules, { now: rootNow, atEnd })
     },
     accept: () => {
-      if (hashes) root.settle()
+      if (hashes) root.commit()
       const changes = engine.takeChanges()
       backing.wrote(changes)
       return changes
     },
     stateRoot: () => root.root(),
-    settle: () => root.settle(),
+    commit: () => root.commit(),
     discard: () => {
-      forget()
+      clear()
       root.discard()
     },
     revert: (accounts) => {
-      forget()
+      clear()
       const reverted = root.update(accounts.map(toTouched))
-      root.settle()
+      root.commit()
       return reverted
     },
     reset: () => {
-      forget()
+      clear()
       root.reset()
     },
     get unhashed() {

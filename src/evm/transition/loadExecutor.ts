@@ -61,6 +61,6 @@ function createEngine(parts: ExecutorParts, backing: NewestState): BlockEngine {
     },
     takeTouched: () => journal.takeTouched(),
     takeChanges: () => journal.takeChanges(),
-    forget: () => journal.forget(),
+    clear: () => journal.clear(),
   }
 }

@@ -35,7 +35,7 @@ export class SegmentIndexer<Item> {
   private follows = false
   private waiting: Item[] = []
   private added = 0
-  private settled = false
+  private isFinal = false
   /** The full chunk that is not sealed yet; `at` is how many blocks had been added. */
   private full: { chunk: number; builder: ChunkBuilder; at: number } | undefined
   private sealing: SealJob | undefined
@@ -57,7 +57,7 @@ export class SegmentIndexer<Item> {
    *  segment. */
   add(items: readonly Item[]): void {
     this.added++
-    this.settled = false
+    this.isFinal = false
     this.follows = true
     if (this.nextChunk === undefined) {
       this.nextChunk = this.begin()
@@ -70,8 +70,8 @@ export class SegmentIndexer<Item> {
   }
 
   /** Lets `step` seal full chunks at once, until the next `add`: their blocks are final. */
-  settle(): void {
-    this.settled = true
+  sealNow(): void {
+    this.isFinal = true
   }
 
   /** True if a full chunk of rows is not sealed, as in a database from before the index. */
@@ -86,7 +86,7 @@ export class SegmentIndexer<Item> {
     // Before the next chunk is full, which would have it sealed in one go.
     const isDue =
       this.full &&
-      (this.settled || this.added - this.full.at >= SETTLED_BLOCKS || this.builder.count >= this.chunkSize / 2)
+      (this.isFinal || this.added - this.full.at >= SETTLED_BLOCKS || this.builder.count >= this.chunkSize / 2)
     if (isDue && !this.sealing) this.beginSealing()
     if (this.sealing) {
       if (!this.sealing.step()) this.sealing = undefined
@@ -151,7 +151,7 @@ export class SegmentIndexer<Item> {
   }
 
   /** Drops the state in memory; call it after a rollback. */
-  forget(): void {
+  clear(): void {
     this.nextChunk = undefined
     this.waiting = []
     this.full = undefined
@@ -161,7 +161,7 @@ export class SegmentIndexer<Item> {
 
   private begin(): number {
     for (const { id } of this.store.segments('building')) this.store.setState(id, 'dropped')
-    this.forget()
+    this.clear()
     this.builder.clear()
     this.isBehindRows = true
     return sealedChunks(this.store.segments('live'))

@@ -114,7 +114,7 @@ export class Applier {
     } catch (error) {
       withoutHiding(error, () => this.commit())
     }
-    if (isReplacing) this.ahead?.forget()
+    if (isReplacing) this.ahead?.clear()
     try {
       await write()
       this.appliedPosition = next.position
@@ -152,7 +152,7 @@ export class Applier {
     try {
       if (this.adoptHashed()) return this.trie.block.number < number
       this.ahead?.finish()
-      if (this.ahead?.isActive) return this.ahead.settled()
+      if (this.ahead?.isActive) return this.ahead.caughtUp()
       if (this.trie.block.number >= number) return false
       this.head.begin()
       this.trie.advance(nextTrieBlock(this.trie, number))
@@ -262,7 +262,7 @@ export class Applier {
   private giveUp(error: unknown): never {
     this.appliedPosition = this.committedPosition
     withoutHiding(error, () => {
-      this.ahead?.forget()
+      this.ahead?.clear()
       this.head.rollback()
     })
   }

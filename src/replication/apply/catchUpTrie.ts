@@ -40,9 +40,9 @@ export interface CatchUpTrie {
   take(): HashedTrie | undefined
   stored(): void
   /** Resolves when `take` may have a result, or the catch-up trie is no longer active. */
-  settled(): Promise<void>
+  caughtUp(): Promise<void>
   /** Drops what was noted: blocks were removed, or the transaction was rolled back. */
-  forget(): void
+  clear(): void
 }
 
 // Number of accounts and slots together, about 130 MB, at which hashing starts. The remaining space fits the last
@@ -67,7 +67,7 @@ export function createCatchUpTrie(
   let result: HashedTrie | undefined
   let generation = 0
 
-  const forget = () => {
+  const clear = () => {
     generation++
     isActive = false
     hashing = undefined
@@ -87,7 +87,7 @@ export function createCatchUpTrie(
           { problem: messageOf(error) },
           'the thread that hashes the state trie failed; the trie follows the rows',
         )
-        forget()
+        clear()
       })
   }
   return {
@@ -98,7 +98,7 @@ export function createCatchUpTrie(
       return isActive ? noted : trie.block.number
     },
     begin: () => {
-      forget()
+      clear()
       isActive = true
       noted = trie.block.number
       hashedTo = noted
@@ -117,7 +117,7 @@ export function createCatchUpTrie(
     },
     finish: () => {
       if (!isActive || hashing) return
-      if (noted === trie.block.number) forget()
+      if (noted === trie.block.number) clear()
       else if (noted > hashedTo) hash()
     },
     take: () => {
@@ -129,9 +129,9 @@ export function createCatchUpTrie(
       hashing = undefined
       hasher.stored()
     },
-    settled: async () => {
+    caughtUp: async () => {
       await hashing
     },
-    forget,
+    clear,
   }
 }

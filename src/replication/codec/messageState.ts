@@ -8,8 +8,10 @@ import { MessageReader, type MessageWriter } from './messageBytes.js'
 /* The state changes and the appearances of a block refer to one list of addresses, sorted and without repetition:
  *
  *   addresses: count, 20 bytes each, ascending
- *   accounts: count; each: address, kind (0 gone, 1 without code, 2 with code), incarnation, [nonce, balance, [code hash]]
- *   storage: count of storages; each: address, incarnation, count of slots; each slot: key and value without leading zeros
+ *   accounts: count; each: address, kind (0 gone, 1 without code, 2 with code), incarnation, [nonce, balance,
+ *     [code hash]]
+ *   storage: count of storages; each: address, incarnation, count of slots; each slot: key and value without
+ *     leading zeros
  *   codes: count; each: bytes, in the order of their hashes
  *   appearances, by transaction: count, addresses
  *

@@ -43,8 +43,8 @@ const BLOCKS_AT_ONCE = 16
 // catchUpTrie.ts).
 const BYTES_AT_ONCE = 2 ** 21
 
-/** A thread that hashes the state trie of a replica, in parallel to the thread that writes. The first `begin` starts it;
- *  after it died, the next `begin` starts another one. */
+/** A thread that hashes the state trie of a replica, in parallel to the thread that writes. The first `begin` starts
+ *  it; after it died, the next `begin` starts another one. */
 export class TrieHasherHandle implements RemoteTrieHasher {
   readonly #data: TrieHasherData
   #thread: Thread<TrieHasherRequest, TrieHasherReply> | undefined

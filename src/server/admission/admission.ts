@@ -22,7 +22,7 @@ export interface PendingRequest extends RequestOwner {
   readonly body: ParsedBody
   /** True when the client no longer waits for the response. */
   isGone(): boolean
-  /** Work may start. Call `settle` and `release` on `reservation`. */
+  /** Work may start. Call `resize` and `release` on `reservation`. */
   begin(reservation: Reservation): void
   refuse(refusal: Refusal): void
 }

@@ -93,7 +93,7 @@ export class Reservation implements ResponseBudget {
   }
 
   /** Sets the final size of the response; false when there is no memory for it. */
-  settle(bytes: number): boolean {
+  resize(bytes: number): boolean {
     const [outputShare, total] = this.#levels
     const more = bytes - this.#reservedBytes
     if (more > 0 && total.used + more > total.hardBytes) return false
@@ -235,7 +235,7 @@ export class OutputBudget {
   /** Reserves memory for a finished response; undefined when it does not fit. */
   reserveNow(outputShare: OutputShare, bytes: number): Reservation | undefined {
     const reservation = new Reservation(this.#queue, outputShare as ConnectionLevel, 0)
-    if (reservation.settle(bytes)) return reservation
+    if (reservation.resize(bytes)) return reservation
     reservation.release()
     return undefined
   }

@@ -1,8 +1,8 @@
 /** Schedules the write of a response. */
 export type WriteQueue = (write: () => void) => void
 
-/** An writeQueue that writes responses after all received requests are dispatched, one right after another. A write to a
- *  sleeping client wakes it, which takes as long as a small call; the following writes find clients awake. The only
+/** An writeQueue that writes responses after all received requests are dispatched, one right after another. A write to
+ *  a sleeping client wakes it, which takes as long as a small call; the following writes find clients awake. The only
  *  response of an event-loop turn is written at once. */
 export function createWriteQueue(): WriteQueue {
   let waiting: (() => void)[] = []

@@ -128,7 +128,7 @@ export function watchConnections(server: Server, { limits, output, reads, metric
     socket.end(formatRawRefusal(503))
     reads.discard(socket)
   }
-  const forget = (socket: Socket) => {
+  const untrack = (socket: Socket) => {
     const connection = open.get(socket)
     if (connection === undefined) return
     unlink(connection.entry)
@@ -142,7 +142,7 @@ export function watchConnections(server: Server, { limits, output, reads, metric
     const socket = silent.oldest() ?? keptAlive.oldest() ?? upgraded.oldest() ?? listening.newest()
     if (socket === undefined) return false
     counts.evicted++
-    forget(socket)
+    untrack(socket)
     socket.destroy()
     return true
   }
@@ -162,7 +162,7 @@ export function watchConnections(server: Server, { limits, output, reads, metric
         readProgress: undefined,
         contendedProgress: undefined,
       })
-      socket.on('close', () => forget(socket))
+      socket.on('close', () => untrack(socket))
       return idleTracker
     },
     // A closed socket can still have responses in progress.

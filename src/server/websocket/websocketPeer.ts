@@ -285,7 +285,7 @@ export class Peer implements QueuedWork {
     const { admission, refusals } = this.#context.options
     if (parts === undefined || this.socket.readyState !== this.socket.OPEN) return reservation?.release()
     const size = sizeOf(parts)
-    const reserved = reservation?.settle(size) ? reservation : admission.output.reserveNow(this.#outputShare, size)
+    const reserved = reservation?.resize(size) ? reservation : admission.output.reserveNow(this.#outputShare, size)
     if (reservation !== reserved) reservation?.release()
     // Small responses that a socket does not read take little memory: no more messages are started for it.
     if (reserved === undefined && size > SMALL_ANSWER_BYTES) {

@@ -25,7 +25,7 @@ export interface L2Mismatch {
  *  accepted (a claim), or the highest canonical one that a stored state update names, whichever is higher. Everything
  *  runs in the caller's transaction, or in one of its own. */
 interface L2Finality {
-  /** Stores a state update, unless it is stored. Call `settle` afterwards. */
+  /** Stores a state update, unless it is stored. Call `advance` afterwards. */
   addUpdate(update: StoredStateUpdate): void
   /** Removes the state updates of the layer-1 blocks above `l1Block`. */
   removeUpdatesAbove(l1Block: number): void
@@ -36,7 +36,7 @@ interface L2Finality {
    *  block. */
   claim(number: number, source: 'file' | 'upstream'): boolean
   /** Recomputes and stores the newest accepted block. True if it changed. */
-  settle(): boolean
+  advance(): boolean
 }
 
 interface UpdateRow extends StoredStateUpdate {
@@ -103,7 +103,7 @@ export function createL2Finality(
     }
     return updates.length > 0
   }
-  const settle = db.transaction((): boolean => {
+  const advance = db.transaction((): boolean => {
     const state = selectState.get()
     const [claimed, logged] = [state?.claimed ?? -1, selectMatching.get() ?? -1]
     const number = Math.max(claimed, logged)
@@ -117,7 +117,7 @@ export function createL2Finality(
   })
   const claim = db.transaction((number: number, source: 'file' | 'upstream'): boolean => {
     if (source === 'upstream' && selectAny.get() !== undefined) return false
-    return writeClaim.run(number, source).changes > 0 && settle()
+    return writeClaim.run(number, source).changes > 0 && advance()
   })
   const addUpdate = db.transaction(({ l1Block, logIndex, contract, number, hash }: StoredStateUpdate) => {
     insert.run(l1Block, logIndex, contract, number, hash)
@@ -126,12 +126,12 @@ export function createL2Finality(
   return {
     addUpdate: (update) => void addUpdate(update),
     removeUpdatesAbove: (l1Block) => {
-      if (remove.run(l1Block).changes > 0) settle()
+      if (remove.run(l1Block).changes > 0) advance()
     },
     blocksChanged: (from, to) => {
-      if (compare(from, to)) settle()
+      if (compare(from, to)) advance()
     },
     claim: (number, source) => claim(number, source),
-    settle: () => settle(),
+    advance: () => advance(),
   }
 }

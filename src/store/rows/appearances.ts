@@ -104,7 +104,7 @@ export interface AppearanceWriter {
    *  which may repeat. Returns their ids, ascending and distinct. */
   put(blockNumber: number, transactions: readonly (readonly Uint8Array[])[]): number[][]
   /** Discards cached ids. Call it after a rollback. */
-  forget(): void
+  clear(): void
 }
 
 /** Creates a writer over a database opened for writing. */
@@ -134,7 +134,7 @@ export function createAppearanceWriter(db: Database): AppearanceWriter {
       )
       return ids
     },
-    forget: dictionary.forget,
+    clear: dictionary.clear,
   }
 }
 

@@ -16,7 +16,7 @@ export interface FirstIds {
 interface BodyInserts {
   insert(block: Block, receipts: readonly Receipt[], first: FirstIds): void
   /** Discards cached state. Call it after a rollback. */
-  forget(): void
+  clear(): void
 }
 
 const WORD = 32
@@ -46,7 +46,7 @@ export function createBodyInserts(db: Database): BodyInserts {
       })
       logs.flush()
     },
-    forget: () => logs.forget(),
+    clear: () => logs.clear(),
   }
 }
 

@@ -68,10 +68,10 @@ export function createChainWriter(db: Database, options: WriterOptions = {}): Ch
     'SELECT first_tx + n_tx AS tx, first_log + n_logs AS log FROM blocks ORDER BY number DESC LIMIT 1',
   )
   // Cached ids may belong to removed rows.
-  const forget = () => {
+  const clear = () => {
     nextIds = undefined
-    bodies.forget()
-    state.forget()
+    bodies.clear()
+    state.clear()
   }
   return {
     begin: () => void control.begin.run(),
@@ -84,7 +84,7 @@ export function createChainWriter(db: Database, options: WriterOptions = {}): Ch
     rollback: () => {
       if (db.inTransaction) control.rollback.run() // a full disk makes SQLite roll back by itself
       marked = false
-      forget()
+      clear()
       options.afterRollback?.()
     },
     mark: () => {
@@ -97,7 +97,7 @@ export function createChainWriter(db: Database, options: WriterOptions = {}): Ch
       control.rollbackToMark.run()
       control.release.run()
       marked = false
-      forget()
+      clear()
     },
     get inTransaction() {
       return db.inTransaction

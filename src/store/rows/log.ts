@@ -20,7 +20,7 @@ interface LogInserts {
   insert(id: number, txIndex: number, log: Log): void
   flush(): void
   /** Discards unflushed rows. Call it after a rollback. */
-  forget(): void
+  clear(): void
 }
 
 /** Creates inserts of several rows per statement. Trimmed values are bound from fixed buffers. */
@@ -38,10 +38,10 @@ export function createLogInserts(db: Database): LogInserts {
       batch.add(id, txIndex, addressId, topic0Id, topic(1), topic(2), topic(3), trim[0](data), dataLength)
     },
     flush: batch.flush,
-    forget: () => {
+    clear: () => {
       batch.clear()
-      addresses.forget()
-      topicIds.forget()
+      addresses.clear()
+      topicIds.clear()
     },
   }
 }

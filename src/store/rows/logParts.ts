@@ -1,7 +1,7 @@
 import type { Database } from '../database.js'
 
-/** Limits of one read of a block's logs: 0.2 MB of JSON for typical ones, 0.3 MB more with long data. 250 logs take 1.5 ms
- *  of processor time as records, 2 ms with the JSON of all; by the encoder of log queries they took 0.7 ms. */
+/** Limits of one read of a block's logs: 0.2 MB of JSON for typical ones, 0.3 MB more with long data. 250 logs take 1.5
+ *  ms of processor time as records, 2 ms with the JSON of all; by the encoder of log queries they took 0.7 ms. */
 export const LOG_PART = { logs: 250, dataBytes: 131_072 }
 
 /** Returns how many of the logs with ids [firstLog, firstLog + logCount) are one part: up to the bounds of `LOG_PART`,

@@ -28,7 +28,7 @@ export interface StateInserts {
   /** True when there are recent rows. */
   isMoveDue(): boolean
   /** Discards unwritten rows and cached ids. Call it after a rollback. */
-  forget(): void
+  clear(): void
 }
 
 // Maximum number of blocks with rows in the small tables. Only a replica that is never idle reaches it: then all rows
@@ -110,14 +110,14 @@ export function createStateInserts(
       recent.moveSome()
       return isMoveDue()
     },
-    forget: () => {
-      recent.forget()
+    clear: () => {
+      recent.clear()
       history.clear()
       tip.clear()
       accounts?.clear()
       slots?.clear()
       slotKeys.take() // of a block whose insert failed
-      dictionary.forget()
+      dictionary.clear()
     },
   }
 }

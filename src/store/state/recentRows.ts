@@ -15,7 +15,7 @@ interface RecentRows {
   /** Moves all rows. */
   moveAll(): void
   /** Call it after a rollback. */
-  forget(): void
+  clear(): void
 }
 
 // About 1.2 ms.
@@ -73,7 +73,7 @@ export function createRecentRows(db: Database): RecentRows {
       set(undefined)
       endPass()
     },
-    forget: () => {
+    clear: () => {
       isKnown = false
       endPass()
     },

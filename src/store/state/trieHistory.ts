@@ -195,7 +195,7 @@ export class RecordedTrieTable implements StateTrieTable {
   }
 
   /** Call it after a rollback. */
-  forget(): void {
+  clear(): void {
     this.#lost = false
   }
 

@@ -151,7 +151,7 @@ export class Follower {
     const appender = createBlockAppender(this.chain)
     try {
       await appender.take(raw, 1)
-      await appender.settle()
+      await appender.flush()
       this.head.commit()
     } catch (error) {
       withoutHiding(error, () => this.head.rollback())

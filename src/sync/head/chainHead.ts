@@ -184,7 +184,7 @@ export class ChainHead {
 
   rollbackToMark(): void {
     this.writer.rollbackToMark()
-    this.forgetIndexes()
+    this.clearIndexes()
     this.newestBlock = this.marked
     this.added.length = this.addedAtMark
   }
@@ -226,7 +226,7 @@ export class ChainHead {
     if (!this.isBegun) return
     this.isBegun = false
     this.writer.rollback()
-    this.forgetIndexes()
+    this.clearIndexes()
     this.clear()
     this.newestBlock = readNewest(this.reader)
   }
@@ -269,13 +269,13 @@ export class ChainHead {
   }
 
   /** Lets `workOnIndexes` seal full chunks at once, although a reorg could still replace their newest blocks. */
-  settleIndexes(): void {
-    this.indexer.settle()
+  sealIndexes(): void {
+    this.indexer.sealNow()
   }
 
-  private forgetIndexes(): void {
-    this.indexer.forget()
-    this.addresses.forget()
+  private clearIndexes(): void {
+    this.indexer.clear()
+    this.addresses.clear()
   }
 
   private commitRows(): void {

@@ -46,7 +46,7 @@ export function createExecutedState({
     },
     afterRollback: () => {
       wasUndone = false
-      table.forget()
+      table.clear()
       executor.reset()
     },
   }

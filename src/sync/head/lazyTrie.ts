@@ -51,7 +51,7 @@ export function createLazyTrie(
   let wasUnwound = false
   let adopted: HashedTrie | undefined
   const settleAt = (at: TrieBlock) => {
-    root.settle()
+    root.commit()
     block = at
   }
   /** Returns the block `to`, whose root the computed one must be. */
@@ -109,7 +109,7 @@ export function createLazyTrie(
       wasUnwound = false
     },
     afterRollback: () => {
-      table.forget()
+      table.clear()
       root.reset()
       block = findBlock()
       saved = block

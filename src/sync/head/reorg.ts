@@ -23,7 +23,7 @@ export async function replaceBranch(
     const appender = createBlockAppender(chain)
     const rootInterval = chooseRootInterval(0, executor?.accounts ?? 0, Number.POSITIVE_INFINITY)
     for await (const raw of branch) await appender.take(raw, rootInterval)
-    await appender.settle()
+    await appender.flush()
     const isAccepted = accepts(head.newest!)
     if (isAccepted) head.commit()
     else head.rollback()

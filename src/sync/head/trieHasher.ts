@@ -51,8 +51,8 @@ export function createTrieHasher(db: Database, cacheBytes: number): TrieHasher {
   let noted = -1
   return {
     begin: (blockNumber) => {
-      notes.forget()
-      table.forget()
+      notes.clear()
+      table.clear()
       noted = blockNumber
       if (root === undefined) root = createStateRoot(table, cacheBytes)
       else root.reset()
@@ -68,7 +68,7 @@ export function createTrieHasher(db: Database, cacheBytes: number): TrieHasher {
     },
     hash: () => {
       const computed = root!.apply(notes.updates())
-      notes.forget()
+      notes.clear()
       root!.save()
       return { blockNumber: noted, root: computed, ...table.take() }
     },
@@ -88,7 +88,7 @@ function createCollectingTable(stored: StateTrieTable) {
   let head: StateTrieHead | undefined
   let written: { page: number; bytes: Uint8Array }[] = []
   let removed: number[] = []
-  const forget = () => {
+  const clear = () => {
     head = undefined
     written = []
     removed = []
@@ -101,10 +101,10 @@ function createCollectingTable(stored: StateTrieTable) {
       head = next
     },
     inTransaction: false, // `save` alone writes pages, each once
-    forget,
+    clear,
     take: () => {
       const taken = { head, pages: packPages(written), removed: Float64Array.from(removed) }
-      forget()
+      clear()
       return taken
     },
   }

@@ -7,7 +7,7 @@ export interface RecentAncestors extends Ancestors {
   /** Adds an accepted block as the newest one; replaces a reverted block with the same number. */
   add(block: Pick<Block, 'hash' | 'header'>, uncleHashes: Uint8Array[]): void
   /** Clears the cache. Call it after a rollback. */
-  forget(): void
+  clear(): void
 }
 
 // Uncles are compared with seven ancestors. Reading a block from the database takes longer than all other header
@@ -32,6 +32,6 @@ export function createAncestors(reader: ChainReader): RecentAncestors {
       recent.delete(number - KEPT)
       recent.set(number, { hash, header, uncleHashes })
     },
-    forget: () => recent.clear(),
+    clear: () => recent.clear(),
   }
 }

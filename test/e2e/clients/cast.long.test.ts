@@ -21,7 +21,8 @@ import { findFoundry } from '../../support/upstream/foundry.js'
 
 /* A script of what cast can ask a read node for, each operation a process of its own. */
 
-/** Runs cast with the arguments against the server; what it wrote. @throws Error with what it wrote to standard error */
+/** Runs cast with the arguments against the server; what it wrote. @throws Error with what it wrote to standard
+ *  error */
 type Cast = (...args: string[]) => Promise<string>
 
 const { ALICE, BOB, CAROL, ETHER, HEAD, ABSENT_ACCOUNT, REVERTER, TOKEN, TRANSFERS } = fixture

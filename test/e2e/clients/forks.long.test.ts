@@ -203,7 +203,8 @@ async function checkCalls(fork: Fork, height: number): Promise<void> {
 
 const SENT = 7n
 
-/** Transactions on the forked state: of an account of the chain, which the fork impersonates, and of one of the fork's own. */
+/** Transactions on the forked state: of an account of the chain, which the fork impersonates, and of one of the fork's
+ *  own. */
 async function checkTransactions(fork: Fork, height: number): Promise<void> {
   const [alice, bob] = [stonesAfter(fixture.ALICE, height), stonesAfter(fixture.BOB, height)]
   const nonce = await fork.getTransactionCount({ address: fixture.ALICE })

@@ -4,9 +4,9 @@ import { getAddress, Interface, JsonRpcProvider, WebSocketProvider } from 'ether
 import { serveFixture } from '../../support/cairn.js'
 import * as fixture from '../../support/chains/fixtureChain.js'
 
-/* The calls that the pages of Otterscan make (its src/useProvider.ts, useLatestBlock.ts, useErigonHooks.ts, PriceBox.tsx
- * and search/search.ts), with the library and the parameters that it makes them with. What they answer is compared with what
- * other methods answer. */
+/* The calls that the pages of Otterscan make (its src/useProvider.ts, useLatestBlock.ts, useErigonHooks.ts,
+ * PriceBox.tsx and search/search.ts), with the library and the parameters that it makes them with. What they answer is
+ * compared with what other methods answer. */
 
 type Provider = JsonRpcProvider | WebSocketProvider
 // biome-ignore lint/suspicious/noExplicitAny: JSON of the methods

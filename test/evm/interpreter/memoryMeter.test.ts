@@ -47,7 +47,7 @@ for (const withWasm of [true, false]) {
         journal.meter.begin(BUDGET)
         assert.throws(() => call(2_000_000_000n), { message: new CallMemoryExceeded(BUDGET).message })
         assert.ok(journal.meter.peak() > MIB)
-        journal.forget()
+        journal.clear()
         machine.trim()
         journal.rewind(KEPT)
         journal.meter.begin(BUDGET)

@@ -194,7 +194,8 @@ test('undoes storage, logs, balances and warmth of a frame that fails', () => {
 })
 
 test('calls itself 1,024 frames deep and no deeper, without using the stack of the thread', () => {
-  // Counts its depth in storage slot 0, then calls itself with all gas. Before EIP-150 all of it reaches the last frame.
+  // Counts its depth in storage slot 0, then calls itself with all gas. Before EIP-150 all of it reaches the last
+  // frame.
   const { call, journal } = setUp(
     code('6001 600054 01 600055 6000 6000 6000 6000 6000 30 611000 5a 03 f1'),
     'homestead',

@@ -62,7 +62,7 @@ async function runSeed(t: TestContext, seed: number): Promise<void> {
     writer.begin()
     const changes = overlay.takeChanges()
     backing.wrote(changes)
-    if (random.below(3) === 0) overlay.forget()
+    if (random.below(3) === 0) overlay.clear()
     writer.insertBlock(blockAt(number), [], 0n, changes)
     root.save()
     writer.commit()

@@ -10,8 +10,8 @@ import { createReference } from '../../../tools/fuzz-evm/reference.js'
 import { runOurs } from '../../../tools/fuzz-evm/subject.js'
 import { difference, type Result, type World } from '../../../tools/fuzz-evm/world.js'
 
-// Each program here is the least of one that the fuzzer found the two interpreters to differ on. What is right is said by
-// EIP-3541, which speaks of the code that a creation leaves, and by EIP-3540 being part of no fork.
+// Each program here is the least of one that the fuzzer found the two interpreters to differ on. What is right is said
+// by EIP-3541, which speaks of the code that a creation leaves, and by EIP-3540 being part of no fork.
 
 const CALLER = new Uint8Array(20).fill(0xaa)
 const CONTRACT = new Uint8Array(20).fill(0xcc)
@@ -68,7 +68,8 @@ const since = (first: Fork) => FUZZED_FORKS.slice(FUZZED_FORKS.indexOf(first))
 
 test('the RIPEMD-160 precompile stays touched only by a failing call without value', async () => {
   const ripemd = new Uint8Array(20).fill(3, 19)
-  // An account without anything, which only a genesis can have since EIP-161; calls with gas to begin with; in Amsterdam that much is enough.
+  // An account without anything, which only a genesis can have since EIP-161; calls with gas to begin with; in
+  // Amsterdam that much is enough.
   const rest = { nonce: 0n, balance: 0n, code: new Uint8Array(0), storage: [] }
   for (const fork of since('spuriousDragon').filter((each) => each !== 'amsterdam')) {
     const isThere = async (value: bigint) => {

@@ -113,7 +113,7 @@ test('the newest state in memory is that of the database after changes, rollback
       writer.insertBlock(blockAt(block), [], 0n, changes)
       if (random.below(5) === 0) {
         writer.rollback()
-        state.forget()
+        state.clear()
         model = before
       } else {
         writer.commit()

@@ -51,7 +51,7 @@ test('pages of a random chain come from segments of two levels and the tail, als
   const { db, chain } = await openBranches(datadir)
   t.after(() => db.close())
   const work = () => {
-    chain.head.settleIndexes()
+    chain.head.sealIndexes()
     while (chain.head.workOnIndexes(50));
   }
   const check = async () => {

@@ -6,8 +6,8 @@ import { type SeededRandom, seededRandom } from '../../support/random.js'
 
 const CHUNKS = 3
 
-/** Returns a key's positions in a segment of CHUNKS chunks: in each chunk none, some, or enough to become a bitmap; or one
- *  in all. */
+/** Returns a key's positions in a segment of CHUNKS chunks: in each chunk none, some, or enough to become a bitmap; or
+ *  one in all. */
 function randomKey(random: SeededRandom): number[][] {
   if (random.below(8) === 0) {
     const chunk = random.below(CHUNKS)

@@ -123,7 +123,7 @@ test('a rolled-back transaction leaves no trace in the index', (t) => {
   indexer.add([])
   indexer.work(20)
   db.exec('ROLLBACK')
-  indexer.forget()
+  indexer.clear()
   assert.deepEqual(states(db), { live: [], building: 0, dropped: 0 })
   compare(db, logs, 'after the rollback', 9)
   indexer.add([])

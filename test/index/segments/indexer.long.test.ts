@@ -43,7 +43,7 @@ test('the indexes are those of the chain after reorgs of every depth, in the chu
     for (let steps = random.below(30); steps > 0 && chain.head.workOnIndexes(0); steps--);
     if (random.below(4) === 0) catchUp(chain)
   }
-  chain.head.settleIndexes()
+  chain.head.sealIndexes()
   catchUp(chain)
   const db = openForReading(datadir)
   t.after(() => db.close())

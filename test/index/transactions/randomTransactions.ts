@@ -11,8 +11,8 @@ export interface PlacedTransaction {
 /** Number of the first block. */
 export const FIRST_BLOCK = 500
 
-/** Writes `count` blocks with random hashes after those that are there, as plain rows; gives their transactions, 0 to 30
- *  in a block, in order. */
+/** Writes `count` blocks with random hashes after those that are there, as plain rows; gives their transactions, 0 to
+ *  30 in a block, in order. */
 export function appendBlocks(db: Database, random: SeededRandom, count: number): PlacedTransaction[] {
   const insertBlock = db.prepare(
     `INSERT INTO blocks (number, hash, parent_hash, uncles_hash, miner, state_root, transactions_root, receipts_root,

@@ -179,8 +179,8 @@ test('a wrong balance is an alarm that names its block, also when a later block 
   )
 })
 
-/** A database of the first blocks, as a writer leaves it that has published all but the last three, and called the last one
- *  finalized. */
+/** A database of the first blocks, as a writer leaves it that has published all but the last three, and called the last
+ *  one finalized. */
 async function openWritten(t: TestContext) {
   const trunk = await growBranch(temporaryDirectory(t), { trunk: [], count: 6, random: seededRandom(8) })
   const datadir = temporaryDirectory(t)

@@ -20,8 +20,8 @@ const blocks = (...numbers: number[]) =>
 
 type Answer = (response: ServerResponse) => void
 
-/** Opens a source over a server that returns `answers` in order and repeats the last one; and lists the places that were
- *  asked for. It never waits. */
+/** Opens a source over a server that returns `answers` in order and repeats the last one; and lists the places that
+ *  were asked for. It never waits. */
 async function open(t: TestContext, answers: readonly Answer[], path = '') {
   const asked: string[] = []
   const server = createServer((request, response) => {

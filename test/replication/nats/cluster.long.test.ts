@@ -14,8 +14,8 @@ import { temporaryDirectory } from '../../support/temporary.js'
 import { THOROUGH } from '../../support/thorough.js'
 import { until } from '../../support/until.js'
 
-/* Three servers, a stream of three copies. Blocks have payloads of the size of the design's block, which are not decoded
- * here. */
+/* Three servers, a stream of three copies. Blocks have payloads of the size of the design's block, which are not
+ * decoded here. */
 
 const BLOCKS = THOROUGH ? 3000 : 250
 const PAYLOAD_BYTES = 132_000

@@ -13,8 +13,8 @@ import { importFixture } from '../../support/chains/fixtureDatabase.js'
 import { callMethod } from '../../support/compare/traces.js'
 import { temporaryDirectory } from '../../support/temporary.js'
 
-/* Block 21 of the bundled chain calls a contract that fails in every way: with a text, a panic, an error of its own, nothing, and an
- * invalid opcode. */
+/* Block 21 of the bundled chain calls a contract that fails in every way: with a text, a panic, an error of its own,
+ * nothing, and an invalid opcode. */
 
 interface Failure {
   error: string | null

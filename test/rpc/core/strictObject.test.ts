@@ -21,7 +21,8 @@ const isSelector = ({ properties, required }: JsonSchema): boolean =>
 const objects = ALL_METHODS.flatMap((method) => [...paramObjects(method, isOpen)])
 const strict = objects.filter(({ schema }) => schema.additionalProperties === false)
 
-/** The parameters as the handler gets them. With `schema`, the object among them that it describes is read as what it is. */
+/** The parameters as the handler gets them. With `schema`, the object among them that it describes is read as what it
+ *  is. */
 function decode(method: Method, params: unknown[], schema?: JsonSchema): readonly unknown[] {
   const args = bindCall(method, params).args()
   if (method.name !== 'eth_subscribe') return args

@@ -16,7 +16,8 @@ import { temporaryDirectory } from '../../support/temporary.js'
 import { THOROUGH } from '../../support/thorough.js'
 import { SKIP_GETH, serveWithGeth } from '../../support/upstream/geth.js'
 
-/* Programs that fail in every way, beside geth: prices and errors of their last instructions, and the errors of their calls. */
+/* Programs that fail in every way, beside geth: prices and errors of their last instructions, and the errors of their
+ * calls. */
 
 const PROGRAMS = Number(process.env.PROGRAMS ?? (THOROUGH ? 100 : 12))
 const SEED = Number(process.env.SEED ?? 1)
@@ -42,7 +43,8 @@ const ACCOUNTS = {
   [DEPLOYED]: { balance: '0x0', nonce: '0x1', code: '0x60016000f3' },
 }
 
-/** A call of an edge program, at once or from a contract by CALL, STATICCALL or DELEGATECALL with little or all of the gas. */
+/** A call of an edge program, at once or from a contract by CALL, STATICCALL or DELEGATECALL with little or all of the
+ *  gas. */
 function edgeCall(random: SeededRandom): { call: object; overrides: object } {
   const pick = <T>(list: readonly T[]) => list[random.below(list.length)]
   const code = `0x${edgeProgram(random)}`

@@ -10,7 +10,8 @@ import { callMethod } from '../../support/compare/traces.js'
 import { seededRandom } from '../../support/random.js'
 import { temporaryDirectory } from '../../support/temporary.js'
 
-/* States of the bundled chain in the order of their tries; test/e2e/gethChain.long.test.ts compares those of random chains with geth. */
+/* States of the bundled chain in the order of their tries; test/e2e/gethChain.long.test.ts compares those of random
+ * chains with geth. */
 
 interface Dump {
   root: string

@@ -11,9 +11,9 @@ import { estimateGas } from '../../../src/rpc/eth/estimateGas.js'
 import { packagePath } from '../../../src/store/open.js'
 import { createGenesis, writeGenesisChain } from '../../support/chains/genesisChain.js'
 
-/* What geth 1.17.10 answers to calls with fees, blobs, authorizations and too little of everything, on a genesis of Osaka
- * with these accounts: results, codes and words, which must be ours. `gethCalls.json` was recorded from it, started with
- * --rpc.gascap 600000000, which is ten times the block's limit. */
+/* What geth 1.17.10 answers to calls with fees, blobs, authorizations and too little of everything, on a genesis of
+ * Osaka with these accounts: results, codes and words, which must be ours. `gethCalls.json` was recorded from it,
+ * started with --rpc.gascap 600000000, which is ten times the block's limit. */
 
 interface Recorded {
   name: string

@@ -8,8 +8,8 @@ import { parseJsonExact } from '../../../src/lib/json.js'
 import { SKIP_SHARED, sharedPath } from '../../support/shared.js'
 import { openStarknet } from '../../support/upstream/l2Rpc.js'
 
-/* What is served from recordings in ../shared/l2 is what was recorded: by the RPC as it was, and by the gateway in the shape of
- * the RPC. */
+/* What is served from recordings in ../shared/l2 is what was recorded: by the RPC as it was, and by the gateway in the
+ * shape of the RPC. */
 
 type Json = Record<string, unknown>
 const skip = SKIP_SHARED
@@ -22,8 +22,8 @@ interface Pair {
   receipt: Json & { transaction_hash: string; messages_sent: Json[]; execution_resources: Json }
 }
 
-/** A recorded transaction and its receipt as specification 0.9 has them: gas in place of the steps of 0.6 and 0.7, bounds of L1 data
- *  gas, and no leading zeros. */
+/** A recorded transaction and its receipt as specification 0.9 has them: gas in place of the steps of 0.6 and 0.7,
+ *  bounds of L1 data gas, and no leading zeros. */
 function asNow({ transaction, receipt }: Pair): Pair {
   const { execution_resources: resources, messages_sent: messages } = receipt
   const gas = 'l2_gas' in resources ? resources : { l1_gas: 0, l1_data_gas: 0, l2_gas: 0 }

@@ -13,8 +13,8 @@ import { openRaw, type RawAnswer } from '../../support/rawHttp.js'
 import { post, request, startTestServer, testBothReaders } from '../../support/serving.js'
 import { THOROUGH } from '../../support/thorough.js'
 
-/* Requests that are taken from the socket without Node's parser. What Node itself answers is the oracle: a connection whose
- * first request is not plain is left to it. */
+/* Requests that are taken from the socket without Node's parser. What Node itself answers is the oracle: a connection
+ * whose first request is not plain is left to it. */
 
 /** A request for calls. */
 function callRequest(body: string, headers: readonly string[] = [], line = 'POST / HTTP/1.1'): Buffer {

@@ -86,7 +86,8 @@ describe('prefetched blocks', () => {
       const before = asked()
       const blocks = rpc.blocks({ from: 0, to: 60 })[Symbol.asyncIterator]()
       await blocks.next()
-      // What may be fetched beside the first block is asked for by now, or when its answer comes: later requests are heads.
+      // What may be fetched beside the first block is asked for by now, or when its answer comes: later requests are
+      // heads.
       for (let i = 0; i < 5; i++) await rpc.head()
       const ahead = asked() - before
       await blocks.return!()

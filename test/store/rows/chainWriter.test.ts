@@ -21,8 +21,8 @@ async function importUpTo(chain: WritableChain, last: number): Promise<void> {
   await importBlocks(chain, sourceOf(blocks), { progress: noProgress })
 }
 
-// Dictionaries and code keep what a rewind leaves behind, and ids depend on the order of first sight: so what names them
-// is read with the values in their place.
+// Dictionaries and code keep what a rewind leaves behind, and ids depend on the order of first sight: so what names
+// them is read with the values in their place.
 const CONTENTS: { [name: string]: string } = {
   blocks: 'SELECT * FROM blocks',
   uncles: 'SELECT * FROM uncles',

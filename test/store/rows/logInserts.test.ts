@@ -48,7 +48,7 @@ test('rows are those of the logs, however many come before each flush, and none 
     db.exec('BEGIN')
     insertSome(random.below(40), false)
     db.exec('ROLLBACK')
-    inserts.forget()
+    inserts.clear()
     insertSome(count, true)
     inserts.flush()
     assert.equal(db.prepare('SELECT count(*) FROM logs').pluck().get(), logs.length)

@@ -82,8 +82,8 @@ export interface Page {
   internalCalls: boolean
 }
 
-/** Asks for pages of every address, in both directions, from both ends and from its blocks on (at most `mostStarts` of them, evenly
- *  spread), and compares them with its history. Returns the number of pages. */
+/** Asks for pages of every address, in both directions, from both ends and from its blocks on (at most `mostStarts` of
+ *  them, evenly spread), and compares them with its history. Returns the number of pages. */
 export async function comparePages(
   context: RpcContext,
   history: AddressHistory,

@@ -51,8 +51,8 @@ export interface Tab {
 
 type After = { after(callback: () => void | Promise<void>): void }
 
-/** Opens a browser at a server, with a new profile. When the test ends it is closed, and it is checked that no request went to
- *  another host, no script failed and no policy was violated. */
+/** Opens a browser at a server, with a new profile. When the test ends it is closed, and it is checked that no request
+ *  went to another host, no script failed and no policy was violated. */
 export async function openTab(
   t: After,
   url: string,

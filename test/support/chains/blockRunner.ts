@@ -18,8 +18,8 @@ import { createTestJournal } from './memoryState.js'
 export interface BlockRunner {
   /** The state root now. */
   root(): Uint8Array
-  /** What differs between a block's execution and its header; undefined when nothing does. After a difference, or when it
-   *  throws, the block is given up. */
+  /** What differs between a block's execution and its header; undefined when nothing does. After a difference, or when
+   *  it throws, the block is given up. */
   run(block: Block): string | undefined
 }
 

@@ -21,7 +21,8 @@ import { sourceOf } from './fixture.js'
 import { UNCHECKED } from './l2Blocks.js'
 import { CORE_CONTRACT, encodeStateUpdate, L2_CHAIN } from './stateUpdateLogs.js'
 
-/* Branches of a chain under Shanghai's rules, where contracts still destroy themselves and come back with empty storage. */
+/* Branches of a chain under Shanghai's rules, where contracts still destroy themselves and come back with empty
+ * storage. */
 
 /** Who sends the transactions of `randomPlan`. */
 export const SENDERS = ['north', 'east', 'south'].map((name) => createSender(`branches ${name}`))
@@ -89,7 +90,8 @@ export const WORK_GENESIS = (() => {
 // So that some blocks fill a chunk of logs.
 const CHUNK_BITS = 6
 
-/** Opens a database of such a chain; a new one gets small chunks, and the layer-2 blocks that the chain's state updates name. */
+/** Opens a database of such a chain; a new one gets small chunks, and the layer-2 blocks that the chain's state updates
+ *  name. */
 export async function openBranches(
   datadir: string,
   genesis: object = BRANCHES_GENESIS,
@@ -147,8 +149,8 @@ function planStateUpdate(number: number, hash: bigint): TransactionPlan {
   return { sender: SENDERS[0], type: 2, gasLimit: 600_000n, to: CORE_CONTRACT, input }
 }
 
-/** A transaction that transfers, creates, calls or destroys contracts, announces a layer-2 block, or (most of them) sets a slot of the
- *  logger and logs it. */
+/** A transaction that transfers, creates, calls or destroys contracts, announces a layer-2 block, or (most of them)
+ *  sets a slot of the logger and logs it. */
 export function randomPlan(random: SeededRandom): TransactionPlan {
   const common = { sender: SENDERS[random.below(SENDERS.length)], type: 2, gasLimit: 600_000n } as const
   const words = (...limits: number[]) => encodeWords(...limits.map((limit) => BigInt(random.below(limit))))

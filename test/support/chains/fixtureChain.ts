@@ -1,5 +1,5 @@
-/* The bundled fixture chain, fixtures/chain, as its clients see it. A test holds the chain to the byte, so that these may
- * be written down. tools/fixture/scenario.ts describes its story. */
+/* The bundled fixture chain, fixtures/chain, as its clients see it. A test holds the chain to the byte, so that these
+ * may be written down. tools/fixture/scenario.ts describes its story. */
 
 /** Chain id of the bundled fixture. */
 export const CHAIN_ID = 20_261

@@ -10,8 +10,8 @@ import { FIXTURE_FOLDER } from './fixture.js'
 const IMPORTED = packagePath('build/fixtureDatabases')
 const [GENESIS, ...FILES] = ['genesis.json', 'chain.rlp', 'l2.ndjson'].map((name) => join(FIXTURE_FOLDER, name))
 
-/** Imports the bundled chain and its layer-2 blocks into a data directory; the write-ahead log is empty then. The first import
- *  of a build is kept, and copied into other empty directories. */
+/** Imports the bundled chain and its layer-2 blocks into a data directory; the write-ahead log is empty then. The first
+ *  import of a build is kept, and copied into other empty directories. */
 export async function importFixture(datadir: string): Promise<void> {
   const database = join(datadir, DATABASE_FILE)
   if (existsSync(database)) return importFixtureFiles(datadir)

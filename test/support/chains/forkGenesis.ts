@@ -14,7 +14,8 @@ const BLOCK_FORKS = new Map<Fork, readonly string[]>([
 ])
 const TIME_FORKS: readonly Fork[] = ['shanghai', 'cancun', 'prague', 'osaka', 'amsterdam', 'bogota']
 
-/** A genesis in geth's form whose block 0 has the rules of the fork; Bogota is without Amsterdam, as in geth's dev mode. */
+/** A genesis in geth's form whose block 0 has the rules of the fork; Bogota is without Amsterdam, as in geth's dev
+ *  mode. */
 export function createForkGenesis(fork: Fork, alloc: object): object {
   const has = (other: Fork) => FORKS.indexOf(other) <= FORKS.indexOf(fork)
   const isMerged = has('paris')

@@ -1,7 +1,7 @@
 import { type ChainSpec, FORKS, type Fork, type Rules, rulesAt } from '../../../src/chain/eth/forks/rules.js'
 
-/** A chain on which every fork up to `last` is active from the first block on, as the rules of `last` alone. Bogota is without
- *  Amsterdam, as in geth's dev mode. */
+/** A chain on which every fork up to `last` is active from the first block on, as the rules of `last` alone. Bogota is
+ *  without Amsterdam, as in geth's dev mode. */
 export function specOf(last: Fork, chainId = 1n): ChainSpec {
   return {
     name: last,

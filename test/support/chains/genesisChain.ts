@@ -8,8 +8,8 @@ export interface GenesisEntry {
   code?: string
 }
 
-/** The forks of a genesis from block 0 on: all up to Cancun, with Osaka those up to it too. With a time of Amsterdam the
- *  contracts of its system calls must be among the accounts. */
+/** The forks of a genesis from block 0 on: all up to Cancun, with Osaka those up to it too. With a time of Amsterdam
+ *  the contracts of its system calls must be among the accounts. */
 export type GenesisForks = 'cancun' | 'osaka'
 
 /** A genesis in geth's form, with a base fee of 7 wei and a blob base fee of a few thousand. */

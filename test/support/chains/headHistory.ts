@@ -38,9 +38,9 @@ export interface HistoryUnderTest {
 
 type Opened = Awaited<ReturnType<typeof openBranches>>
 
-/** Plays a random history: appends, reorgs, rewinds, refused branches, processes that are killed. After each step the database
- *  must hold what one that was built in one go holds, row for row, and a reader that was there from the beginning must give
- *  the same answers. */
+/** Plays a random history: appends, reorgs, rewinds, refused branches, processes that are killed. After each step the
+ *  database must hold what one that was built in one go holds, row for row, and a reader that was there from the
+ *  beginning must give the same answers. */
 export async function checkHistory(t: TestContext, { seed, steps, most, killEvery }: HistoryUnderTest): Promise<void> {
   const random = seededRandom(seed)
   const datadir = temporaryDirectory(t)

@@ -52,8 +52,8 @@ const REASONS: { [exception: string]: RegExp } = {
   'TransactionException.GAS_ALLOWANCE_EXCEEDED': /block gas limit/,
 }
 
-/** Imports the blocks of an official test into a new database, and compares the refusals and the state after the last one.
- *  Blocks of one line only. */
+/** Imports the blocks of an official test into a new database, and compares the refusals and the state after the last
+ *  one. Blocks of one line only. */
 export async function importBlockchainTest(
   t: TestContext,
   blockchainTest: BlockchainTest,
@@ -83,7 +83,8 @@ export async function importBlockchainTest(
   if (blockchainTest.postState) compareState(db, head.header.number, blockchainTest.postState)
 }
 
-/** Imports the blocks of a test up to the first that is to be refused, or is of another branch. Returns the data directory. */
+/** Imports the blocks of a test up to the first that is to be refused, or is of another branch. Returns the data
+ *  directory. */
 export async function importValidBlocks(t: TestContext, blockchainTest: BlockchainTest): Promise<string> {
   const datadir = temporaryDirectory(t)
   const db = openForWriting(datadir)

@@ -11,8 +11,8 @@ import { writeBlockFiles } from './blockFiles.js'
 
 /* `kill -9` during an import: whatever moment it comes at, the database is sound and the import resumes. */
 
-/** When a process is killed: right after the n-th write to the database's files, which lands among the pages of a commit
- *  or of a checkpoint, or some time after its start, which lands anywhere. */
+/** When a process is killed: right after the n-th write to the database's files, which lands among the pages of a
+ *  commit or of a checkpoint, or some time after its start, which lands anywhere. */
 type Moment = { writes: number } | { delayMs: number }
 
 /** An import, and how often and when it is killed. */

@@ -10,8 +10,8 @@ export interface BenchBlock {
   logs: Log[]
 }
 
-/** Blocks of the synthetic chain from block `from` on, each on top of the one before, the first on none. Their roots and
- *  signatures are made up, since the store takes blocks that were verified. The same for the same seed. */
+/** Blocks of the synthetic chain from block `from` on, each on top of the one before, the first on none. Their roots
+ *  and signatures are made up, since the store takes blocks that were verified. The same for the same seed. */
 export function* makeBlocks(chain: LogChain, seed: number, from = 0): Generator<BenchBlock> {
   let parentHash: Uint8Array = new Uint8Array(32)
   for (let number = from; ; number++) {

@@ -5,13 +5,13 @@ import { concatBytes } from '../../../src/lib/bytes.js'
 /** The logs of one synthetic block, by transaction. */
 export type BlockLogs = Log[][]
 
-/** A chain of logs as mainnet's are: few contracts and topics have most of them, holders repeat, data are ABI words. The
- *  same for the same seed. */
+/** A chain of logs as mainnet's are: few contracts and topics have most of them, holders repeat, data are ABI words.
+ *  The same for the same seed. */
 export interface LogChain {
   /** Logs of the n-th block: about 250. */
   block(number: number): BlockLogs
-  /** Addresses of the contracts, 20 bytes each. Those from 0, from 30,000 (pairs), from 50,000 (pools) and from 58,000 (tokens
-   *  by id) have most logs of their kind. */
+  /** Addresses of the contracts, 20 bytes each. Those from 0, from 30,000 (pairs), from 50,000 (pools) and from 58,000
+   *  (tokens by id) have most logs of their kind. */
   readonly contracts: Uint8Array[]
   /** Topics 0 of the rare events, 32 bytes each, the most frequent first. */
   readonly signatures: Uint8Array[]

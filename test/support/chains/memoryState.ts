@@ -109,6 +109,6 @@ export function createTestJournal(accounts: Iterable<[Uint8Array, NewAccount]>):
   journal.endTransaction(false)
   state.apply(journal.takeChanges())
   journal.takeTouched()
-  journal.forget()
+  journal.clear()
   return { state, journal }
 }

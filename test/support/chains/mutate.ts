@@ -1,7 +1,7 @@
 import type { SeededRandom } from '../random.js'
 
-/** The bytes with one to four faults: flipped bits, bytes of extremes, a cut, an insertion, a repeated or a removed part, or
- *  a wrong length. */
+/** The bytes with one to four faults: flipped bits, bytes of extremes, a cut, an insertion, a repeated or a removed
+ *  part, or a wrong length. */
 export function mutate(bytes: Uint8Array, random: SeededRandom): Uint8Array {
   let out = Buffer.from(bytes)
   for (let faults = 1 + random.below(4); faults > 0; faults--) out = mutateOnce(out, random)

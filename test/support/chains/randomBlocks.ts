@@ -51,8 +51,8 @@ export function randomLog(random: SeededRandom): Log {
   return { address, topics, data: pick(random, kinds)() }
 }
 
-/** A block of that number with 0 to `maxTransactions` transactions of all types, and receipts with status or root. No two
- *  calls give the same hashes. What a verifier would look at is not right: signatures, roots, sums. */
+/** A block of that number with 0 to `maxTransactions` transactions of all types, and receipts with status or root. No
+ *  two calls give the same hashes. What a verifier would look at is not right: signatures, roots, sums. */
 export function randomBlock(random: SeededRandom, number: number, maxTransactions = 8): OutcomeBlock {
   const transactions = Array.from({ length: random.below(maxTransactions + 1) }, () => randomTransaction(random))
   const receipts = transactions.map((transaction) => randomReceipt(random, transaction))
@@ -69,8 +69,8 @@ export function filledBlock(random: SeededRandom, number: number): OutcomeBlock 
   }
 }
 
-/** A block of that number with a transaction of each type and, for each of them, a receipt with status and one with root,
- *  and with logs whose data is empty, zeros, a word and 10,000 bytes. */
+/** A block of that number with a transaction of each type and, for each of them, a receipt with status and one with
+ *  root, and with logs whose data is empty, zeros, a word and 10,000 bytes. */
 export function blockOfAllKinds(random: SeededRandom, number: number): OutcomeBlock {
   const { block } = randomBlock(random, number)
   const types: TransactionType[] = [0, 1, 2, 3, 4, 0, 1, 2, 3, 4]

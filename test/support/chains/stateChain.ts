@@ -65,9 +65,9 @@ const NEW_SLOTS = 1_000
 /** Slots that each of the later blocks sets. */
 export const UPDATED_SLOTS = 100
 
-/** Writes the chain as a file of RLP blocks: first blocks that make `accounts` accounts, by withdrawals of 5,000 a block, and
- *  1,000 slots of one contract each; then `updateBlocks` blocks that change the balances of `updates` accounts each and set
- *  100 new slots.
+/** Writes the chain as a file of RLP blocks: first blocks that make `accounts` accounts, by withdrawals of 5,000 a
+ *  block, and 1,000 slots of one contract each; then `updateBlocks` blocks that change the balances of `updates`
+ *  accounts each and set 100 new slots.
  *  @returns the number of the last block that the state grew with */
 export async function writeStateChain(
   db: Database,

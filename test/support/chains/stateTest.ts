@@ -64,8 +64,8 @@ export async function createStateCaseRunner(): Promise<(testCase: StateCase) => 
   return (testCase) => runCase(testCase, rulesOf(forkOfTests(testCase.fork)), tables)
 }
 
-/** Runs the cases of EIP-2537 that were filled in 2024, with its draft of then: nine precompiles from address 11 on, single
- *  multiplications among them, at other prices, and nothing else of Prague. The arithmetic is that of today. */
+/** Runs the cases of EIP-2537 that were filled in 2024, with its draft of then: nine precompiles from address 11 on,
+ *  single multiplications among them, at other prices, and nothing else of Prague. The arithmetic is that of today. */
 export function createDraftBlsRunner(): (testCase: StateCase) => string | undefined {
   const rules = rulesOf('cancun')
   const final = createPrecompiles(rulesOf('prague'), () => false)

@@ -3,8 +3,9 @@ import type { TrieNodeRef } from '../../../src/trie/nodeFormat.js'
 import { childOf, linkedPage, unpackSlot } from '../../../src/trie/nodeRef.js'
 import { storageOfPacked } from '../../../src/trie/stateTries.js'
 
-/** Everything that is stored of a trie, but the ids of its pages: by the path to each node, its reference, whether it is a page,
- *  and its value if it is a leaf. With `hasStorage`, a leaf is an account, and its storage trie is listed too. */
+/** Everything that is stored of a trie, but the ids of its pages: by the path to each node, its reference, whether it
+ *  is a page, and its value if it is a leaf. With `hasStorage`, a leaf is an account, and its storage trie is listed
+ *  too. */
 export function contentOf(
   top: TrieNodeRef | undefined,
   read: (page: number) => Uint8Array,

@@ -17,8 +17,8 @@ export interface Ask {
   params: unknown[]
 }
 
-/** Calls that together ask for everything that a database holds: every block, transaction, receipt, uncle and log by each
- *  method that gives it, accounts and slots at every block that changes them, contract calls, all of layer 2. With
+/** Calls that together ask for everything that a database holds: every block, transaction, receipt, uncle and log by
+ *  each method that gives it, accounts and slots at every block that changes them, contract calls, all of layer 2. With
  *  `fromBlock`, what the blocks before it hold is left out. */
 export function listAsks(datadir: string, fromBlock = 0): Ask[] {
   const db = openForReading(datadir)
@@ -113,7 +113,8 @@ export function listAsks(datadir: string, fromBlock = 0): Ask[] {
   return asks
 }
 
-/** A digest of each answer, and last one of what the API keys open. A database that cannot be asked gives one digest. */
+/** A digest of each answer, and last one of what the API keys open. A database that cannot be asked gives one
+ *  digest. */
 export async function answerAll(datadir: string, asks: readonly Ask[], keys: readonly string[]): Promise<string[]> {
   let opened: ReturnType<typeof openContext>
   try {

@@ -50,8 +50,8 @@ interface Difference {
   post: Record<string, AccountState>
 }
 
-/** Compares all traces of a block with its receipts, and what they change with the states before and after. Returns how many
- *  transactions it has. */
+/** Compares all traces of a block with its receipts, and what they change with the states before and after. Returns how
+ *  many transactions it has. */
 export async function checkTraces(context: RpcContext, blockNumber: number): Promise<number> {
   const { chain } = context
   const block = chain.blockByNumber(blockNumber)!
@@ -118,8 +118,8 @@ const SYSTEM = new Set(ALL_FORKS.requestContracts.map(formatData))
 
 const ZERO_WORD = `0x${'00'.repeat(32)}`
 
-/** Each difference begins where the one before it ended, and the last ends in the state after the block. Left out are accounts that the block
- *  itself changes: those of withdrawals, rewards and system calls. */
+/** Each difference begins where the one before it ended, and the last ends in the state after the block. Left out are
+ *  accounts that the block itself changes: those of withdrawals, rewards and system calls. */
 function checkDifferences({ chain, state }: RpcContext, block: StoredBlock, differences: Difference[]): void {
   const { number, miner } = block.header
   const own = new Set(

@@ -14,7 +14,8 @@ import { temporaryDirectory } from '../temporary.js'
 
 const PROGRAM = process.env.NATS_SERVER ?? '/usr/sbin/nats-server'
 
-/** Options of a test that needs nats-server: at most two minutes; skipped without it, except in CI, where its absence is a failure. */
+/** Options of a test that needs nats-server: at most two minutes; skipped without it, except in CI, where its absence
+ *  is a failure. */
 export const NEEDS_NATS = {
   timeout: 120_000,
   skip: existsSync(PROGRAM) || process.env.CI === 'true' ? false : `${PROGRAM} is not there`,

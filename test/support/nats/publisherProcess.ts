@@ -18,9 +18,9 @@ import { seededRandom } from '../random.js'
 import { settingsFor } from './nats.js'
 import { describeBranches } from './publishing.js'
 
-/* A program that changes a chain and publishes it, and kills itself: `node publisherProcess.js DATADIR URL EPOCH SEED BRANCHES`.
- * The moment is EPOCH's, how often it has to come is the seed's. BRANCHES: a file of chains, each a list of blocks from 1 on as
- * hex RLP. Seed 0: it changes nothing, and ends when the chain is published. */
+/* A program that changes a chain and publishes it, and kills itself: `node publisherProcess.js DATADIR URL EPOCH SEED
+ * BRANCHES`. The moment is EPOCH's, how often it has to come is the seed's. BRANCHES: a file of chains, each a list of
+ * blocks from 1 on as hex RLP. Seed 0: it changes nothing, and ends when the chain is published. */
 
 const [, , datadir, url, epoch, seed, path] = process.argv
 const random = seededRandom(Number(seed))

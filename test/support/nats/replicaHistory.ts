@@ -36,9 +36,9 @@ export interface ReplicaHistory {
   killEvery: number
 }
 
-/** Plays a random history: units of one or several blocks, reorgs and rewinds, restarts, processes that are killed, with a trie that
- *  is brought up to date wholly, partly or not at all. After each step every block that the replica holds must have the proofs that
- *  a chain built in one go has; in the end it has its rows. */
+/** Plays a random history: units of one or several blocks, reorgs and rewinds, restarts, processes that are killed,
+ *  with a trie that is brought up to date wholly, partly or not at all. After each step every block that the replica
+ *  holds must have the proofs that a chain built in one go has; in the end it has its rows. */
 export async function checkReplicaHistory(
   t: TestContext,
   { seed, steps, most, killEvery }: ReplicaHistory,

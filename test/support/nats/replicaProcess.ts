@@ -5,8 +5,8 @@ import { openReplica } from '../../../src/replication/apply/openReplica.js'
 import type { PositionedUnit } from '../../../src/replication/codec/types.js'
 import { scriptedSource } from './replicated.js'
 
-/* A program that applies units to a database: `node replicaProcess.js DATADIR UNITS`, a file of `v8.serialize`. It says `ready`
- * before it begins, and ends when all are applied and the trie is that of the head. */
+/* A program that applies units to a database: `node replicaProcess.js DATADIR UNITS`, a file of `v8.serialize`. It says
+ * `ready` before it begins, and ends when all are applied and the trie is that of the head. */
 
 const [, , datadir, path] = process.argv
 const units = deserialize(readFileSync(path)) as PositionedUnit[]

@@ -9,8 +9,8 @@ import type { StateChanges } from '../../../src/store/rows/stateChanges.js'
 import { randomBlock, randomReceipt, randomTransaction, randomUint, randomWord } from '../chains/randomBlocks.js'
 import type { SeededRandom } from '../random.js'
 
-/** A block with everything that a message has, in canonical order, with addresses that recur. Fields are within their bounds on
- *  the wire; roots and signatures are not right. */
+/** A block with everything that a message has, in canonical order, with addresses that recur. Fields are within their
+ *  bounds on the wire; roots and signatures are not right. */
 export function randomReplicatedBlock(random: SeededRandom, number: number): ReplicatedBlock {
   const transactions = Array.from({ length: random.below(12) }, () => wireTransaction(random))
   const receipts = transactions.map((transaction) => wireReceipt(random, transaction))

@@ -12,14 +12,15 @@ export interface AnvilPeer extends Peer {
   send(transactions: readonly object[]): Promise<string[]>
 }
 
-/** Starts anvil, ended with the test. One transaction fills a block of `gasLimit` when it may use all but less than 21,000
- *  of that gas. */
+/** Starts anvil, ended with the test. One transaction fills a block of `gasLimit` when it may use all but less than
+ *  21,000 of that gas. */
 export async function startAnvilPeer(
   t: { after(callback: () => void | Promise<void>): void },
   path: string,
   { args = [], gasLimit = 210_000 }: { args?: readonly string[]; gasLimit?: number } = {},
 ): Promise<AnvilPeer> {
-  // All states are kept in memory: those that anvil wrote to disk come back without code, as a reorg of 64 blocks shows.
+  // All states are kept in memory: those that anvil wrote to disk come back without code, as a reorg of 64 blocks
+  // shows.
   const fixed = ['--port', '0', '--no-mining', '--order', 'fifo', '--prune-history', '10000', '--gas-limit']
   const { child, ended, waitFor } = spawnProgram(path, [...fixed, `${gasLimit}`, ...args])
   t.after(async () => {

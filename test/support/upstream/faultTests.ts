@@ -14,8 +14,8 @@ import type { FaultCase } from './upstreamLies.js'
 
 const QUARANTINED = 'invalid response; the upstream is quarantined'
 
-/** Tests of the block source `ethRpc` against upstreams with these faults: one that gets well, and with `withOther` also one
- *  beside another that is well. */
+/** Tests of the block source `ethRpc` against upstreams with these faults: one that gets well, and with `withOther`
+ *  also one beside another that is well. */
 export function testFaults(name: string, faults: readonly FaultCase[], { withOther }: { withOther: boolean }): void {
   describe(name, () => {
     const datadir = temporaryDirectory({ after })

@@ -23,7 +23,8 @@ export interface Peer {
   readonly faults: RegExp
 }
 
-// Without call data the contract returns slot 0. With it, it adds one to slot 0 and logs the data; the first word is the topic.
+// Without call data the contract returns slot 0. With it, it adds one to slot 0 and logs the data; the first word is
+// the topic.
 const LOGGER_CODE = '36600c575f545f5260205ff35b365f5f375f546001015f555f35365fa100'
 const DEPLOY_LOGGER = `0x601e8060095f395ff3${LOGGER_CODE}`
 const LOGGERS = 4
@@ -60,8 +61,8 @@ export async function startTraffic(peer: Peer, gas = GAS): Promise<Traffic> {
   return { loggers, make, mine: async (blocks) => void (await peer.mine(Array.from({ length: blocks }, make))) }
 }
 
-/** Follows the peer with `--network dev`, first through `blocks` blocks, then through reorgs of the depths, and fails unless
- *  all answers are the peer's each time, and the notifications of subscribers give the peer's logs. */
+/** Follows the peer with `--network dev`, first through `blocks` blocks, then through reorgs of the depths, and fails
+ *  unless all answers are the peer's each time, and the notifications of subscribers give the peer's logs. */
 export async function checkFollowing(
   t: TestContext,
   peer: Peer,
@@ -99,8 +100,8 @@ export async function checkFollowing(
   )
 }
 
-/** Starts Cairn following the peer. A query waits up to a minute for a thread before it is refused, so that answers do not
- *  depend on the load of the machine. */
+/** Starts Cairn following the peer. A query waits up to a minute for a thread before it is refused, so that answers do
+ *  not depend on the load of the machine. */
 export function startFollower(
   t: TestContext,
   { datadir, peer }: { datadir: string; peer: Pick<Peer, 'wsUrl'> },
@@ -166,8 +167,8 @@ async function answersOf(url: string, batch: readonly object[]): Promise<Map<num
   return new Map(answers.map((answer) => [answer.id, answer]))
 }
 
-/** True for what nodes are free to answer: suggested fees, progress, the head of a chain that grows by itself, and what is
- *  not the chain's. */
+/** True for what nodes are free to answer: suggested fees, progress, the head of a chain that grows by itself, and what
+ *  is not the chain's. */
 function isIncomparable({ method }: Ask): boolean {
   return /^(starknet_.*|eth_blockNumber|eth_syncing|eth_gasPrice|eth_maxPriorityFeePerGas|eth_feeHistory)$/.test(method)
 }

@@ -17,7 +17,8 @@ export const SKIP_GETH: false | string =
     ? 'no geth on the PATH'
     : MINOR < OLDEST_MINOR && `geth 1.${MINOR} is on the PATH, 1.${OLDEST_MINOR} or later is needed`
 
-/** Serves a chain file with geth, or only the genesis; geth gets the further arguments. The URL. It ends with the test. */
+/** Serves a chain file with geth, or only the genesis; geth gets the further arguments. The URL. It ends with the
+ *  test. */
 export async function serveWithGeth(
   t: { after(callback: () => void | Promise<void>): void },
   {

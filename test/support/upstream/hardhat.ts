@@ -33,7 +33,8 @@ export async function startHardhat(t: After, folder: string, network: object): P
   return address
 }
 
-/** Hardhat as a peer: it mines each transaction at once. It answers a failing transaction with an error that has its hash. */
+/** Hardhat as a peer: it mines each transaction at once. It answers a failing transaction with an error that has its
+ *  hash. */
 export async function startHardhatPeer(t: After, folder: string): Promise<Peer> {
   const url = await startHardhat(t, folder, { throwOnTransactionFailures: false, throwOnCallFailures: false })
   const [from] = await resultOf<string[]>(url, 'eth_accounts')

@@ -6,8 +6,8 @@ import { replaceBranch } from '../../../src/sync/head/reorg.js'
 import { rewindChain } from '../../../src/sync/rewindChain.js'
 import { openBranches } from '../chains/branches.js'
 
-/* A program that changes a chain: `node headProcess.js DATADIR ANCESTOR [BRANCH.rlp]`. It says `ready` before it begins. With
- * a branch it replaces the blocks above the ancestor, without one it removes them. */
+/* A program that changes a chain: `node headProcess.js DATADIR ANCESTOR [BRANCH.rlp]`. It says `ready` before it
+ * begins. With a branch it replaces the blocks above the ancestor, without one it removes them. */
 
 const [, , datadir, ancestor, path] = process.argv
 const { db, chain } = await openBranches(datadir)

@@ -15,7 +15,8 @@ export interface L2FaultCase extends L2Fault {
 const BLOCK = /^(starknet_getBlockWithReceipts|get_block)$/
 const HEAD = /^(starknet_blockHashAndNumber|get_block)$/
 
-/** Changes blocks, also those beside a state update of the feeder gateway; those that only have the head are left alone. */
+/** Changes blocks, also those beside a state update of the feeder gateway; those that only have the head are left
+ *  alone. */
 function onBlocks(change: (block: Json) => unknown): Pick<L2Fault, 'result'> {
   return {
     result: (method, result) => {
@@ -44,7 +45,8 @@ const onFirst = (change: (transaction: Json, receipt: Json) => void) =>
     return block
   })
 
-/** Since 0.10 blocks come with their commitments, which name the part that is wrong; before, only the whole hash does. */
+/** Since 0.10 blocks come with their commitments, which name the part that is wrong; before, only the whole hash
+ *  does. */
 const inPart = (check: string) => ({ 'RPC 0.9': 'block hash', 'RPC 0.10': check, feeder: 'block hash' })
 
 const PRICE = { price_in_wei: '0x7', price_in_fri: '0x7' }

@@ -13,8 +13,8 @@ export function readRecorded(name: string): Json {
   return (json.result as Json | undefined) ?? json
 }
 
-/** A node block that answers with recordings of one block: what the feeder gateway was asked comes as it was recorded, and so does
- *  `starknet_getBlockWithReceipts` where it was; other RPC results are made from the feeder's. */
+/** A node block that answers with recordings of one block: what the feeder gateway was asked comes as it was recorded,
+ *  and so does `starknet_getBlockWithReceipts` where it was; other RPC results are made from the feeder's. */
 export function recordedBlock(...names: readonly string[]): L2NodeBlock {
   const recordings = names.map(readRecorded)
   const update = recordings.find((json) => 'state_update' in json)

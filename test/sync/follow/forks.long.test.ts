@@ -188,8 +188,8 @@ function cutOff(upstream: ForkingUpstream): void {
   upstream.spoil({ respond: (response) => response.destroy() })
 }
 
-/** Resolves when the upstream was asked for the header of that block three times: the follower, with that block as its head,
- *  looked for the fork point and tried again. */
+/** Resolves when the upstream was asked for the header of that block three times: the follower, with that block as its
+ *  head, looked for the fork point and tried again. */
 function forkPointAsked(upstream: ForkingUpstream, blockNumber: number): Promise<void> {
   const wanted = `0x${blockNumber.toString(16)}`
   return new Promise((resolve) => {

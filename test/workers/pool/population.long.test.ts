@@ -11,7 +11,8 @@ import { temporaryDirectory } from '../../support/temporary.js'
 import { METHODS } from '../../support/testMethods.js'
 import { until } from '../../support/until.js'
 
-/** A pool over an empty database, with its first thread ready. All threads: two for log queries, two for calls, the quick queue's and the spare. */
+/** A pool over an empty database, with its first thread ready. All threads: two for log queries, two for calls, the
+ *  quick queue's and the spare. */
 async function startPool(
   t: TestContext,
   options: { idleMs?: number; limits?: typeof DEFAULT_LIMITS } = {},

@@ -15,9 +15,9 @@ export interface AttackPlan {
 /** How often each outcome was met so far. */
 export type AttackOutcomes = { [outcome: string]: number }
 
-/* Runs one attack until it is killed; a second message asks for the outcomes so far. It is a process of its own so that it
- * shares nothing with the bystander, and one of the lowest priority: a real attacker has a machine
- * of its own, and on two cores this one would otherwise take the time of the server that it is to keep busy. */
+/* Runs one attack until it is killed; a second message asks for the outcomes so far. It is a process of its own so that
+ * it shares nothing with the bystander, and one of the lowest priority: a real attacker has a machine of its own, and
+ * on two cores this one would otherwise take the time of the server that it is to keep busy. */
 
 /** An attack whose orchestrator is gone ends by itself. */
 const LONGEST_MS = 3_600_000

@@ -24,8 +24,9 @@ export interface BystanderResult {
   call: Times
 }
 
-/* Another client with a key of its own. It asks eth_blockNumber at a fixed beat, whether or not the last one was answered,
- * and one small eth_call after another. A second message ends a count, which is the answer, and begins another. */
+/* Another client with a key of its own. It asks eth_blockNumber at a fixed beat, whether or not the last one was
+ * answered, and one small eth_call after another. A second message ends a count, which is the answer, and begins
+ * another. */
 
 const CALL_PAUSE_MS = 20
 const SMALL_CALL_GAS = 100_000

@@ -270,14 +270,14 @@ export class Journal implements EvmState {
     }
   }
 
-  /** Records accesses for the access list of a block, until the next call of this method or `forget`. */
+  /** Records accesses for the access list of a block, until the next call of this method or `clear`. */
   recordAccesses(wanted: boolean): BlockAccessRecorder | undefined {
     const recorder = wanted ? new BlockAccessRecorder(this.slots, this.accounts) : undefined
     this.recorder = recorder
     return recorder
   }
 
-  /** Records what the instructions of a call access, until `recordAccesses(false)` or `forget`. */
+  /** Records what the instructions of a call access, until `recordAccesses(false)` or `clear`. */
   recordCallAccesses(): CallAccessRecorder {
     const recorder = new CallAccessRecorder({ slots: this.slots, accounts: this.accounts })
     this.recorder = recorder
@@ -350,7 +350,7 @@ export class Journal implements EvmState {
     this.changedAccounts = []
     this.newCodes = new Set()
     if (this.accounts.all.length > MAX_ACCOUNTS || this.slots.keys.count > MAX_SLOTS || this.epoch > MAX_EPOCH)
-      this.forget()
+      this.clear()
     return changes
   }
 
@@ -389,7 +389,7 @@ export class Journal implements EvmState {
     const { accounts, slots, loadedCodeBytes: codeBytes } = this
     const isMore = accounts.all.length > most.accounts || slots.keys.count > most.slots || codeBytes > most.codeBytes
     if (isMore || this.epoch > MAX_EPOCH) {
-      this.forget()
+      this.clear()
       return
     }
     this.revert(0)
@@ -402,7 +402,7 @@ export class Journal implements EvmState {
   }
 
   /** Drops everything in memory. Only after `takeChanges`, or to discard all changes. */
-  forget(): void {
+  clear(): void {
     this.accounts.clear()
     this.slots.clear()
     this.transient.clear()
@@ -421,7 +421,7 @@ export class Journal implements EvmState {
 
   /** Drops everything and continues over another state provider. */
   reset(backing: StateProvider): void {
-    this.forget()
+    this.clear()
     this.backing = backing
   }
 

@@ -132,7 +132,7 @@ test('is what a plain copy of the state is, through failures, destructions and b
           assert.deepEqual(state.root(), rootOf(model), `seed ${seed}, step ${step}: stored`)
           if (random.below(3) === 0) {
             touchedRoot(journal)
-            journal.forget()
+            journal.clear()
           }
         }
       }

@@ -272,7 +272,8 @@ test('continues without the loop where a message needs more memory than it has',
 })
 
 test('continues without the loop where frames need more stack than it has', () => {
-  // Fills its stack with 1,000 ones, then calls itself with what is left of the gas, and adds the result to its own sum.
+  // Fills its stack with 1,000 ones, then calls itself with what is left of the gas, and adds the result to its own
+  // sum.
   const program = code(`
     ${'6001'.repeat(1000)}
     6020 5f 5f 5f 5f 30 5a f1 50
