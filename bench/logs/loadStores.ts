@@ -63,7 +63,7 @@ export async function loadBulk(loading: Loading, count: number, report: (done: B
 }
 
 /** Stores `count` blocks in all, each in a transaction of its own and made just before, as an import has just decoded
- *  it. What ours does after the commit, until the next block comes, is measured by itself: the index goes on for
+ *  it. What ours does after the commit, until the next block comes, is measured by itself: indexing continues for
  *  `indexBudgetMs`. */
 export async function loadTip(loading: Loading, count: number, indexBudgetMs: number): Promise<TipBlocks> {
   const { cairn, bare, others } = loading

@@ -20,7 +20,8 @@ import { hashRulesOf, type L2HashRules } from './version.js'
  *  - `unverifiable`: mismatch in a range where no hash can be verified
  *  - `incomplete`: the recording lacks data that the hash covers
  *  - `unchecked`: not verified
- *  `chainId` is set when the hash of the block (before 0.7) or of one of its transactions covers that of a known network. */
+ *  `chainId` is set when the hash of the block (before 0.7) or of one of its transactions covers that of a known
+ *  network. */
 export type L2Verdict =
   | { kind: 'match'; inputs: L2HashInputs; chainId?: string }
   | { kind: 'mismatch'; check: string; expected: string; actual: string }
