@@ -57,6 +57,7 @@ interface PendingAccount {
 }
 
 /** Creates the root over the stored trie, or over an empty state. Caches about `maxBytes` of pages. */
+// biome-ignore lint/complexity/noExcessiveLinesPerFunction: one state of the trie: noted, hashed and committed changes
 export function createStateRoot(table: StateTrieTable, maxBytes: number): StateRoot {
   const pages = createPageCache(table, maxBytes)
   const tries = createStateTries(pages)

@@ -75,6 +75,7 @@ export interface WatchOptions {
 }
 
 /** Enforces the connection limit and disconnects clients that do not read their responses. */
+// biome-ignore lint/complexity/noExcessiveLinesPerFunction: the listeners of one server share the table of its sockets
 export function watchConnections(server: Server, { limits, output, reads, metrics }: WatchOptions): Connections {
   const open = new Map<Socket, Connection>()
   const queues = createQueues()

@@ -33,6 +33,7 @@ const KEPT_BLOCKS = 128
 
 /** Creates a reader over an open database, with statements prepared once. `watch`, if passed, is of the same
  *  connection. */
+// biome-ignore lint/complexity/noExcessiveLinesPerFunction: a list of statements, prepared once, and their readers
 export function createChainReader(db: Database, watch: CommitWatch = createCommitWatch(db)): ChainReader {
   const meta = createMetaTable(db)
   const selectHead = db.prepare<[], { first: number | null; head: number | null }>(
