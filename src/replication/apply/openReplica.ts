@@ -83,7 +83,7 @@ const CATCHING_UP_BLOCKS = 16
 
 /** Opens the database of a replica, creating it if missing: a new one starts with the genesis of `settings.chain`.
  *  @throws UsageError and as `openWritableChain`; DatabaseLocked */
-// biome-ignore lint/complexity/noExcessiveLinesPerFunction: opens the parts of a replica in order, and closes them in reverse
+// biome-ignore lint/complexity/noExcessiveLinesPerFunction: opens parts in order, closes them in reverse
 export async function openReplica(settings: ReplicaSettings, parts: ReplicaParts): Promise<OpenReplica> {
   const { log, signal, clock = systemClock, recovers = (error) => !(error instanceof UsageError) } = parts
   let writer: OpenWriter | undefined = await openReplicaWriter(settings, parts)

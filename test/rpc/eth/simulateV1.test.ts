@@ -145,14 +145,14 @@ test('transfers are traced as logs, which no receipt has', async () => {
   )
 })
 
-test('logs of failed frames and calls have no index', async () => {
+test('logs of failed frames and calls take an index', async () => {
   // A log, a call of FRESH with 1 wei that logs and fails, and another log.
   const caller = `0x5f5fa05f5f5f5f600173${FRESH.slice(2)}5af1505f5fa0`
   const stateOverrides = { [FRESH]: { code: '0x5f5fa0fe' }, [BOB]: { code: caller, balance: '0x9' } }
   const calls = [FRESH, BOB, FRESH, BOB].map((to) => ({ from: ALICE, to, value: '0x1', gas: '0x186a0' }))
   for (const [traceTransfers, wanted] of [
-    [false, [0, 1, 2, 3]],
-    [true, [0, 1, 2, 3, 4, 5]],
+    [false, [1, 3, 5, 7]],
+    [true, [2, 3, 6, 9, 10, 13]],
   ] as const) {
     const [block] = await simulate({ traceTransfers, blockStateCalls: [{ stateOverrides, calls }] })
     const indexes = block.calls.map((each: Json) => each.logs.map((log: Json) => Number(log.logIndex)))

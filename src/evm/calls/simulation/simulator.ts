@@ -120,8 +120,9 @@ class SimulationRun {
   private readonly parts: SimulatorParts
   private readonly run: RunParts
   private readonly hashes = new Map<number, Uint8Array>()
-  /** Logs of the block so far. Failed frames have none, so the indexes of theirs are free again. */
-  private logCount = 0
+  /** Indexes of the block's logs in emission order, including those of failed frames, as in the official suite. geth
+   *  1.17.10 uses the indexes of failed frames again. */
+  private readonly logIndexes = new Map<Log, number>()
   private readonly transfers = new Set<Log>()
   private machine: Machine | undefined
   private gasLeft: bigint
@@ -133,8 +134,9 @@ class SimulationRun {
     this.gasLeft = BigInt(run.terms.limits.maxSimulationGas)
   }
 
-  private meterLog(log: Log): void {
+  private numberLog(log: Log): void {
     this.run.journal.meter.take(LOG_BYTES + log.data.length)
+    this.logIndexes.set(log, this.logIndexes.size)
   }
 
   block(planned: NumberedBlock, parent: Parent): SimulatedBlock {
@@ -232,15 +234,15 @@ class SimulationRun {
     machine.hooks = undefined
     journal.recordAccesses(false)
     overrideAccounts(machine, journal, planned.accounts)
-    this.logCount = 0
+    this.logIndexes.clear()
     this.transfers.clear()
-    machine.hooks = { log: (log) => this.meterLog(log) }
+    machine.hooks = { log: (log) => this.numberLog(log) }
     // From Amsterdam on, the EVM logs transfers itself (EIP-7708).
     if (simulation.tracesTransfers && !rules.eip7708) {
       machine.onTransfer = (from, to, value) => {
         const log = transferLog(TRANSFER_LOG_ADDRESS, [from, to], value)
         this.transfers.add(log)
-        this.meterLog(log)
+        this.numberLog(log)
         journal.addLog(log)
       }
     }
@@ -295,7 +297,7 @@ class SimulationRun {
     this.outputBytes += output.length
     if (this.outputBytes > limit) throw new ReturnDataTooLong({ reverted: false, length: this.outputBytes, limit })
     const failure = isGasCapped && status === 'halt' ? `${applied.failure}${GAS_CAPPED}` : applied.failure
-    const logs = applied.logs.map((log) => ({ log, logIndex: this.logCount++ }))
+    const logs = applied.logs.map((log) => ({ log, logIndex: this.logIndexes.get(log)! }))
     return { status, failure, output, gasUsed, maxUsedGas, logs }
   }
 }
