@@ -44,6 +44,22 @@ export function createDataVersion(db: Database): () => number {
   return () => select.get()!
 }
 
+/** Returns the reader with `beforeRead` called before each of its functions, so that several of them read one
+ *  snapshot. */
+export function readsInSnapshot<T extends object>(reader: T, watch: Pick<CommitWatch, 'beforeRead'>): T {
+  const members = Object.entries(reader).map(([name, member]) => {
+    if (typeof member !== 'function') return [name, member]
+    return [
+      name,
+      (...args: unknown[]) => {
+        watch.beforeRead()
+        return member(...args)
+      },
+    ]
+  })
+  return Object.fromEntries(members) as T
+}
+
 /** Creates the watch of an open connection; one per connection. `mainThread` makes checks cheaper on the connection of
  *  a server's main thread: work may see the state at the start of the current event-loop turn, or half a millisecond
  *  ago in a longer turn, and the transaction that one work starts serves those after it in the same turn. `version` is

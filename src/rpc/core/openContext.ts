@@ -11,7 +11,7 @@ import { createLogSource } from '../../index/logs/query.js'
 import { createTransactionFinder } from '../../index/transactions/finder.js'
 import { noDeadline } from '../../lib/deadline.js'
 import type { Logger } from '../../lib/logger.js'
-import { type CommitWatch, createCommitWatch } from '../../store/commitWatch.js'
+import { type CommitWatch, createCommitWatch, readsInSnapshot } from '../../store/commitWatch.js'
 import { readCursorSecret } from '../../store/cursorSecret.js'
 import type { Database } from '../../store/database.js'
 import { createDatabaseSizes } from '../../store/databaseFacts.js'
@@ -84,7 +84,7 @@ export function openContext(options: {
     appearances: createAppearanceFinder(db),
     logs: createLogSource(db, watch),
     decoder: openDecoder(db),
-    l2: createL2Reader(db),
+    l2: readsInSnapshot(createL2Reader(db), watch),
     evm: createUnloadedService(loadEvm),
     state: createStateReads(db),
     ranges: createHashedRanges(db),

@@ -58,7 +58,7 @@ export function createChainReader(db: Database, watch: CommitWatch = createCommi
     .pluck()
 
   const blockRow = (row: BlockRow | undefined) => row && decodeBlockRow(row)
-  /** The other reads of a block start from what these return, so a snapshot begins with them. */
+  /** A cached block takes no read, so every other read of one begins the snapshot. */
   const first = <T>(read: () => T): T => {
     watch.beforeRead()
     return read()
@@ -134,19 +134,19 @@ export function createChainReader(db: Database, watch: CommitWatch = createCommi
     blockHash,
     blockNumberByHash: (hash) => first(() => selectNumber.get(hash)),
     blockOfLog: (logId) => first(() => blockRow(selectByLog.get(logId))),
-    transactionHashes: (block) => bodies.transactionHashes(block),
-    transactions: (block) => bodies.transactions(block),
-    transaction: (block, index) => (holds(block, index) ? bodies.transaction(block, index) : undefined),
-    receipts: (block) => bodies.receipts(block),
-    receipt: (block, index) => (holds(block, index) ? bodies.receipt(block, index) : undefined),
-    transactionFees: (block) => bodies.transactionFees(block),
-    uncleHashes: (blockNumber) => selectUncleHashes.all(blockNumber),
+    transactionHashes: (block) => first(() => bodies.transactionHashes(block)),
+    transactions: (block) => first(() => bodies.transactions(block)),
+    transaction: (block, index) => first(() => (holds(block, index) ? bodies.transaction(block, index) : undefined)),
+    receipts: (block) => first(() => bodies.receipts(block)),
+    receipt: (block, index) => first(() => (holds(block, index) ? bodies.receipt(block, index) : undefined)),
+    transactionFees: (block) => first(() => bodies.transactionFees(block)),
+    uncleHashes: (blockNumber) => first(() => selectUncleHashes.all(blockNumber)),
     uncle: (blockNumber, index) => {
-      const header = selectUncle.get(blockNumber, index)
+      const header = first(() => selectUncle.get(blockNumber, index))
       return header && decodeHeader(header)
     },
-    uncles: (blockNumber) => selectUncles.all(blockNumber).map((header) => decodeHeader(header)),
-    blockAccessList: (blockNumber) => selectAccessList.get(blockNumber),
+    uncles: (blockNumber) => first(() => selectUncles.all(blockNumber)).map((header) => decodeHeader(header)),
+    blockAccessList: (blockNumber) => first(() => selectAccessList.get(blockNumber)),
   }
 }
 
