@@ -83,7 +83,7 @@ test('a block with one wrong field is refused by that check, and those before it
   }
 })
 
-test('importing again skips what is held, from any source', async (t) => {
+test('importing again skips stored blocks, from any source', async (t) => {
   const chain = await openFixtureChain(t)
   const path = join(temporaryDirectory(t), 'chain.rlp')
   writeFileSync(path, encodeChain(fixtureBlocks()))

@@ -7,7 +7,7 @@ import { coreContractsOn } from '../../src/chain/starknet/stateUpdate.js'
 import type { L2Block } from '../../src/chain/starknet/types.js'
 import { formatData } from '../../src/lib/hex.js'
 import { createL2Reader } from '../../src/store/l2/l2Reader.js'
-import { createL2Writer } from '../../src/store/l2/l2Writer.js'
+import { L2Writer } from '../../src/store/l2/l2Writer.js'
 import { createRawL2 } from '../../src/store/l2/rawL2.js'
 import { openForWriting } from '../../src/store/openForWriting.js'
 import { openWritableChain } from '../../src/sync/chainState.js'
@@ -31,12 +31,12 @@ async function openBoth(t: TestContext, { random = seededRandom(9), isNamed = tr
     coreContract: isNamed ? CORE_CONTRACT : undefined,
   })
   t.after(() => chain.close())
-  const writer = createL2Writer(chain.db, { onMismatch: reportMismatch(chain.db, log) })
+  const writer = new L2Writer(chain.db, { onMismatch: reportMismatch(chain.db, log) })
   const alarms = () => lines.filter(({ level }) => level === 'error')
   return { datadir, chain, next, writer, reader: createL2Reader(chain.db), alarms }
 }
 
-const store = (writer: ReturnType<typeof createL2Writer>, blocks: readonly L2Block[]) => {
+const store = (writer: L2Writer, blocks: readonly L2Block[]) => {
   for (const block of blocks) assert.equal(writer.importBlock(block, UNCHECKED), 'stored')
 }
 
@@ -109,7 +109,7 @@ test('what a file calls accepted stays accepted when a reorg takes a lower or a 
 
 test('once there are state updates, an upstream of layer 2 does not promote', async (t) => {
   const { chain, next, reader } = await openBoth(t)
-  const upstream = createL2Writer(chain.db, { source: 'upstream' })
+  const upstream = new L2Writer(chain.db, { source: 'upstream' })
   store(upstream, [...L2_CHAIN.slice(0, 2), { ...L2_CHAIN[2], status: 'ACCEPTED_ON_L1' }])
   assert.equal(reader.blockAcceptedOnL1()?.number, 2)
   next.push(stateUpdateLog(4, L2_CHAIN[4].hash!))

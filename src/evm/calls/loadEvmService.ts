@@ -1,9 +1,9 @@
-import { type CommitWatch, createCommitWatch } from '../../store/commitWatch.js'
+import { type CommitWatch, createCommitWatch, readsInSnapshot } from '../../store/commitWatch.js'
 import type { Database } from '../../store/database.js'
 import { createChainReader } from '../../store/rows/chainReader.js'
 import type { ChainReader } from '../../store/rows/types.js'
 import { SlotReader } from '../../store/state/slotReader.js'
-import { createStateReader, type StateReader } from '../../store/state/stateReader.js'
+import { createStateReader } from '../../store/state/stateReader.js'
 import { createTables } from '../interpreter/forkTables.js'
 import { loadKzgVerifier } from '../interpreter/precompiles/kzg.js'
 import { createPrecompileTable, NO_CURVES } from '../interpreter/precompiles/precompileTable.js'
@@ -62,7 +62,7 @@ function createEvmService(
     budget?.countRead()
     watch.beforeRead()
   }
-  const reader = announceReads(createStateReader(db), beforeRead)
+  const reader = readsInSnapshot(createStateReader(db), { beforeRead })
   const checkIntervals = budget && BUDGET_CHECK_INTERVALS
   const slots = new SlotCache(new SlotReader(db, beforeRead), budget ? BUDGETED_SLOTS : THREAD_SLOTS)
   const tries = createPastTries(db, { chain, reader })
@@ -109,16 +109,4 @@ function createEvmService(
     simulate: (simulation, blockNumber, limits, deadline) =>
       inSnapshot(() => simulate(simulation, blockNumber, { limits, deadline })),
   }
-}
-
-/** The reader, with `beforeRead` called before each read. */
-function announceReads(reader: StateReader, beforeRead: () => void): StateReader {
-  const announced = Object.entries(reader).map(([name, read]) => {
-    const readAnnounced = (...args: unknown[]) => {
-      beforeRead()
-      return (read as (...args: unknown[]) => unknown)(...args)
-    }
-    return [name, readAnnounced]
-  })
-  return Object.fromEntries(announced)
 }

@@ -66,6 +66,7 @@ export class L2Writer {
   readonly #finality: ReturnType<typeof createL2Finality>
   readonly #store: (block: L2Block, verdict: L2Verdict, raw: Uint8Array | undefined) => L2Outcome
 
+  /** Creates a writer over a database opened for writing. */
   constructor(db: Database, { source = 'file', onMismatch }: L2WriterOptions = {}) {
     this.#db = db
     this.#source = source
@@ -227,11 +228,6 @@ export class L2Writer {
     this.#rows.putPending(position, encodePendingBody(block), raw)
     return 'pending'
   }
-}
-
-/** Creates a writer over a database opened for writing. */
-export function createL2Writer(db: Database, options?: L2WriterOptions): L2Writer {
-  return new L2Writer(db, options)
 }
 
 function refuse({ number, hash }: L2Block, check: string, expected: string, actual: string): InvalidL2Block {

@@ -1,7 +1,7 @@
 import { type ChainSpec, commitsToState, rulesAt } from '../../chain/eth/forks/rules.js'
 import { decodeHeader } from '../../chain/eth/header.js'
 import { CairnError } from '../../lib/errors.js'
-import { type CommitWatch, createCommitWatch } from '../commitWatch.js'
+import { type CommitWatch, createCommitWatch, readsInSnapshot } from '../commitWatch.js'
 import type { Database } from '../database.js'
 import {
   createMetaTable,
@@ -59,11 +59,11 @@ export function createChainReader(db: Database, watch: CommitWatch = createCommi
 
   const blockRow = (row: BlockRow | undefined) => row && decodeBlockRow(row)
   /** A cached block takes no read, so every other read of one begins the snapshot. */
-  const first = <T>(read: () => T): T => {
+  const inSnapshot = <T>(read: () => T): T => {
     watch.beforeRead()
     return read()
   }
-  const bodies = createBlockBodies(db)
+  const bodies = readsInSnapshot(createBlockBodies(db), watch)
 
   const bounds = untilCommit(watch, () => selectHead.get()!)
   const headHash = untilCommit(watch, () => selectHeadHash.get())
@@ -132,21 +132,21 @@ export function createChainReader(db: Database, watch: CommitWatch = createCommi
     },
     blockByNumber,
     blockHash,
-    blockNumberByHash: (hash) => first(() => selectNumber.get(hash)),
-    blockOfLog: (logId) => first(() => blockRow(selectByLog.get(logId))),
-    transactionHashes: (block) => first(() => bodies.transactionHashes(block)),
-    transactions: (block) => first(() => bodies.transactions(block)),
-    transaction: (block, index) => first(() => (holds(block, index) ? bodies.transaction(block, index) : undefined)),
-    receipts: (block) => first(() => bodies.receipts(block)),
-    receipt: (block, index) => first(() => (holds(block, index) ? bodies.receipt(block, index) : undefined)),
-    transactionFees: (block) => first(() => bodies.transactionFees(block)),
-    uncleHashes: (blockNumber) => first(() => selectUncleHashes.all(blockNumber)),
+    blockNumberByHash: (hash) => inSnapshot(() => selectNumber.get(hash)),
+    blockOfLog: (logId) => inSnapshot(() => blockRow(selectByLog.get(logId))),
+    transactionHashes: (block) => bodies.transactionHashes(block),
+    transactions: (block) => bodies.transactions(block),
+    transaction: (block, index) => (holds(block, index) ? bodies.transaction(block, index) : undefined),
+    receipts: (block) => bodies.receipts(block),
+    receipt: (block, index) => (holds(block, index) ? bodies.receipt(block, index) : undefined),
+    transactionFees: (block) => bodies.transactionFees(block),
+    uncleHashes: (blockNumber) => inSnapshot(() => selectUncleHashes.all(blockNumber)),
     uncle: (blockNumber, index) => {
-      const header = first(() => selectUncle.get(blockNumber, index))
+      const header = inSnapshot(() => selectUncle.get(blockNumber, index))
       return header && decodeHeader(header)
     },
-    uncles: (blockNumber) => first(() => selectUncles.all(blockNumber)).map((header) => decodeHeader(header)),
-    blockAccessList: (blockNumber) => first(() => selectAccessList.get(blockNumber)),
+    uncles: (blockNumber) => inSnapshot(() => selectUncles.all(blockNumber)).map((header) => decodeHeader(header)),
+    blockAccessList: (blockNumber) => inSnapshot(() => selectAccessList.get(blockNumber)),
   }
 }
 

@@ -63,10 +63,7 @@ export class Follower {
   private readonly clock: Clock
 
   readonly figures: FollowFigures
-  private readonly raws: {
-    add: (raw: RawBlock) => void
-    find: ({ blockNumber, blockHash }: InvalidBlock) => RawBlock | undefined
-  }
+  private readonly raws: ReturnType<typeof createRawHistory>
   private next: UpstreamHeader | undefined
   /** The upstream that last reported the stored head. */
   private followed: string | undefined

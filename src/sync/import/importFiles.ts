@@ -16,7 +16,7 @@ import { readHead, readTextFile } from '../../sources/files/fileBytes.js'
 import { openL2File, recogniseL2 } from '../../sources/files/starknetFile.js'
 import type { Checkpoints } from '../../store/checkpoints.js'
 import type { Database } from '../../store/database.js'
-import { createL2Writer } from '../../store/l2/l2Writer.js'
+import { L2Writer } from '../../store/l2/l2Writer.js'
 import { DATABASE_FILE } from '../../store/open.js'
 import { openForWriting } from '../../store/openForWriting.js'
 import {
@@ -215,7 +215,7 @@ async function importL2File({ db, options, summary, progress }: ImportRun, path:
   const update = (blocks: number) => file.update({ blocks, transactions: 0, gas: 0, bytes })
   const { l2Verify: verify, l2Network: network, log, signal } = options
   const importing = { verify, network, log, signal, progress: { update, finish() {} } }
-  const writer = createL2Writer(db, { onMismatch: reportMismatch(db, log) })
+  const writer = new L2Writer(db, { onMismatch: reportMismatch(db, log) })
   const done = await importL2(openL2File(path, { onRead }), writer, importing)
   summary.l2Blocks += done.outcomes.stored + done.outcomes.pending + done.outcomes.promoted
   summary.l2Skipped += done.outcomes.skipped

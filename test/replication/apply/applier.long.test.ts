@@ -76,7 +76,7 @@ test('a replica of the bundled chain has the rows of its writer', async (t) => {
   assert.deepEqual(checkDatabase(datadir), checkDatabase(writer.datadir))
 })
 
-test('blocks that are held change the position alone, and what follows them is appended', async (t) => {
+test('stored blocks change the position alone, and what follows them is appended', async (t) => {
   const { blocks } = await openWriter()
   const { db, applier, apply, chain } = await openEmpty(t)
   const [first, again, more] = positioned([

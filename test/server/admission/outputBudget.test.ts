@@ -73,7 +73,7 @@ test('a request waits ten seconds at most, and not for a client that has left', 
   assert.equal(budget.isContended(), false)
 })
 
-test('an answer that is longer than was thought is held only where there is room', () => {
+test('a response that is longer than expected is kept only if there is memory for it', () => {
   const budget = new OutputBudget({ totalBytes: 100 * MB, connectionBytes: 10 * MB })
   const [a, b] = [budget.open(), budget.open()]
   const first = budget.reserveNow(a, 60 * MB)

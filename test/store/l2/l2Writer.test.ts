@@ -75,7 +75,7 @@ test('the recording and the verdict are stored with the block', (t) => {
   assert.equal(first.event_commitment.at(-1), 99, 'what the hash covers is kept, not what the header names')
 })
 
-test('a block whose parent is held under another hash is refused, and so is one whose child is', (t) => {
+test('a block whose parent is stored under another hash is refused, and so is one whose child is', (t) => {
   const { reader, writer } = open(t)
   const [a, b, c] = makeChain(1, 3)
   writer.importBlock(a, UNCHECKED)
@@ -93,7 +93,7 @@ test('gaps are allowed', (t) => {
   assert.equal(reader.blockByNumber(1), undefined)
 })
 
-test('another hash at a number that is held is refused', (t) => {
+test('another hash at a stored number is refused', (t) => {
   const { writer } = open(t)
   writer.importBlock(makeBlock({ number: 1 }), UNCHECKED)
   assert.throws(

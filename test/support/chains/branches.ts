@@ -6,7 +6,7 @@ import { concatBytes } from '../../../src/lib/bytes.js'
 import { formatData } from '../../../src/lib/hex.js'
 import { noProgress } from '../../../src/lib/progress.js'
 import type { Database } from '../../../src/store/database.js'
-import { createL2Writer } from '../../../src/store/l2/l2Writer.js'
+import { L2Writer } from '../../../src/store/l2/l2Writer.js'
 import { openForWriting } from '../../../src/store/openForWriting.js'
 import { createStateReads } from '../../../src/store/state/stateReader.js'
 import { createChainIndexer } from '../../../src/sync/chainIndexer.js'
@@ -99,7 +99,7 @@ export async function openBranches(
   const db = openForWriting(datadir)
   createChainIndexer(db, { chunkBits: CHUNK_BITS })
   nameCoreContract(db, CORE_CONTRACT)
-  const l2 = createL2Writer(db)
+  const l2 = new L2Writer(db)
   l2.transaction(() => {
     for (const block of L2_CHAIN) l2.importBlock(block, UNCHECKED)
   })

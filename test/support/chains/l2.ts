@@ -9,7 +9,7 @@ import type { Database } from '../../../src/store/database.js'
 import { createL2EventWriter } from '../../../src/store/l2/l2EventRows.js'
 import { createL2Finality } from '../../../src/store/l2/l2Finality.js'
 import { createL2Reader, type L2Reader } from '../../../src/store/l2/l2Reader.js'
-import { createL2Writer, type L2Writer } from '../../../src/store/l2/l2Writer.js'
+import { L2Writer } from '../../../src/store/l2/l2Writer.js'
 import { openForWriting } from '../../../src/store/openForWriting.js'
 import { importL2, type L2ImportSummary } from '../../../src/sync/import/l2Import.js'
 
@@ -41,7 +41,7 @@ export function replaceL2Branch({ db, writer }: L2Database, ancestor: number, br
 /** A layer-2 database in the directory. */
 export function openL2Database(directory: string): L2Database {
   const db = openForWriting(directory)
-  const writer = createL2Writer(db)
+  const writer = new L2Writer(db)
   return {
     db,
     writer,

@@ -5,7 +5,7 @@ import { silentLogger } from '../../../src/lib/logger.js'
 import { noProgress } from '../../../src/lib/progress.js'
 import { openL2File } from '../../../src/sources/files/starknetFile.js'
 import { createApiKeyTable } from '../../../src/store/keys/apiKeys.js'
-import { createL2Writer } from '../../../src/store/l2/l2Writer.js'
+import { L2Writer } from '../../../src/store/l2/l2Writer.js'
 import { openForWriting } from '../../../src/store/openForWriting.js'
 import { CHAIN_INDEXES, createChainIndexer } from '../../../src/sync/chainIndexer.js'
 import { importL2 } from '../../../src/sync/import/l2Import.js'
@@ -34,7 +34,7 @@ export async function buildLongChain(datadir: string, head: number): Promise<str
   for (const kind of CHAIN_INDEXES) await completeIndex(db, kind, { progress: noProgress })
   await builder.add({ transactions: Array.from({ length: 3 }, () => randomPlan(cast, random.below)) })
   const l2 = { verify: verifyHere, log: silentLogger, progress: noProgress }
-  await importL2(openL2File(join(FIXTURE_FOLDER, 'l2.ndjson')), createL2Writer(db), l2)
+  await importL2(openL2File(join(FIXTURE_FOLDER, 'l2.ndjson')), new L2Writer(db), l2)
   const keys = createApiKeyTable(db)
   const made = ['first', 'second'].map((name) => keys.create(name))
   keys.revoke(made[1].id)

@@ -20,9 +20,9 @@ export interface CheckedHead {
 }
 
 /** Fails unless the database is sound: SQLite's own check, blocks that follow on each other, dense ids, counts that
- *  agree in every table, indexes that are what the rows make, and, where state is held, a state of the head with the
+ *  agree in every table, indexes that are what the rows make, and, where state is stored, a state of the head with the
  *  root that its header says.
- *  @returns the head; undefined when no block is held. */
+ *  @returns the head; undefined when no block is stored. */
 export function checkDatabase(datadir: string): CheckedHead | undefined {
   const db = openAnySchema(datadir)
   try {

@@ -174,7 +174,7 @@ export async function serveChain(t: TestContext, { datadir, described }: TestWri
   return { source: createHttpSource({ url, chain: described }), requests: () => requests }
 }
 
-/** Kind or block number of all messages that are held, in order. */
+/** Kind or block number of all stored messages, in order. */
 export async function messagesIn(
   link: NatsLink,
   { described }: Pick<TestWriter, 'described'>,

@@ -5,7 +5,7 @@ import type { L2NetworkName } from '../../../src/chain/starknet/networks.js'
 import { openL2Upstreams } from '../../../src/sources/starknet/l2Upstreams.js'
 import type { L2Upstreams } from '../../../src/sources/starknet/types.js'
 import type { L2Reader } from '../../../src/store/l2/l2Reader.js'
-import { createL2Writer } from '../../../src/store/l2/l2Writer.js'
+import { L2Writer } from '../../../src/store/l2/l2Writer.js'
 import { L2Follower } from '../../../src/sync/follow/l2/l2Follower.js'
 import { describeAvailable } from '../../../src/sync/follow/l2/l2Following.js'
 import { createWriteTurns } from '../../../src/sync/follow/l2/writeTurns.js'
@@ -52,7 +52,7 @@ export function followL2(
   const { log, lines } = keepLog()
   const addresses = nodes.map(({ url, wsUrl }) => ({ url: route === 'RPC over WebSocket' ? wsUrl : url }))
   const isFeeder = route === 'the feeder gateway'
-  const writer = createL2Writer(db, { source: 'upstream' })
+  const writer = new L2Writer(db, { source: 'upstream' })
   if (network) writer.setNetwork(network)
   const upstreams = openL2Upstreams({
     rpc: isFeeder ? [] : addresses,

@@ -18,11 +18,10 @@ const { add, sub, multiply, and, or, left, right } = i64s
 const LOW_HALF = i64(0xffff_ffffn)
 const HALF = i64(32n)
 
-// One function beyond 80 lines: the steps share the locals of one WebAssembly function and follow the algorithm's text.
 /** Divides the `count` 32-bit digits at DIVIDEND, followed by a zero digit, by the 8 digits at DIVISOR, not all zero
  *  (Knuth, The Art of Computer Programming 2, 4.3.1, algorithm D). The first 8 digits of the quotient are left at
  *  QUOTIENT, the remainder at DIVIDEND. Digits behind them are zero, except for longer quotients. */
-// biome-ignore lint/complexity/noExcessiveLinesPerFunction: one WebAssembly routine, whose blocks nest
+// biome-ignore lint/complexity/noExcessiveLinesPerFunction: its steps share the locals of one WebAssembly function
 export function writeDivideDigits(): FunctionCode {
   const f = new FunctionWriter([I32])
   const n = 0 // digits of the dividend, without leading zeros

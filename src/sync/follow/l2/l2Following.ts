@@ -12,7 +12,7 @@ import type { UpstreamAddress } from '../../../sources/upstreams/types.js'
 import type { Checkpoints } from '../../../store/checkpoints.js'
 import type { Database } from '../../../store/database.js'
 import { createL2Reader, type L2Reader } from '../../../store/l2/l2Reader.js'
-import { createL2Writer, type L2Writer } from '../../../store/l2/l2Writer.js'
+import { L2Writer } from '../../../store/l2/l2Writer.js'
 import { reportMismatch } from '../../stateUpdates.js'
 import { isTransient } from '../errors.js'
 import { createFollowFigures } from '../status.js'
@@ -85,7 +85,7 @@ export function createL2Following(settings: L2FollowSettings, parts: L2Parts): L
   })
   const open = (db: Database) => ({
     reader: createL2Reader(db),
-    writer: createL2Writer(db, { source: 'upstream', onMismatch: reportMismatch(db, log) }),
+    writer: new L2Writer(db, { source: 'upstream', onMismatch: reportMismatch(db, log) }),
   })
 
   const next = () => (figures.status().block ?? (from ?? 0) - 1) + 1
@@ -120,7 +120,7 @@ export function createL2Following(settings: L2FollowSettings, parts: L2Parts): L
   }
   return {
     setNetwork: (db) => {
-      if (network !== undefined) createL2Writer(db).setNetwork(network)
+      if (network !== undefined) new L2Writer(db).setNetwork(network)
     },
     begin: (db) => {
       const turns = createWriteTurns(db)
