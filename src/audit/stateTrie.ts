@@ -10,7 +10,7 @@ import { createTouchedAbove } from '../store/state/touchedAbove.js'
 import { createTrieHistory } from '../store/state/trieHistory.js'
 import { nibbleAt, type TrieNodeRef } from '../trie/nodeFormat.js'
 import type { ValueRlp } from '../trie/nodeHashing.js'
-import { childOf, linkedPage, onlyChild, referenceOfBranch, unpackSlot } from '../trie/nodeRef.js'
+import { childOf, linkedPage, onlyChild, referenceOfBranch, referenceOfUnknown, unpackSlot } from '../trie/nodeRef.js'
 import { createMemoryPages } from '../trie/stateTrie.js'
 import { createStateTries, storageOfPacked } from '../trie/stateTries.js'
 import { findTrieBlock } from '../trie/trieBlock.js'
@@ -159,13 +159,16 @@ function checkNode(slot: TrieNodeRef, path: readonly number[], walk: Walk): void
     walk.onLeaf(node.value)
     return
   }
-  const below = [...path, ...node.skip]
-  for (let nibble = 0; nibble < 16; nibble++) {
-    const child = childOf(node, nibble)
-    if (child !== undefined) checkNode(child, [...below, nibble], walk)
+  if (node.kind === 'branch') {
+    const below = [...path, ...node.skip]
+    for (let nibble = 0; nibble < 16; nibble++) {
+      const child = childOf(node, nibble)
+      if (child !== undefined) checkNode(child, [...below, nibble], walk)
+    }
+    if (onlyChild(node) !== -2) requireSame('children of a branch', 'two or more', 'less', place)
   }
-  if (onlyChild(node) !== -2) requireSame('children of a branch', 'two or more', 'less', place)
-  const computed = referenceOfBranch(node, path.length, walk.valueRlp)
+  const computed =
+    node.kind === 'unknown' ? referenceOfUnknown(node) : referenceOfBranch(node, path.length, walk.valueRlp)
   const stored = slot.subarray(2, 2 + slot[1])
   if (!equalBytes(computed, stored)) {
     const row = [place.row, page && `page ${page}`].filter(Boolean).join(', ')

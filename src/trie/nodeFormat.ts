@@ -4,6 +4,10 @@
  *   0  leaf: key (32 bytes), length of the value (2), value
  *   1  branch inside its parent: reference, length of the branch (2), branch
  *   2  branch in a page of its own: reference, page id (6)
+ * A partial trie, of which not all nodes are known, has two more:
+ *   3  node of which only the hash is known: a leaf, an extension or a branch: reference (a0 and the hash)
+ *   4  branch of which only the hash is known: reference, number of skipped nibbles (1), one byte for each, hash (32).
+ *      With nibbles, the extension above the branch is known; without them, only that the node is a branch
  * A reference is preceded by its length (1). A branch: number of skipped nibbles (1), one byte for each, a bitmap of
  * the children (2), the children in order. A branch that skips nibbles stands for an extension and the branch below it.
  * A page is a branch. Leaves hold their whole key, so they can move up and down unchanged. Numbers are big-endian. */
@@ -11,9 +15,12 @@
 export const LEAF = 0
 export const INLINE = 1
 export const LINK = 2
+export const UNKNOWN = 3
+export const UNKNOWN_BRANCH = 4
 
 export const KEY_BYTES = 32
 export const PAGE_ID_BYTES = 6
+export const NODE_HASH_BYTES = 32
 /** Length of a leaf's encoding before its value. */
 export const LEAF_HEAD = 1 + KEY_BYTES + 2
 /** Length of the longest reference in a parent's RLP: that of a hash. */
@@ -47,12 +54,23 @@ export function slotLength(bytes: Uint8Array, at: number): number {
   if (bytes[at] === LEAF) return LEAF_HEAD + valueLength(bytes, at)
   const after = 2 + bytes[at + 1]
   if (bytes[at] === LINK) return after + PAGE_ID_BYTES
-  return after + 2 + ((bytes[at + after] << 8) | bytes[at + after + 1])
+  if (bytes[at] === INLINE) return after + 2 + ((bytes[at + after] << 8) | bytes[at + after + 1])
+  return bytes[at] === UNKNOWN ? after : after + 1 + bytes[at + after] + NODE_HASH_BYTES
 }
 
 /** Length of the value of the leaf at `at`. */
 export function valueLength(bytes: Uint8Array, at: number): number {
   return (bytes[at + 1 + KEY_BYTES] << 8) | bytes[at + 2 + KEY_BYTES]
+}
+
+/** A node of which only the hash, 32 bytes, is known. */
+export function unknownNode(hash: Uint8Array): TrieNodeRef {
+  const node = new Uint8Array(2 + MAX_REFERENCE)
+  node[0] = UNKNOWN
+  node[1] = MAX_REFERENCE
+  node[2] = 0xa0
+  node.set(hash, 3)
+  return node
 }
 
 /** The page that the node at `at` links to. */

@@ -11,6 +11,8 @@ export interface ValueRlp {
   readonly out: Uint8Array
   /** Writes the RLP of the value in bytes [from, to) to the start of `out`; returns its length. */
   encode(bytes: Uint8Array, from: number, to: number): number
+  /** Returns the stored value with that RLP. @throws DecodeError for RLP that `encode` does not write */
+  decode(rlp: Uint8Array): Uint8Array
 }
 
 // Header of a list of up to 65,535 bytes.
@@ -98,6 +100,29 @@ export function writeBranchReference(
 
 /** Writes the reference of an extension over the nibbles to the branch whose RLP is in `branchRlp` [from, to). */
 function writeExtensionReference(out: Uint8Array, at: number, nibbles: Uint8Array, from: number, to: number): number {
+  return endExtension(out, at, writeReference(extensionRlp, beginExtension(nibbles), branchRlp, from, to))
+}
+
+/** Writes the reference of the extension over the nibbles to the branch with that hash at `at`, without nibbles that of
+ *  the branch; returns its end. */
+export function writeUnknownBranchReference(
+  out: Uint8Array,
+  at: number,
+  nibbles: Uint8Array,
+  hash: Uint8Array,
+): number {
+  if (nibbles.length > 0) return endExtension(out, at, writeHashReference(extensionRlp, beginExtension(nibbles), hash))
+  return writeHashReference(out, at, hash)
+}
+
+function writeHashReference(out: Uint8Array, at: number, hash: Uint8Array): number {
+  out[at] = STRING + 32
+  out.set(hash, at + 1)
+  return at + MAX_REFERENCE
+}
+
+/** Writes the path of an extension to `extensionRlp`; returns its end. */
+function beginExtension(nibbles: Uint8Array): number {
   const odd = nibbles.length & 1
   const pathBytes = (nibbles.length >> 1) + 1
   // The header of the list is one byte unless the path is longer than 20; two bytes are reserved.
@@ -105,7 +130,11 @@ function writeExtensionReference(out: Uint8Array, at: number, nibbles: Uint8Arra
   if (pathBytes > 1) extensionRlp[end++] = STRING + pathBytes
   extensionRlp[end++] = odd === 1 ? 0x10 | nibbles[0] : 0
   for (let i = odd; i < nibbles.length; i += 2) extensionRlp[end++] = (nibbles[i] << 4) | nibbles[i + 1]
-  end = writeReference(extensionRlp, end, branchRlp, from, to)
+  return end
+}
+
+/** Writes the reference of the extension whose path and child end at `end` of `extensionRlp` at `at`; returns its end. */
+function endExtension(out: Uint8Array, at: number, end: number): number {
   const payload = end - 2
   const start = 2 - headerLength(payload)
   writeHeader(extensionRlp, start, LIST, payload)

@@ -6,11 +6,13 @@ import {
   LEAF_HEAD,
   LINK,
   MAX_REFERENCE,
+  NODE_HASH_BYTES,
   pageAt,
   slotLength,
   type TrieNodeRef,
+  UNKNOWN,
 } from './nodeFormat.js'
-import { type ValueRlp, writeBranchReference, writeLeafReference } from './nodeHashing.js'
+import { type ValueRlp, writeBranchReference, writeLeafReference, writeUnknownBranchReference } from './nodeHashing.js'
 
 /* Reading stored nodes (nodeFormat.ts). */
 
@@ -31,7 +33,17 @@ export interface TrieBranch {
   readonly starts: number[]
 }
 
-export type TrieNode = TrieLeaf | TrieBranch
+/** A node of a partial trie of which only the hash is known. */
+export interface UnknownNode {
+  readonly kind: 'unknown'
+  /** That of the node, or of the branch below `skip`. */
+  readonly hash: Uint8Array // 32
+  /** Nibbles that lead to a branch; none if the node itself is one. Undefined if it may be a leaf, an extension or a
+   *  branch. */
+  readonly skip?: Uint8Array
+}
+
+export type TrieNode = TrieLeaf | TrieBranch | UnknownNode
 
 /** The child at a nibble. */
 export function childOf({ bytes, starts }: TrieBranch, nibble: number): TrieNodeRef | undefined {
@@ -76,7 +88,16 @@ export function unpackSlot(slot: TrieNodeRef, read: (page: number) => Uint8Array
   if (slot[0] === LEAF) {
     return { kind: 'leaf', key: slot.subarray(1, 1 + KEY_BYTES), value: slot.subarray(LEAF_HEAD) }
   }
-  return slot[0] === INLINE ? unpackBranch(slot, 4 + slot[1]) : unpackBranch(read(pageAt(slot, 0)), 0)
+  if (slot[0] === INLINE) return unpackBranch(slot, 4 + slot[1])
+  return slot[0] === LINK ? unpackBranch(read(pageAt(slot, 0)), 0) : unpackUnknown(slot)
+}
+
+function unpackUnknown(slot: TrieNodeRef): UnknownNode {
+  if (slot[0] === UNKNOWN) return { kind: 'unknown', hash: slot.subarray(3, 3 + NODE_HASH_BYTES) }
+  const skipAt = 2 + slot[1]
+  const hashAt = skipAt + 1 + slot[skipAt]
+  const hash = slot.subarray(hashAt, hashAt + NODE_HASH_BYTES)
+  return { kind: 'unknown', hash, skip: slot.subarray(skipAt + 1, hashAt) }
 }
 
 /** The node's reference in its parent's RLP. `depth` is that of the node: one more than that of its nibble. */
@@ -84,6 +105,12 @@ export function referenceOfSlot(slot: TrieNodeRef, depth: number, valueRlp: Valu
   if (slot[0] !== LEAF) return slot.subarray(2, 2 + slot[1])
   const reference = new Uint8Array(MAX_REFERENCE)
   return reference.subarray(0, writeLeafReference(reference, 0, { bytes: slot, at: 0, depth }, valueRlp))
+}
+
+/** The reference of an unknown node in its parent's RLP. */
+export function referenceOfUnknown({ skip = EMPTY_BYTES, hash }: UnknownNode): Uint8Array {
+  const reference = new Uint8Array(MAX_REFERENCE)
+  return reference.subarray(0, writeUnknownBranchReference(reference, 0, skip, hash))
 }
 
 /** A branch's reference in its parent's RLP, computed from its children. */

@@ -1,7 +1,16 @@
-import { encodeBranch, encodeExtension, encodeLeaf, NO_CHILD, referenceTo, toNibbles } from '../chain/eth/trieNodes.js'
+import {
+  encodeBranch,
+  encodeExtension,
+  encodeLeaf,
+  hashReference,
+  NO_CHILD,
+  referenceTo,
+  toNibbles,
+} from '../chain/eth/trieNodes.js'
+import { MissingTrieNode } from './missingNodes.js'
 import { nibbleAt, type TrieNodeRef } from './nodeFormat.js'
 import type { ValueRlp } from './nodeHashing.js'
-import { childOf, referenceOfSlot, type TrieBranch, type TrieLeaf, type TrieNode } from './nodeRef.js'
+import { childOf, referenceOfSlot, type TrieBranch, type TrieLeaf, type TrieNode, type UnknownNode } from './nodeRef.js'
 
 /** Reads the nodes of a trie. */
 export interface TrieReads {
@@ -21,7 +30,7 @@ export interface TrieProof {
 // A shorter node is part of its parent.
 const REFERENCED_BYTES = 32
 
-/** The proof of a key of 32 bytes. */
+/** The proof of a key of 32 bytes. @throws MissingTrieNode for an unknown node on the path of the key */
 export function proveKey(reads: TrieReads, top: TrieNodeRef | undefined, key: Uint8Array): TrieProof {
   const nodes: Uint8Array[] = []
   const add = (rlp: Uint8Array, depth: number) => {
@@ -34,6 +43,11 @@ export function proveKey(reads: TrieReads, top: TrieNodeRef | undefined, key: Ui
     if (node.kind === 'leaf') {
       add(leafRlp(node, depth, reads), depth)
       return { nodes, value: Buffer.compare(node.key, key) === 0 ? node.value : undefined }
+    }
+    if (node.kind === 'unknown') {
+      add(unknownExtension(node), depth)
+      if (sharesNibbles(key, node.skip!, depth)) throw new MissingTrieNode(node.hash)
+      return { nodes }
     }
     const { extension, branch } = branchRlp(node, depth, reads)
     if (extension !== undefined) add(extension, depth)
@@ -49,6 +63,12 @@ export function proveKey(reads: TrieReads, top: TrieNodeRef | undefined, key: Ui
 function leafRlp({ key, value }: TrieLeaf, depth: number, { valueRlp }: TrieReads): Uint8Array {
   const length = valueRlp.encode(value, 0, value.length)
   return encodeLeaf(toNibbles(key).subarray(depth), valueRlp.out.slice(0, length))
+}
+
+/** RLP of the extension above an unknown branch. @throws MissingTrieNode if there is none */
+function unknownExtension({ skip, hash }: UnknownNode): Uint8Array {
+  if (skip === undefined || skip.length === 0) throw new MissingTrieNode(hash)
+  return encodeExtension(skip, hashReference(hash))
 }
 
 function branchRlp(node: TrieBranch, depth: number, { valueRlp }: TrieReads) {
@@ -71,7 +91,8 @@ export interface WitnessKeys {
 
 /** Passes to `add` the RLP of every node needed to read the keys and delete some of them: the paths of all keys, and
  *  the nodes that move up when their last sibling is deleted. That suffices for any order of the changes, because a
- *  branch has the fewest children when all deletions come first. */
+ *  branch has the fewest children when all deletions come first.
+ *  @throws MissingTrieNode for an unknown node among them */
 export function witnessTrie(
   reads: TrieReads,
   top: TrieNodeRef | undefined,
@@ -83,6 +104,7 @@ export function witnessTrie(
   }
   const putNode = (node: TrieNode, depth: number) => {
     if (node.kind === 'leaf') return put(leafRlp(node, depth, reads), depth)
+    if (node.kind === 'unknown') return put(unknownExtension(node), depth)
     const { extension, branch } = branchRlp(node, depth, reads)
     if (extension !== undefined) put(extension, depth)
     put(branch, depth + node.skip.length)
@@ -93,6 +115,12 @@ export function witnessTrie(
     putNode(node, depth)
     if (node.kind === 'leaf') {
       return accessed.slice(from, to).some((key) => Buffer.compare(key, node.key) === 0 && isDeleted(key))
+    }
+    if (node.kind === 'unknown') {
+      for (const key of accessed.slice(from, to)) {
+        if (sharesNibbles(key, node.skip!, depth)) throw new MissingTrieNode(node.hash)
+      }
+      return false
     }
     const at = depth + node.skip.length
     let start = from

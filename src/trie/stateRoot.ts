@@ -3,12 +3,22 @@ import type { StateAccount } from '../chain/eth/stateAccount.js'
 import { EMPTY_BYTES, keyOfBytes } from '../lib/bytes.js'
 import { formatData, parseHex } from '../lib/hex.js'
 import type { StateTrieHead, StateTrieTable } from '../store/state/stateTrieTable.js'
+import type { StateKeys } from './missingNodes.js'
 import type { TrieNodeRef } from './nodeFormat.js'
+import { NodeSet } from './nodeSet.js'
 import { createPageCache } from './pageCache.js'
+import { hashKeys, type MissingStateNode, missingTrieNodes, throwMissing } from './partialState.js'
 import { proveKey, type WitnessKeys, witnessTrie } from './proof.js'
 import type { StateAccess } from './stateAccess.js'
 import { createMemoryPages } from './stateTrie.js'
-import { createStateTries, type StateTries, storageOfPacked, updateState } from './stateTries.js'
+import {
+  createStateTries,
+  expandState,
+  type StateTries,
+  storageOfPacked,
+  type UnknownStateNodes,
+  updateState,
+} from './stateTries.js'
 import { hashUpdates, type StateUpdates } from './stateUpdates.js'
 import type { TouchedAccount } from './touchedAccount.js'
 
@@ -17,23 +27,31 @@ import type { TouchedAccount } from './touchedAccount.js'
 export interface StateRoot {
   /** Notes the current accounts, which are hashed when a root is requested. */
   note(touched: readonly TouchedAccount[]): void
-  /** The root of everything noted: 32 bytes. */
+  /** The root of everything noted: 32 bytes. @throws MissingTrieNodes if a partial trie lacks nodes for the changes;
+   *  call `discard` then */
   root(): Uint8Array
-  /** Notes the accounts and returns the root. */
+  /** Notes the accounts and returns the root. @throws as `root` does */
   update(touched: readonly TouchedAccount[]): Uint8Array
-  /** Applies changes of distinct accounts that were collected elsewhere. @returns the root */
+  /** Applies changes of distinct accounts that were collected elsewhere. @returns the root
+   *  @throws MissingTrieNode if a partial trie lacks a node; call `discard` then */
   apply(updates: StateUpdates): Uint8Array
+  /** Fills a partial trie with the nodes on the paths of accounts and slots, as far as the set of nodes has them. The
+   *  root stays; `commit` makes the nodes permanent. @throws DecodeError for a malformed node; call `discard` then */
+  learn(keys: readonly StateKeys[]): void
   /** Noted accounts and slots that are not hashed yet. */
   readonly pending: number
-  /** Number of accounts in the last hashed state. */
+  /** Number of accounts in the last hashed state. Of a partial trie: how many more it has than in the state that it
+   *  began with; may be negative. */
   readonly accounts: number
   /** Makes noted changes permanent: `discard` keeps them. */
   commit(): void
   /** Drops what was noted since `commit`. */
   discard(): void
-  /** Proofs of an account and slots, 32 bytes each, in the noted state. */
+  /** Proofs of an account and slots, 32 bytes each, in the noted state.
+   *  @throws MissingTrieNode for an unknown node on their paths */
   prove(address: Uint8Array, slots: readonly Uint8Array[]): StateProof
-  /** RLP of the trie nodes that accessing and changing accounts of the noted state needs, each once. */
+  /** RLP of the trie nodes that accessing and changing accounts of the noted state needs, each once.
+   *  @throws MissingTrieNode for an unknown one */
   witness(accesses: readonly StateAccess[]): Uint8Array[]
   /** Writes the permanent changes to the database within its transaction, which then contains the trie of their state.
    *  Call it before each commit of a state. */
@@ -56,11 +74,19 @@ interface PendingAccount {
   slots: Map<string, { slot: Uint8Array; value: Uint8Array }>
 }
 
-/** Creates the root over the stored trie, or over an empty state. Caches about `maxBytes` of pages. */
+/** Creates the root over the stored trie, or over an empty state. Caches about `maxBytes` of pages. A partial trie reads
+ *  the nodes that it does not know from `nodes`. */
 // biome-ignore lint/complexity/noExcessiveLinesPerFunction: one state of the trie: noted, hashed and committed changes
-export function createStateRoot(table: StateTrieTable, maxBytes: number): StateRoot {
+export function createStateRoot(
+  table: StateTrieTable,
+  maxBytes: number,
+  { nodes = new NodeSet() }: { nodes?: NodeSet } = {},
+): StateRoot {
   const pages = createPageCache(table, maxBytes)
-  const tries = createStateTries(pages)
+  let onMissing: UnknownStateNodes['onMissing'] = throwMissing
+  const tries = createStateTries(pages, { nodes, onMissing: (missing) => onMissing(missing) })
+  /** Why changes were applied only in part. */
+  let failure: unknown
   let pending = new Map<string, PendingAccount>()
   let pendingSlots = 0
   let now: { top: TrieNodeRef | undefined; accounts: number } = { top: undefined, accounts: 0 }
@@ -75,6 +101,7 @@ export function createStateRoot(table: StateTrieTable, maxBytes: number): StateR
     saved = now
     pending = new Map()
     pendingSlots = 0
+    failure = undefined
     pages.reset(head?.nextPage ?? 1)
   }
   const note = (touched: readonly TouchedAccount[]) => {
@@ -91,20 +118,39 @@ export function createStateRoot(table: StateTrieTable, maxBytes: number): StateR
       pending.set(key, { address: each.address, account: each.account, cleared, slots })
     }
   }
-  const change = (updates: StateUpdates) => {
+  /** Replaces the trie by the one that `apply` returns. */
+  const replace = (apply: () => typeof now, whenMissing = throwMissing) => {
+    if (failure !== undefined) throw failure
+    onMissing = whenMissing
+    try {
+      now = apply()
+    } catch (error) {
+      failure = error
+      throw error
+    }
+  }
+  const change = (updates: StateUpdates): typeof now => {
     let { accounts } = now
     const count = (difference: number) => {
       accounts += difference
     }
-    const top = updateState(tries, now.top, { updates, count })
-    now = { top, accounts }
+    return { top: updateState(tries, now.top, { updates, count }), accounts }
   }
   const hash = () => {
+    if (failure !== undefined) throw failure
     if (pending.size === 0) return
     const changes = hashUpdates([...pending.values()])
     pending = new Map()
     pendingSlots = 0
-    change(changes)
+    const missing: MissingStateNode[] = []
+    replace(
+      () => {
+        const changed = change(changes)
+        if (missing.length > 0) throw missingTrieNodes(missing, changes)
+        return changed
+      },
+      (each) => void missing.push(each),
+    )
   }
   const root = () => {
     hash()
@@ -152,8 +198,15 @@ export function createStateRoot(table: StateTrieTable, maxBytes: number): StateR
     },
     apply: (updates) => {
       hash()
-      change(updates)
+      replace(() => change(updates))
       return root()
+    },
+    learn: (keys) => {
+      const updates = hashKeys(keys)
+      replace(
+        () => ({ ...now, top: expandState(tries, now.top, updates) }),
+        () => {},
+      )
     },
     get pending() {
       return pending.size + pendingSlots
@@ -165,6 +218,7 @@ export function createStateRoot(table: StateTrieTable, maxBytes: number): StateR
     discard: () => {
       pending = new Map()
       pendingSlots = 0
+      failure = undefined
       now = committed
       pages.discard()
     },

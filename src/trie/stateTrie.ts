@@ -5,7 +5,7 @@ import type { ValueRlp } from './nodeHashing.js'
 import { childOf, linkedPage, referenceOfSlot, unpackSlot } from './nodeRef.js'
 import type { TrieReads } from './proof.js'
 import { type SortedChanges, sortUpdates, type TrieUpdate } from './trieChanges.js'
-import { type TriePages, TrieWriter } from './trieWriter.js'
+import { type TriePages, TrieWriter, type UnknownNodes } from './trieWriter.js'
 
 /** Tries of one kind in pages. A trie is identified by its top node, undefined if empty. Content alone determines the
  *  pages: a branch is a page exactly if it is longer than `INLINE_BYTES`. */
@@ -21,19 +21,20 @@ export interface PagedTries {
   ): TrieNodeRef | undefined
   /** The root: 32 bytes. */
   root(top: TrieNodeRef | undefined): Uint8Array
-  /** Frees the pages of a trie. */
+  /** Frees the pages of a trie; unknown parts have none. */
   free(top: TrieNodeRef): void
   /** Reads of the nodes, for proofs. */
   readonly reads: TrieReads
 }
 
-/** Creates tries in `pages`; `valueRlp` encodes a stored value for hashing. */
-export function createPagedTries(pages: TriePages, valueRlp: ValueRlp): PagedTries {
+/** Creates tries in `pages`; `valueRlp` encodes a stored value for hashing. In partial tries, `unknown` has the nodes
+ *  that an update reaches; without it, an unknown one is a MissingTrieNode. */
+export function createPagedTries(pages: TriePages, valueRlp: ValueRlp, unknown?: UnknownNodes): PagedTries {
   const unpack = (slot: TrieNodeRef) => unpackSlot(slot, pages.read)
-  const writer = new TrieWriter(pages, valueRlp)
+  const writer = new TrieWriter(pages, valueRlp, unknown)
   const free = (slot: TrieNodeRef): void => {
     const node = unpack(slot)
-    if (node.kind === 'leaf') return
+    if (node.kind !== 'branch') return
     for (let nibble = 0; nibble < 16; nibble++) {
       const child = childOf(node, nibble)
       if (child !== undefined) free(child)

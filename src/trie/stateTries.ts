@@ -1,13 +1,15 @@
 import { EMPTY_CODE_HASH } from '../chain/eth/emptyHashes.js'
 import { STRING, writeHeader } from '../chain/eth/rlpBytes.js'
 import { EMPTY_TRIE_ROOT } from '../chain/eth/trie.js'
-import { endOfFields, HAS_CODE, HASH_BYTES } from './accountFields.js'
+import { concatBytes } from '../lib/bytes.js'
+import { decodeSlotValue, endOfFields, HAS_CODE, HASH_BYTES, packAccountRlp } from './accountFields.js'
 import { LEAF, MAX_REFERENCE, type TrieNodeRef } from './nodeFormat.js'
 import type { ValueRlp } from './nodeHashing.js'
+import type { NodeSet } from './nodeSet.js'
 import { createPagedTries, type PagedTries } from './stateTrie.js'
 import { createAccountUpdate, type StateUpdates } from './stateUpdates.js'
 import type { SortedChanges } from './trieChanges.js'
-import type { TriePages } from './trieWriter.js'
+import type { MissingNode, TriePages, UnknownNodes } from './trieWriter.js'
 
 /** The tries of a state (Yellow Paper, 4.1): accounts, and the storage tries in the leaves of contracts. All share the
  *  same pages. */
@@ -18,10 +20,18 @@ export interface StateTries {
   readonly storage: PagedTries
 }
 
-/** Creates the tries of a state in `pages`. */
-export function createStateTries(pages: TriePages): StateTries {
-  const storage = createPagedTries(pages, SLOT_VALUES)
-  return { accounts: createPagedTries(pages, createAccountValues(storage)), storage }
+/** Nodes for the unknown ones of a partial state: see `UnknownNodes`. Changes of slots are counted over all accounts. */
+export interface UnknownStateNodes {
+  nodes: NodeSet
+  onMissing(missing: MissingNode & { isSlot: boolean }): void
+}
+
+/** Creates the tries of a state in `pages`, with `unknown` those of a partial one. */
+export function createStateTries(pages: TriePages, unknown?: UnknownStateNodes): StateTries {
+  const unknownOf = (isSlot: boolean): UnknownNodes | undefined =>
+    unknown && { nodes: unknown.nodes, onMissing: (missing) => unknown.onMissing({ ...missing, isSlot }) }
+  const storage = createPagedTries(pages, SLOT_VALUES, unknownOf(true))
+  return { accounts: createPagedTries(pages, createAccountValues(storage), unknownOf(false)), storage }
 }
 
 // The longest string that a leaf may contain, with its header.
@@ -35,6 +45,7 @@ const SLOT_VALUES: ValueRlp = {
     for (let i = from; i < to; i++) slotRlp[at++] = bytes[i]
     return at
   },
+  decode: decodeSlotValue,
 }
 
 /** The storage trie of an encoded account. */
@@ -76,7 +87,7 @@ function createAccountValues(storage: PagedTries): ValueRlp {
     out[1] = at - 2
     return at
   }
-  return { out, encode }
+  return { out, encode, decode: packAccountRlp }
 }
 
 // Most storage tries are pages: their top node is a link.
@@ -112,6 +123,28 @@ export function updateState(
     value.bytes = encoded
     value.from = 0
     value.to = end
+  }
+  return accounts.apply(top, { keys: updates.keys, change }, { from: 0, to: updates.count })
+}
+
+/** Fills a partial state with the nodes on the paths of accounts and slots, as far as they are available. Changes neither
+ *  values nor the root; the values of the updates do not matter. */
+export function expandState(
+  { accounts, storage }: StateTries,
+  top: TrieNodeRef | undefined,
+  updates: StateUpdates,
+): TrieNodeRef | undefined {
+  const update = createAccountUpdate()
+  const slots = { keys: updates.slots.keys, change: () => {} }
+  const change: SortedChanges['change'] = (index, value) => {
+    const { bytes, from, to } = value
+    const at = from === to ? to : endOfFields(bytes, from)
+    if (at === to) return
+    updates.read(index, update)
+    const tree = storage.apply(bytes.subarray(at, to), slots, { from: update.slotsFrom, to: update.slotsTo })
+    value.bytes = concatBytes(bytes.subarray(from, at), tree!)
+    value.from = 0
+    value.to = value.bytes.length
   }
   return accounts.apply(top, { keys: updates.keys, change }, { from: 0, to: updates.count })
 }

@@ -36,7 +36,7 @@ export interface StateUpdates {
 }
 
 /** An account as it is after changes, and the slots that changed. */
-interface ChangedAccount {
+export interface ChangedAccount {
   address: Uint8Array
   account: StateAccount | null
   cleared: boolean
@@ -45,8 +45,16 @@ interface ChangedAccount {
   storage?: TrieNodeRef
 }
 
+/** Changes that were hashed here, so that their names are known. */
+export interface HashedUpdates extends StateUpdates {
+  /** The account of a change. */
+  accountAt(index: number): ChangedAccount
+  /** The address and the slot of a changed slot. */
+  slotAt(index: number): { address: Uint8Array; slot: Uint8Array }
+}
+
 /** Changes of distinct accounts, hashed and sorted. */
-export function hashUpdates(changed: readonly ChangedAccount[]): StateUpdates {
+export function hashUpdates(changed: readonly ChangedAccount[]): HashedUpdates {
   const sort = createKeySorter()
   const given = new Uint8Array(changed.length * KEY_BYTES)
   changed.forEach(({ address }, i) => {
@@ -67,14 +75,14 @@ export function hashUpdates(changed: readonly ChangedAccount[]): StateUpdates {
     keccak256Into(slot, slotsGiven, i * KEY_BYTES)
   })
   const slotKeys = new Uint8Array(slotsGiven.length)
-  const values: Uint8Array[] = []
+  const sorted: { slot: Uint8Array; value: Uint8Array }[] = []
   for (let i = 0; i < changed.length; i++) {
     const [from, to] = [starts[i], starts[i + 1]]
     const orderOfSlots = from === to ? order : sort(slotsGiven, slotKeys, { from, to })
-    for (let j = 0; j < to - from; j++) values.push(slots[from + orderOfSlots[j]].value)
+    for (let j = 0; j < to - from; j++) sorted.push(slots[from + orderOfSlots[j]])
   }
   const change: SortedChanges['change'] = (index, value) => {
-    value.bytes = values[index]
+    value.bytes = sorted[index].value
     value.from = 0
     value.to = value.bytes.length
   }
@@ -88,5 +96,10 @@ export function hashUpdates(changed: readonly ChangedAccount[]): StateUpdates {
     update.slotsTo = starts[index + 1]
     update.storage = storage
   }
-  return { count: changed.length, keys, read, slots: { keys: slotKeys, change } }
+  const accountAt = (index: number) => changed[order[index]]
+  const slotAt = (index: number) => {
+    const account = starts.findIndex((start, i) => start <= index && index < starts[i + 1])
+    return { address: accountAt(account).address, slot: sorted[index].slot }
+  }
+  return { count: changed.length, keys, read, slots: { keys: slotKeys, change }, accountAt, slotAt }
 }

@@ -1,4 +1,5 @@
 import { EMPTY_BYTES } from '../lib/bytes.js'
+import { MissingTrieNode } from './missingNodes.js'
 import {
   compareTrieKeys,
   INLINE,
@@ -7,15 +8,20 @@ import {
   LEAF_HEAD,
   LINK,
   MAX_REFERENCE,
+  NODE_HASH_BYTES,
   nibbleIn,
   PAGE_ID_BYTES,
   pageAt,
   slotLength,
   type TrieNodeRef,
+  UNKNOWN,
+  UNKNOWN_BRANCH,
   valueLength,
   writePageId,
 } from './nodeFormat.js'
-import { type NodePlace, type ValueRlp, writeBranchReference } from './nodeHashing.js'
+import { type NodePlace, type ValueRlp, writeBranchReference, writeUnknownBranchReference } from './nodeHashing.js'
+import { NodeSet } from './nodeSet.js'
+import { convertBranch, convertNode } from './storeNode.js'
 import type { ByteRange, SortedChanges } from './trieChanges.js'
 
 /** Storage of trie pages. Bytes passed in or out are immutable. */
@@ -25,6 +31,31 @@ export interface TriePages {
   /** An unused page id, from 1 on. */
   allocate(): number
   free(page: number): void
+}
+
+/** A node that changes need and that is not known. */
+export interface MissingNode {
+  hash: Uint8Array // 32
+  /** The changes: [from, to). */
+  from: number
+  to: number
+  /** False if the node is on their paths. True if it replaces its parent, because they delete all other children. */
+  isSibling: boolean
+}
+
+/** Nodes for those of a partial trie that are not known. */
+export interface UnknownNodes {
+  readonly nodes: NodeSet
+  /** Called for a node that is needed and not in the set. Throws, or returns: then the result is not the changed trie,
+   *  unless the changes leave all values. */
+  onMissing(missing: MissingNode): void
+}
+
+const NOTHING_KNOWN: UnknownNodes = {
+  nodes: new NodeSet(),
+  onMissing: ({ hash }) => {
+    throw new MissingTrieNode(hash)
+  },
 }
 
 // Keeps the largest page, 16 such children, within an SQLite page.
@@ -37,11 +68,14 @@ const MOST_NIBBLES = 2 * KEY_BYTES
 const FIRST_ROOM = 2 ** 14
 const NO_CHANGES: SortedChanges = { keys: EMPTY_BYTES, change: () => {} }
 
+// The page of an unknown branch.
+const NO_CONTENTS = -1
+
 /** A branch to be changed. */
 interface BranchSource {
   bytes: Uint8Array
   at: number
-  /** The page that contains it; 0: none. */
+  /** The page that contains it; 0: none; `NO_CONTENTS`: the bytes have its skipped nibbles and its hash. */
   page: number
   /** Its skipped nibbles count from this one on; earlier ones belong to a branch above it. */
   skipFrom: number
@@ -54,6 +88,7 @@ interface BranchSource {
 export class TrieWriter {
   private readonly pages: TriePages
   private readonly valueRlp: ValueRlp
+  private readonly unknown: UnknownNodes
   private out = new Uint8Array(FIRST_ROOM)
   private changes = NO_CHANGES
   private keys: Uint8Array = NO_CHANGES.keys
@@ -64,8 +99,9 @@ export class TrieWriter {
   private readonly path = new Uint8Array(MOST_NIBBLES)
   private readonly place: NodePlace = { bytes: this.out, at: 0, depth: 0 }
 
-  constructor(pages: TriePages, valueRlp: ValueRlp) {
+  constructor(pages: TriePages, valueRlp: ValueRlp, unknown = NOTHING_KNOWN) {
     this.pages = pages
+    this.unknown = unknown
     this.valueRlp = valueRlp
   }
 
@@ -185,8 +221,56 @@ export class TrieWriter {
     if (bytes[nodeAt] === INLINE) {
       return this.mergeBranch({ bytes, at: nodeAt + 4 + bytes[nodeAt + 1], page: 0, skipFrom: 0 }, from, to, depth, at)
     }
+    if (bytes[nodeAt] !== LINK) return this.mergeUnknown(bytes, nodeAt, from, to, depth, at)
     const page = pageAt(bytes, nodeAt)
     return this.mergeBranch({ bytes: this.pages.read(page), at: 0, page, skipFrom: 0 }, from, to, depth, at)
+  }
+
+  /** Writes the node after changes of the unknown one at `nodeAt`. */
+  private mergeUnknown(bytes: Uint8Array, nodeAt: number, from: number, to: number, depth: number, at: number): number {
+    if (bytes[nodeAt] === UNKNOWN_BRANCH) {
+      const source = { bytes, at: nodeAt + 2 + bytes[nodeAt + 1], page: NO_CONTENTS, skipFrom: 0 }
+      return this.mergeBranch(source, from, to, depth, at)
+    }
+    const hash = hashOfUnknown(bytes, nodeAt)
+    const { nodes, onMissing } = this.unknown
+    const known = convertNode(hash, depth, { nodes, valueRlp: this.valueRlp, path: this.pathTo(from, depth) })
+    if (known !== undefined) return this.merge(known, 0, from, to, depth, at)
+    onMissing({ hash: hash.slice(), from, to, isSibling: false })
+    return this.copy(bytes, nodeAt, nodeAt + slotLength(bytes, nodeAt), at)
+  }
+
+  /** Writes the node after changes, possibly none, of an unknown branch to which its skipped nibbles lead. */
+  private mergeUnknownBranch(source: BranchSource, from: number, to: number, depth: number, at: number): number {
+    const { bytes, at: branchAt, skipFrom } = source
+    const hashAt = branchAt + 1 + bytes[branchAt]
+    const skip = bytes.subarray(branchAt + 1 + skipFrom, hashAt)
+    const hash = bytes.subarray(hashAt, hashAt + NODE_HASH_BYTES)
+    if (from === to) return this.writeUnknownBranch(skip, hash, at)
+    const { nodes, onMissing } = this.unknown
+    const path = this.pathTo(from, depth)
+    const known = convertBranch(hash, skip, { nodes, valueRlp: this.valueRlp, path, depth })
+    if (known !== undefined) return this.merge(known, 0, from, to, depth, at)
+    onMissing({ hash: hash.slice(), from, to, isSibling: false })
+    return this.writeUnknownBranch(skip, hash, at)
+  }
+
+  /** The first `depth` nibbles of the key of a change, and room for the others. */
+  private pathTo(index: number, depth: number): Uint8Array {
+    const path = new Uint8Array(MOST_NIBBLES)
+    for (let i = 0; i < depth; i++) path[i] = nibbleIn(this.keys, index * KEY_BYTES, i)
+    return path
+  }
+
+  private writeUnknownBranch(skip: Uint8Array, hash: Uint8Array, at: number): number {
+    this.reserve(at + BRANCH_HEAD + 1 + skip.length + NODE_HASH_BYTES)
+    const after = writeUnknownBranchReference(this.out, at + 2, skip, hash)
+    this.out[at] = UNKNOWN_BRANCH
+    this.out[at + 1] = after - at - 2
+    this.out[after] = skip.length
+    this.out.set(skip, after + 1)
+    this.out.set(hash, after + 1 + skip.length)
+    return after + 1 + skip.length + NODE_HASH_BYTES
   }
 
   /** Returns how many of the skipped nibbles lead to the keys of the changes. */
@@ -211,6 +295,7 @@ export class TrieWriter {
       const shared = this.sharedNibbles(source, from, to, depth)
       if (shared < skipped) return this.split(source, shared, from, to, depth, at)
     }
+    if (page === NO_CONTENTS) return this.mergeUnknownBranch(source, from, to, depth, at)
     const heldAt = source.at + 1 + bytes[source.at]
     const held = (bytes[heldAt] << 8) | bytes[heldAt + 1]
     const bitmapAt = this.writeSkip(source, skipped, at)
@@ -236,7 +321,7 @@ export class TrieWriter {
     }
     end = this.copy(bytes, unchanged, endOfBranch(source), end)
     this.writeBitmap(bitmapAt, bitmap)
-    return this.finish(at, end, depth, page)
+    return this.finish(at, end, depth, page, from, to)
   }
 
   /** Writes the first `count` of the skipped nibbles that count; returns the offset of the bitmap. */
@@ -267,26 +352,27 @@ export class TrieWriter {
       next = stop
     }
     this.writeBitmap(bitmapAt, bitmap)
-    return this.finish(at, end, depth, 0)
+    return this.finish(at, end, depth, 0, from, to)
   }
 
   /** Converts the branch written at `at` to a node that fits its number of children. */
-  private finish(at: number, end: number, depth: number, page: number): number {
+  private finish(at: number, end: number, depth: number, page: number, from: number, to: number): number {
     const bitmapAt = at + BRANCH_HEAD + 1 + this.out[at + BRANCH_HEAD]
     const bitmap = (this.out[bitmapAt] << 8) | this.out[bitmapAt + 1]
     if ((bitmap & (bitmap - 1)) !== 0) return this.seal(at, end, depth, page)
     if (page !== 0) this.pages.free(page)
-    return bitmap === 0 ? at : this.collapse(at, end, depth, 31 - Math.clz32(bitmap))
+    return bitmap === 0 ? at : this.collapse(at, end, depth, 31 - Math.clz32(bitmap), from, to)
   }
 
   /** Replaces a branch with a single child by that child, prefixed with the branch's nibbles. */
-  private collapse(at: number, end: number, depth: number, nibble: number): number {
+  private collapse(at: number, end: number, depth: number, nibble: number, from: number, to: number): number {
     const skipped = this.out[at + BRANCH_HEAD]
     const child = at + BRANCH_HEAD + 1 + skipped + BITMAP_BYTES
     if (this.out[child] === LEAF) {
       this.out.copyWithin(at, child, end)
       return at + end - child
     }
+    if (this.out[child] >= UNKNOWN) return this.collapseUnknown(at, child, depth, nibble, from, to)
     const page = this.out[child] === LINK ? pageAt(this.out, child) : 0
     const bytes = page === 0 ? this.out : this.pages.read(page)
     const branchAt = page === 0 ? child + 4 + this.out[child + 1] : 0
@@ -302,6 +388,31 @@ export class TrieWriter {
     this.out[at + BRANCH_HEAD] = length
     for (let i = 0; i < length; i++) this.out[at + BRANCH_HEAD + 1 + i] = this.path[i]
     return this.seal(at, bitmapAt + rest.length, depth, page)
+  }
+
+  /** Like `collapse`, for an unknown child. */
+  private collapseUnknown(at: number, child: number, depth: number, nibble: number, from: number, to: number): number {
+    const skipped = this.out[at + BRANCH_HEAD]
+    const path = this.pathTo(from, depth)
+    for (let i = 0; i < skipped; i++) path[depth + i] = this.out[at + BRANCH_HEAD + 1 + i]
+    const below = depth + skipped + 1
+    path[below - 1] = nibble
+    if (this.out[child] === UNKNOWN_BRANCH) {
+      const skipAt = child + 2 + this.out[child + 1]
+      const hashAt = skipAt + 1 + this.out[skipAt]
+      path.set(this.out.subarray(skipAt + 1, hashAt), below)
+      const hash = this.out.slice(hashAt, hashAt + NODE_HASH_BYTES)
+      return this.writeUnknownBranch(path.subarray(depth, below + this.out[skipAt]), hash, at)
+    }
+    const hash = hashOfUnknown(this.out, child).slice()
+    const { nodes, onMissing } = this.unknown
+    const known = convertNode(hash, below, { nodes, valueRlp: this.valueRlp, path })
+    if (known !== undefined) {
+      const end = this.copy(known, 0, known.length, child)
+      return this.collapse(at, end, depth, nibble, from, to)
+    }
+    if (!nodes.isBranch(hash)) onMissing({ hash, from, to, isSibling: true })
+    return this.writeUnknownBranch(path.subarray(depth, below), hash, at)
   }
 
   /** Converts the branch written at `at` to a node for its parent. */
@@ -337,4 +448,8 @@ function grown(bytes: Uint8Array, least: number): Uint8Array<ArrayBuffer> {
 
 function endOfBranch({ bytes, at, page }: BranchSource): number {
   return page === 0 ? at + ((bytes[at - 2] << 8) | bytes[at - 1]) : bytes.length
+}
+
+function hashOfUnknown(bytes: Uint8Array, at: number): Uint8Array {
+  return bytes.subarray(at + 3, at + 3 + NODE_HASH_BYTES)
 }

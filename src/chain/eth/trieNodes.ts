@@ -1,5 +1,15 @@
 import { keccak256 } from '../crypto.js'
-import { encodeListOf, encodeRlp } from './rlp.js'
+import {
+  asBytes,
+  asFixed,
+  asList,
+  DecodeError,
+  describeItem,
+  encodeListOf,
+  encodeRlp,
+  type RlpItem,
+  type RlpList,
+} from './rlp.js'
 
 /** The reference of a node in its parent (Yellow Paper, appendix D): its RLP if below 32 bytes, otherwise the RLP of
  *  its hash. The parent's list contains it unchanged. */
@@ -46,9 +56,69 @@ export function encodeBranch(children: readonly NodeReference[]): Uint8Array {
 
 /** Returns the reference of the node with this RLP. */
 export function referenceTo(nodeRlp: Uint8Array): NodeReference {
-  if (nodeRlp.length < 32) return nodeRlp
+  return nodeRlp.length < 32 ? nodeRlp : hashReference(keccak256(nodeRlp))
+}
+
+/** The reference to the node with that hash (32 bytes): the RLP of the hash. */
+export function hashReference(hash: Uint8Array): NodeReference {
   const reference = new Uint8Array(33)
   reference[0] = 0xa0
-  reference.set(keccak256(nodeRlp), 1)
+  reference.set(hash, 1)
   return reference
+}
+
+/** A child of a decoded node: the hash of its RLP (32 bytes), or the node itself if its RLP is below 32 bytes. */
+export type ChildNode = Uint8Array | RlpList
+
+/** A node decoded from its RLP. Paths are nibbles, one per element. */
+export type DecodedNode =
+  | { readonly kind: 'leaf'; readonly path: Uint8Array; readonly value: Uint8Array }
+  | { readonly kind: 'extension'; readonly path: Uint8Array; readonly child: ChildNode }
+  | { readonly kind: 'branch'; readonly children: readonly (ChildNode | undefined)[] } // 16
+
+/** Decodes a node of a trie whose keys have one length (Yellow Paper, appendix D). Only the RLP that `encodeLeaf`,
+ *  `encodeExtension` and `encodeBranch` write is accepted.
+ *  @throws DecodeError for other numbers of items, an invalid hex prefix, an empty value, an extension without nibbles,
+ *  a child that is neither a hash nor a shorter node, a branch with a value or with fewer than two children */
+export function decodeTrieNode(item: RlpItem): DecodedNode {
+  const items = asList(item, 'node')
+  if (items.length === 17) return decodeBranch(items)
+  if (items.length !== 2) throw new DecodeError('node', `expected 2 or 17 items, got ${items.length}`)
+  const { nibbles: path, isLeaf } = decodeHexPrefix(asBytes(items[0], 'node.path'))
+  if (isLeaf) {
+    const value = asBytes(items[1], 'node.value')
+    if (value.length === 0) throw new DecodeError('node.value', 'expected a value, got no bytes')
+    return { kind: 'leaf', path, value }
+  }
+  if (path.length === 0) throw new DecodeError('node.path', 'expected an extension over at least 1 nibble, got 0')
+  const child = decodeChild(items[1], 'node.child')
+  if (child === undefined) throw new DecodeError('node.child', 'expected a node, got no bytes')
+  return { kind: 'extension', path, child }
+}
+
+function decodeBranch(items: readonly RlpItem[]): DecodedNode {
+  const children = items.slice(0, 16).map((item, nibble) => decodeChild(item, `node[${nibble}]`))
+  const count = children.reduce((sum, child) => (child === undefined ? sum : sum + 1), 0)
+  if (count < 2) throw new DecodeError('node', `expected a branch of at least 2 children, got ${count}`)
+  asFixed(items[16], 0, 'node.value')
+  return { kind: 'branch', children }
+}
+
+function decodeChild(item: RlpItem, path: string): ChildNode | undefined {
+  if (item instanceof Uint8Array) {
+    if (item.length === 0) return undefined
+    return asFixed(item, 32, path)
+  }
+  if (item.raw.length < 32) return item
+  throw new DecodeError(path, `expected the hash of a node of 32 bytes or more, got the node: ${describeItem(item)}`)
+}
+
+/** Decodes a path (Yellow Paper, appendix C): its nibbles, one per element, and whether it is that of a leaf.
+ *  @throws DecodeError for no bytes, for other flags and for padding that is not zero */
+export function decodeHexPrefix(bytes: Uint8Array): { nibbles: Uint8Array; isLeaf: boolean } {
+  const flag = bytes.length === 0 ? 0xff : bytes[0] >> 4
+  if (flag > 3 || ((flag & 1) === 0 && bytes[0] !== flag << 4)) {
+    throw new DecodeError('node.path', `expected a hex prefix, got ${describeItem(bytes)}`)
+  }
+  return { nibbles: toNibbles(bytes).subarray((flag & 1) === 1 ? 1 : 2), isLeaf: flag >= 2 }
 }

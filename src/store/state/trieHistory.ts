@@ -10,7 +10,7 @@ export const TRIE_HISTORY_BLOCKS = 128
 const EARLIER_PAGES = 2 ** 40
 // Page id of the reference to the root node among the versions.
 const TOP = 0
-// Page id of the number of accounts: 8 bytes, big-endian.
+// Page id of the number of accounts: 8 bytes, big-endian, in two's complement (that of a partial trie may be negative).
 const ACCOUNTS = -1
 // Id of the empty version of a page that a block created: -2 and below. The function is its own inverse.
 const absent = (page: number) => -1 - page
@@ -79,7 +79,7 @@ export function createTrieHistory(db: Database): TrieHistory {
         .map(({ id, length }) => ({ page: Math.max(id, absent(id)), isAbsent: id < 0 && length === 0 })),
     accountsBefore: (blockNumber) => {
       const bytes = selectAccounts.get(blockNumber)
-      return bytes && Number(bytesToBigInt(bytes))
+      return bytes && decodeCount(bytes)
     },
     from: (head) => {
       const history = newest.head()?.history
@@ -187,7 +187,7 @@ export class RecordedTrieTable implements StateTrieTable {
     if (number >= stored.history!.head) return
     const { selectOldest, restorePages, removePages, pruneAbove } = this.#versions
     const top = formatData(selectOldest.get(TOP, number)!)
-    const accounts = Number(bytesToBigInt(selectOldest.get(ACCOUNTS, number)!))
+    const accounts = decodeCount(selectOldest.get(ACCOUNTS, number)!)
     restorePages.run(number)
     removePages.run(number) // some of them were changed by later blocks
     pruneAbove.run(number)
@@ -212,7 +212,7 @@ export class RecordedTrieTable implements StateTrieTable {
     const continues = stored.history?.head === number - 1
     if (!continues) clearVersions(this.#db)
     keepOther.run(TOP, number, parseHex(stored.top))
-    keepOther.run(ACCOUNTS, number, bigIntToFixedBytes(BigInt(stored.accounts), 8))
+    keepOther.run(ACCOUNTS, number, encodeCount(stored.accounts))
     this.#recording = number
     save()
     const parent = number - 1
@@ -263,6 +263,14 @@ function prepareVersions(db: Database) {
       )
       .pluck(),
   }
+}
+
+function encodeCount(count: number): Uint8Array {
+  return bigIntToFixedBytes(BigInt.asUintN(64, BigInt(count)), 8)
+}
+
+function decodeCount(bytes: Uint8Array): number {
+  return Number(BigInt.asIntN(64, bytesToBigInt(bytes)))
 }
 
 function clearVersions(db: Database): void {

@@ -15,6 +15,7 @@ export const PLAIN_VALUES: ValueRlp = {
     plainOut.set(bytes.subarray(from, to))
     return to - from
   },
+  decode: (rlp) => rlp,
 }
 
 /** A trie in memory, hashed when its root is requested. */

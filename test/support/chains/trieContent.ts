@@ -21,6 +21,10 @@ export function contentOf(
       if (storage !== undefined) add(storage, `${path}:`, false)
       return
     }
+    if (node.kind === 'unknown') {
+      lines.push(`${path} unknown ${node.skip && `+${[...node.skip]}`} ${formatData(node.hash)}`)
+      return
+    }
     const page = linkedPage(slot)
     const form = page === undefined ? 'inline' : `page of ${read(page).length} bytes`
     lines.push(`${path} +${[...node.skip]} ${form} ${formatData(slot.subarray(2, 2 + slot[1]))}`)

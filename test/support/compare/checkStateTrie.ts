@@ -48,6 +48,7 @@ function leavesOf(
   if (top === undefined) return []
   const node: TrieNode = unpackSlot(top, read)
   if (node.kind === 'leaf') return [node]
+  if (node.kind === 'unknown') assert.fail(`node ${formatData(node.hash)} is not known`)
   return Array.from({ length: 16 }, (_, nibble) => leavesOf(childOf(node, nibble), read)).flat()
 }
 

@@ -1,0 +1,65 @@
+import { keccak256 } from '../chain/crypto.js'
+import { DecodeError } from '../chain/eth/rlp.js'
+import { keyOfBytes } from '../lib/bytes.js'
+
+/** Length of the longest node in a state: a branch of 16 hashes. */
+export const MAX_NODE_BYTES = 3 + 16 * 33 + 1
+
+// Two map entries and a small array.
+const NODE_OVERHEAD = 250
+const MARK_BYTES = 120
+
+/** Trie nodes by the hash of their RLP, from proofs and witnesses. Each is stored under the hash computed here, so a
+ *  node is used only where a trie asks for exactly it. */
+export class NodeSet {
+  #nodes = new Map<string, Uint8Array>()
+  #branches = new Set<string>()
+  #nodeBytes = 0
+
+  /** Adds a node, which is kept without a copy. @returns its hash: 32 bytes
+   *  @throws DecodeError if it is longer than any node of a state, 532 bytes */
+  add(rlp: Uint8Array): Uint8Array {
+    if (rlp.length > MAX_NODE_BYTES) {
+      throw new DecodeError('node', `expected at most ${MAX_NODE_BYTES} bytes, got ${rlp.length}`)
+    }
+    const hash = keccak256(rlp)
+    const key = keyOfBytes(hash)
+    if (!this.#nodes.has(key)) {
+      this.#nodes.set(key, rlp)
+      this.#nodeBytes += rlp.length
+    }
+    return hash
+  }
+
+  /** The RLP of the node with that hash (32 bytes). */
+  get(hash: Uint8Array): Uint8Array | undefined {
+    return this.#nodes.get(keyOfBytes(hash))
+  }
+
+  /** Notes that the node with that hash is a branch. Unlike a node, a mark is trusted: a wrong one leads to a wrong
+   *  root. `addDeletionHints` marks what it has verified. */
+  markBranch(hash: Uint8Array): void {
+    this.#branches.add(keyOfBytes(hash))
+  }
+
+  /** True if the node with that hash is marked as a branch. */
+  isBranch(hash: Uint8Array): boolean {
+    return this.#branches.has(keyOfBytes(hash))
+  }
+
+  /** Number of nodes. */
+  get size(): number {
+    return this.#nodes.size
+  }
+
+  /** Approximate memory. */
+  get sizeBytes(): number {
+    return this.#nodeBytes + this.#nodes.size * NODE_OVERHEAD + this.#branches.size * MARK_BYTES
+  }
+
+  clear(): void {
+    this.#nodes = new Map()
+    this.#branches = new Set()
+    this.#nodeBytes = 0
+  }
+}
