@@ -63,8 +63,21 @@ export class UpstreamRpcError extends UpstreamError {
 
 /** The upstream does not have what was asked for. */
 export class UpstreamLacksData extends UpstreamError {
-  constructor(upstream: string, what: string) {
-    super(upstream, `${what} is not available`)
+  constructor(upstream: string, what: string, reason?: string) {
+    super(upstream, `${what} is not available${reason === undefined ? '' : `: ${reason}`}`)
+  }
+}
+
+/** The upstream cannot serve the state of a block: it has pruned it, does not have the block, or lacks the method. Not a
+ *  failure of the upstream: others are asked. */
+export class StateNotAtUpstream extends UpstreamLacksData {
+  readonly blockNumber: number
+  /** Why, as the upstream words it, or with what would help. */
+  readonly reason: string
+  constructor(upstream: string, { blockNumber, reason }: { blockNumber: number; reason: string }) {
+    super(upstream, `the state of block ${blockNumber}`, reason)
+    this.blockNumber = blockNumber
+    this.reason = reason
   }
 }
 

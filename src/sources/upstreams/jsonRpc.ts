@@ -10,7 +10,7 @@ export interface UpstreamCall {
 export type RpcAnswer = { readonly result: unknown } | { readonly error: RpcErrorObject }
 
 /** The error of an answer. `message` is empty if the upstream's is not text. */
-interface RpcErrorObject {
+export interface RpcErrorObject {
   readonly code: number
   readonly message: string
 }

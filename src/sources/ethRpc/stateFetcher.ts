@@ -1,0 +1,19 @@
+import type { Pool } from '../upstreams/pool.js'
+import { fetchAccessListHint, fetchBlockAccessList } from './fetchAccessHints.js'
+import { fetchCodes } from './fetchCodes.js'
+import { fetchProofs } from './fetchProofs.js'
+import { fetchWitness } from './fetchWitness.js'
+import { probeState } from './probeState.js'
+import type { StateFetcher } from './stateTypes.js'
+
+/** Fetches state from the upstreams of a pool. */
+export function createStateFetcher(pool: Pool): StateFetcher {
+  return {
+    proofs: (requests, block, signal) => fetchProofs(pool, requests, block, signal),
+    codes: (requests, block, signal) => fetchCodes(pool, requests, block, signal),
+    executionWitness: (block, signal) => fetchWitness(pool, block, signal),
+    accessListHint: (call, block, signal) => fetchAccessListHint(pool, call, block, signal),
+    blockAccessList: (block, signal) => fetchBlockAccessList(pool, block, signal),
+    probeState: (signal) => probeState(pool, signal),
+  }
+}
