@@ -40,6 +40,11 @@ export function nibbleIn(bytes: Uint8Array, at: number, depth: number): number {
   return depth & 1 ? byte & 15 : byte >> 4
 }
 
+/** True if the key has these nibbles from `depth` on. */
+export function sharesNibbles(key: Uint8Array, nibbles: Uint8Array, depth: number): boolean {
+  return nibbles.every((nibble, i) => nibble === nibbleAt(key, depth + i))
+}
+
 /** Order of the keys at `at` and `otherAt`: negative, 0 or positive. */
 export function compareTrieKeys(bytes: Uint8Array, at: number, other: Uint8Array, otherAt: number): number {
   for (let i = 0; i < KEY_BYTES; i++) {

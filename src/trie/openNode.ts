@@ -8,33 +8,31 @@ const REFERENCED_BYTES = 32
 // The 17 items of a branch, and those of the nodes inside it, each at least 1 byte long.
 const MAX_ITEMS = 17 * REFERENCED_BYTES
 
-/** Where a node is in a trie with keys of 32 bytes. */
-export interface NodePosition {
-  /** Number of nibbles above the node. */
-  depth: number
-  /** True if its parent is an extension: it is a branch. */
-  isBelowExtension: boolean
-}
+/** A decoded branch. */
+export type DecodedBranch = Extract<DecodedNode, { kind: 'branch' }>
 
-/** Decodes the RLP of a node that its parent refers to by hash. @throws DecodeError as `openEmbedded` does, and for a node
- *  that is too short to be referred to by hash */
-export function openNode(rlp: Uint8Array, position: NodePosition): DecodedNode {
-  if (rlp.length < REFERENCED_BYTES && position.depth > 0) {
+/** Decodes the RLP of a node that its parent refers to by hash, `depth` nibbles below the root.
+ *  @throws DecodeError as `openEmbedded` does, and for a node that is too short to be referred to by hash */
+export function openNode(rlp: Uint8Array, depth: number): DecodedNode {
+  if (rlp.length < REFERENCED_BYTES && depth > 0) {
     throw new DecodeError('node', `expected at least ${REFERENCED_BYTES} bytes, got ${rlp.length}`)
   }
-  return requirePosition(decodeTrieNode(decodeRlp(rlp, 'node', MAX_ITEMS)), position)
+  return requireLength(decodeTrieNode(decodeRlp(rlp, 'node', MAX_ITEMS)), depth)
 }
 
-/** Decodes a node inside its parent. @throws DecodeError for a node that `decodeTrieNode` refuses or that cannot be at
- *  this position: below an extension, or because of the length of its path */
-export function openEmbedded(child: Exclude<ChildNode, Uint8Array>, position: NodePosition): DecodedNode {
-  return requirePosition(decodeTrieNode(child), position)
+/** Decodes a node inside its parent. @throws DecodeError for a node that `decodeTrieNode` refuses or whose path is too
+ *  long or too short for its depth */
+export function openEmbedded(child: Exclude<ChildNode, Uint8Array>, depth: number): DecodedNode {
+  return requireLength(decodeTrieNode(child), depth)
 }
 
-function requirePosition(node: DecodedNode, { depth, isBelowExtension }: NodePosition): DecodedNode {
-  if (isBelowExtension && node.kind !== 'branch') {
-    throw new DecodeError('node', `expected a branch below an extension, got a node of kind ${node.kind}`)
-  }
+/** Returns the node below an extension. @throws DecodeError unless it is a branch */
+export function requireBranch(node: DecodedNode): DecodedBranch {
+  if (node.kind === 'branch') return node
+  throw new DecodeError('node', `expected a branch below an extension, got a node of kind ${node.kind}`)
+}
+
+function requireLength(node: DecodedNode, depth: number): DecodedNode {
   const length = node.kind === 'branch' ? 0 : node.path.length
   const nibblesLeft = KEY_NIBBLES - depth
   // A branch takes one nibble, an extension is above a branch.

@@ -8,7 +8,7 @@ import {
   toNibbles,
 } from '../chain/eth/trieNodes.js'
 import { MissingTrieNode } from './missingNodes.js'
-import { nibbleAt, type TrieNodeRef } from './nodeFormat.js'
+import { nibbleAt, sharesNibbles, type TrieNodeRef } from './nodeFormat.js'
 import type { ValueRlp } from './nodeHashing.js'
 import { childOf, referenceOfSlot, type TrieBranch, type TrieLeaf, type TrieNode, type UnknownNode } from './nodeRef.js'
 
@@ -143,8 +143,4 @@ export function witnessTrie(
     return left === 0
   }
   if (top !== undefined) visit(top, 0, 0, accessed.length)
-}
-
-function sharesNibbles(key: Uint8Array, nibbles: Uint8Array, depth: number): boolean {
-  return nibbles.every((nibble, i) => nibble === nibbleAt(key, depth + i))
 }

@@ -4,9 +4,9 @@ import type { ChildNode, DecodedNode } from '../chain/eth/trieNodes.js'
 import { EMPTY_BYTES, equalBytes, padLeft } from '../lib/bytes.js'
 import { type AccountNode, decodeAccount, decodeSlotValue } from './accountFields.js'
 import { MissingTrieNode } from './missingNodes.js'
-import { KEY_BYTES, nibbleAt } from './nodeFormat.js'
+import { KEY_BYTES, nibbleAt, sharesNibbles } from './nodeFormat.js'
 import type { NodeSet } from './nodeSet.js'
-import { openEmbedded, openNode } from './openNode.js'
+import { openEmbedded, openNode, requireBranch } from './openNode.js'
 
 /** Reads the account at an address (20 bytes) in the state with that root (32 bytes); undefined if the state has none.
  *  The nodes on its path need no other verification than their hashes.
@@ -38,25 +38,25 @@ export function findLastNode(
   key: Uint8Array,
 ): (DecodedNode & { isOnPath: boolean }) | undefined {
   if (equalBytes(root, EMPTY_TRIE_ROOT)) return undefined
-  const position = { depth: 0, isBelowExtension: false }
+  let depth = 0
+  let isBelowExtension = false
   // Ends, because each node takes at least one nibble of the key.
   for (let child: ChildNode = root; ; ) {
     const node: DecodedNode =
-      child instanceof Uint8Array ? openNode(requireNode(nodes, child), position) : openEmbedded(child, position)
-    const { depth } = position
+      child instanceof Uint8Array ? openNode(requireNode(nodes, child), depth) : openEmbedded(child, depth)
+    if (isBelowExtension) requireBranch(node)
+    isBelowExtension = node.kind === 'extension'
     if (node.kind === 'branch') {
       const next: ChildNode | undefined = node.children[nibbleAt(key, depth)]
       if (next === undefined) return { ...node, isOnPath: true }
       child = next
-      position.depth++
-      position.isBelowExtension = false
+      depth++
       continue
     }
-    const isOnPath = node.path.every((nibble, i) => nibble === nibbleAt(key, depth + i))
+    const isOnPath = sharesNibbles(key, node.path, depth)
     if (node.kind === 'leaf' || !isOnPath) return { ...node, isOnPath }
     child = node.child
-    position.depth += node.path.length
-    position.isBelowExtension = true
+    depth += node.path.length
   }
 }
 

@@ -5,7 +5,8 @@ import type { ValueRlp } from './nodeHashing.js'
 import { childOf, linkedPage, referenceOfSlot, unpackSlot } from './nodeRef.js'
 import type { TrieReads } from './proof.js'
 import { type SortedChanges, sortUpdates, type TrieUpdate } from './trieChanges.js'
-import { type TriePages, TrieWriter, type UnknownNodes } from './trieWriter.js'
+import { type TriePages, TrieWriter } from './trieWriter.js'
+import type { UnknownNodes } from './unknownNodes.js'
 
 /** Tries of one kind in pages. A trie is identified by its top node, undefined if empty. Content alone determines the
  *  pages: a branch is a page exactly if it is longer than `INLINE_BYTES`. */

@@ -9,7 +9,8 @@ import type { NodeSet } from './nodeSet.js'
 import { createPagedTries, type PagedTries } from './stateTrie.js'
 import { createAccountUpdate, type StateUpdates } from './stateUpdates.js'
 import type { SortedChanges } from './trieChanges.js'
-import type { MissingNode, TriePages, UnknownNodes } from './trieWriter.js'
+import type { TriePages } from './trieWriter.js'
+import type { MissingNode, UnknownNodes } from './unknownNodes.js'
 
 /** The tries of a state (Yellow Paper, 4.1): accounts, and the storage tries in the leaves of contracts. All share the
  *  same pages. */

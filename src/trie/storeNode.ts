@@ -1,9 +1,9 @@
-import { type ChildNode, type DecodedNode, hashReference } from '../chain/eth/trieNodes.js'
+import { type DecodedNode, hashReference } from '../chain/eth/trieNodes.js'
 import { concatBytes, EMPTY_BYTES } from '../lib/bytes.js'
 import { INLINE, KEY_BYTES, LEAF, LEAF_HEAD, type TrieNodeRef, UNKNOWN_BRANCH, unknownNode } from './nodeFormat.js'
 import type { ValueRlp } from './nodeHashing.js'
 import type { NodeSet } from './nodeSet.js'
-import { type NodePosition, openEmbedded, openNode } from './openNode.js'
+import { type DecodedBranch, openEmbedded, openNode, requireBranch } from './openNode.js'
 
 /* Conversion of nodes from their RLP to the stored form (nodeFormat.ts). Children stay unknown, but those inside their
  * parent. A branch is returned as one inside its parent, however long; `TrieWriter` decides about pages. */
@@ -22,8 +22,7 @@ export interface NodeConversion {
 export function convertNode(hash: Uint8Array, depth: number, conversion: NodeConversion): TrieNodeRef | undefined {
   const rlp = conversion.nodes.get(hash)
   if (rlp === undefined) return undefined
-  const node = openNode(rlp, { depth, isBelowExtension: false })
-  return storeNode(node, hashReference(hash), depth, conversion)
+  return storeNode(openNode(rlp, depth), hashReference(hash), depth, conversion)
 }
 
 /** Returns the stored form of the branch with that hash, reached over `skip` nibbles from `depth` on; undefined if it is
@@ -35,26 +34,19 @@ export function convertBranch(
 ): TrieNodeRef | undefined {
   const rlp = conversion.nodes.get(hash)
   if (rlp === undefined) return undefined
-  const node = openNode(rlp, { depth: depth + skip.length, isBelowExtension: true })
-  return storeBranch(childrenOf(node), { skip, reference: EMPTY_BYTES, depth }, conversion)
-}
-
-function childrenOf(node: DecodedNode): readonly (ChildNode | undefined)[] {
-  if (node.kind === 'branch') return node.children
-  throw new Error(`a node of kind ${node.kind} was opened as a branch`)
+  const node = requireBranch(openNode(rlp, depth + skip.length))
+  return storeBranch(node, { skip, reference: EMPTY_BYTES, depth }, conversion)
 }
 
 function storeNode(node: DecodedNode, reference: Uint8Array, depth: number, conversion: NodeConversion): TrieNodeRef {
   if (node.kind === 'leaf') return storeLeaf(node, depth, conversion)
-  if (node.kind === 'branch') return storeBranch(node.children, { skip: EMPTY_BYTES, reference, depth }, conversion)
+  if (node.kind === 'branch') return storeBranch(node, { skip: EMPTY_BYTES, reference, depth }, conversion)
   const { child, path: skip } = node
   const place = { skip, reference, depth }
-  const position: NodePosition = { depth: depth + skip.length, isBelowExtension: true }
-  if (!(child instanceof Uint8Array)) {
-    return storeBranch(childrenOf(openEmbedded(child, position)), place, conversion)
-  }
+  const below = depth + skip.length
+  if (!(child instanceof Uint8Array)) return storeBranch(requireBranch(openEmbedded(child, below)), place, conversion)
   const rlp = conversion.nodes.get(child)
-  if (rlp !== undefined) return storeBranch(childrenOf(openNode(rlp, position)), place, conversion)
+  if (rlp !== undefined) return storeBranch(requireBranch(openNode(rlp, below)), place, conversion)
   const head = Uint8Array.of(UNKNOWN_BRANCH, reference.length)
   return concatBytes(head, reference, Uint8Array.of(skip.length), skip, child)
 }
@@ -76,7 +68,7 @@ function storeLeaf(
 }
 
 function storeBranch(
-  children: readonly (ChildNode | undefined)[],
+  { children }: DecodedBranch,
   { skip, reference, depth }: { skip: Uint8Array; reference: Uint8Array; depth: number },
   conversion: NodeConversion,
 ): TrieNodeRef {
@@ -88,7 +80,7 @@ function storeBranch(
     bitmap |= 1 << nibble
     if (child instanceof Uint8Array) return unknownNode(child)
     conversion.path[branching] = nibble
-    const node = openEmbedded(child, { depth: branching + 1, isBelowExtension: false })
+    const node = openEmbedded(child, branching + 1)
     return storeNode(node, child.raw, branching + 1, conversion)
   })
   const branch = concatBytes(Uint8Array.of(skip.length), skip, Uint8Array.of(bitmap >> 8, bitmap), ...stored)

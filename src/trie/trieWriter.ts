@@ -1,5 +1,4 @@
 import { EMPTY_BYTES } from '../lib/bytes.js'
-import { MissingTrieNode } from './missingNodes.js'
 import {
   compareTrieKeys,
   INLINE,
@@ -20,9 +19,9 @@ import {
   writePageId,
 } from './nodeFormat.js'
 import { type NodePlace, type ValueRlp, writeBranchReference, writeUnknownBranchReference } from './nodeHashing.js'
-import { NodeSet } from './nodeSet.js'
 import { convertBranch, convertNode } from './storeNode.js'
 import type { ByteRange, SortedChanges } from './trieChanges.js'
+import { NOTHING_KNOWN, type UnknownNodes } from './unknownNodes.js'
 
 /** Storage of trie pages. Bytes passed in or out are immutable. */
 export interface TriePages {
@@ -31,31 +30,6 @@ export interface TriePages {
   /** An unused page id, from 1 on. */
   allocate(): number
   free(page: number): void
-}
-
-/** A node that changes need and that is not known. */
-export interface MissingNode {
-  hash: Uint8Array // 32
-  /** The changes: [from, to). */
-  from: number
-  to: number
-  /** False if the node is on their paths. True if it replaces its parent, because they delete all other children. */
-  isSibling: boolean
-}
-
-/** Nodes for those of a partial trie that are not known. */
-export interface UnknownNodes {
-  readonly nodes: NodeSet
-  /** Called for a node that is needed and not in the set. Throws, or returns: then the result is not the changed trie,
-   *  unless the changes leave all values. */
-  onMissing(missing: MissingNode): void
-}
-
-const NOTHING_KNOWN: UnknownNodes = {
-  nodes: new NodeSet(),
-  onMissing: ({ hash }) => {
-    throw new MissingTrieNode(hash)
-  },
 }
 
 // Keeps the largest page, 16 such children, within an SQLite page.
@@ -99,7 +73,7 @@ export class TrieWriter {
   private readonly path = new Uint8Array(MOST_NIBBLES)
   private readonly place: NodePlace = { bytes: this.out, at: 0, depth: 0 }
 
-  constructor(pages: TriePages, valueRlp: ValueRlp, unknown = NOTHING_KNOWN) {
+  constructor(pages: TriePages, valueRlp: ValueRlp, unknown: UnknownNodes = NOTHING_KNOWN) {
     this.pages = pages
     this.unknown = unknown
     this.valueRlp = valueRlp

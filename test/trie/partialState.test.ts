@@ -2,16 +2,18 @@ import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { keccak256 } from '../../src/chain/crypto.js'
 import { EMPTY_CODE_HASH } from '../../src/chain/eth/emptyHashes.js'
+import { EMPTY_TRIE_ROOT } from '../../src/chain/eth/trie.js'
 import { EMPTY_BYTES, padLeft } from '../../src/lib/bytes.js'
 import { formatData, parseHex } from '../../src/lib/hex.js'
 import { openForWriting } from '../../src/store/openForWriting.js'
-import type { TrieBlock } from '../../src/store/state/stateTrieTable.js'
+import { openScratchTrie, type TrieBlock } from '../../src/store/state/stateTrieTable.js'
 import { RecordedTrieTable } from '../../src/store/state/trieHistory.js'
 import { addDeletionHints } from '../../src/trie/deletionHints.js'
-import { MissingTrieNodes, type StateKeys } from '../../src/trie/missingNodes.js'
+import { MissingTrieNode, MissingTrieNodes, type StateKeys } from '../../src/trie/missingNodes.js'
 import { NodeSet } from '../../src/trie/nodeSet.js'
 import { unknownStateHead } from '../../src/trie/partialState.js'
-import { createStateRoot, type StateRoot } from '../../src/trie/stateRoot.js'
+import { createStateRoot, hashAccounts, type StateRoot } from '../../src/trie/stateRoot.js'
+import { hashUpdates } from '../../src/trie/stateUpdates.js'
 import type { TouchedAccount } from '../../src/trie/touchedAccount.js'
 import { contentOf } from '../support/chains/trieContent.js'
 import { type SeededRandom, seededRandom } from '../support/random.js'
@@ -203,4 +205,107 @@ test('a state that begins with its root alone follows blocks, discarded and remo
   }
   assert.ok(sums.blocks > 200 && sums.before > 60 && sums.after > 30, JSON.stringify(sums))
   assert.ok(sums.discarded > 20 && sums.unwound > 15, JSON.stringify(sums))
+})
+
+/** A complete state of some accounts, and a partial one that knows its root. */
+function createPair(t: TestContext, count = 40) {
+  const [random, nodes] = [seededRandom(9), new NodeSet()]
+  const [fullTrie, partialTrie] = [openTrie(t), openTrie(t, nodes)]
+  const full = fullTrie.open()
+  const model: Model = new Map()
+  for (let i = 0; i < count; i++) full.note(touchSome(model, random))
+  full.commit()
+  partialTrie.inTransaction(() => partialTrie.table.setHead(unknownStateHead(full.root(), blockOf(1))))
+  return { full, partial: partialTrie.open(), nodes, model }
+}
+
+const ACCOUNT = { nonce: 1n, balance: 2n, codeHash: EMPTY_CODE_HASH }
+const VALUE = Uint8Array.of(5)
+
+const sorted = (keys: readonly StateKeys[]) =>
+  keys.map(({ address, slots }) => ({ address, slots: [...slots].sort(Buffer.compare) }))
+
+/** What an update lacks. */
+function missingOf(root: StateRoot, touched: readonly TouchedAccount[]) {
+  try {
+    root.update(touched)
+  } catch (error) {
+    root.discard()
+    if (error instanceof MissingTrieNodes) return { before: sorted(error.before), after: error.after }
+    throw error
+  }
+  return undefined
+}
+
+test('the missing nodes of an update are named by the keys that lead to them', (t) => {
+  const { full, partial, nodes, model } = createPair(t)
+  const [n, held] = [...model].find(([, each]) => each.size > 4)!
+  const slots = [...held].slice(0, 2).map((each) => ({ slot: slotOf(each), value: VALUE }))
+  const address = addressOf(n)
+  const touched = { address, account: ACCOUNT, cleared: false, slots }
+  const [wanted] = sorted([{ address, slots: slots.map(({ slot }) => slot) }])
+  assert.deepEqual(missingOf(partial, [touched]), { before: [wanted], after: [] })
+  // A storage that is cleared, or goes with its account, need not be known.
+  const empty = { address, slots: [] }
+  assert.deepEqual(missingOf(partial, [{ ...touched, cleared: true }]), { before: [empty], after: [] })
+  assert.deepEqual(missingOf(partial, [{ ...touched, account: null }]), { before: [empty], after: [] })
+  addProofs(nodes, full, [empty])
+  assert.deepEqual(missingOf(partial, [touched]), { before: [wanted], after: [] })
+  addProofs(nodes, full, [{ address, slots: [slots[0].slot] }])
+  assert.deepEqual(missingOf(partial, [touched]), { before: [{ address, slots: [slots[1].slot] }], after: [] })
+})
+
+test('an update of changes that were hashed elsewhere ends at the first missing node', (t) => {
+  const { full, partial, nodes } = createPair(t)
+  const changes = () => hashUpdates([{ address: addressOf(3), account: ACCOUNT, cleared: true, slots: new Map() }])
+  assert.throws(() => partial.apply(changes()), MissingTrieNode)
+  assert.throws(() => partial.root(), MissingTrieNode)
+  partial.discard()
+  addProofs(nodes, full, [{ address: addressOf(3), slots: [] }])
+  assert.deepEqual(partial.apply(changes()), full.apply(changes()))
+})
+
+test('a witness of a partial state is enough to change the accounts, or a node of it is not known', (t) => {
+  const { full, partial, nodes, model } = createPair(t)
+  const random = seededRandom(4)
+  let known = 0
+  for (let round = 0; round < 300; round++) {
+    const accesses = Array.from(new Set(Array.from({ length: 3 }, () => random.below(ACCOUNTS))), (n) => ({
+      ...{ address: addressOf(n), isDeleted: random.below(3) === 0 },
+      slots: Array.from(model.get(n) ?? [], (slot) => ({ slot: slotOf(slot), isDeleted: random.below(2) === 0 })),
+    }))
+    const keys = accesses.map(({ address, slots }) => ({ address, slots: slots.map(({ slot }) => slot) }))
+    if (round % 2 === 0) {
+      addProofs(nodes, full, keys)
+      partial.learn([...keys, ...keys])
+    }
+    try {
+      const witness = partial.witness(accesses)
+      const ofFull = new Set(full.witness(accesses).map(formatData))
+      assert.ok(witness.every((rlp) => ofFull.has(formatData(rlp))))
+      const { table, close } = openScratchTrie()
+      table.setHead(unknownStateHead(full.root(), blockOf(1)))
+      const only = new NodeSet()
+      for (const rlp of witness) only.add(rlp)
+      const touched = accesses.map(({ address, isDeleted, slots }) => ({
+        ...{ address, account: isDeleted ? null : ACCOUNT, cleared: isDeleted },
+        slots: slots.map((each) => ({ slot: each.slot, value: each.isDeleted ? EMPTY_BYTES : VALUE })),
+      }))
+      assert.deepEqual(createStateRoot(table, 2 ** 20, { nodes: only }).update(touched), full.update(touched))
+      full.discard()
+      close()
+      known++
+    } catch (error) {
+      if (!(error instanceof MissingTrieNode)) throw error
+      assert.equal(nodes.get(error.hash), undefined)
+    }
+  }
+  assert.ok(known > 100 && known < 300, `${known}`)
+})
+
+test('an empty state is known as a whole', (t) => {
+  const { table, open, inTransaction } = openTrie(t)
+  inTransaction(() => table.setHead(unknownStateHead(EMPTY_TRIE_ROOT, blockOf(1))))
+  const touched = [{ address: addressOf(1), account: ACCOUNT, cleared: false, slots: [] }]
+  assert.deepEqual(open().update(touched), hashAccounts(touched))
 })
