@@ -3,8 +3,8 @@ import { formatData } from '../lib/hex.js'
 
 /** An account and slots of it. */
 export interface StateKeys {
-  address: Uint8Array // 20
-  slots: readonly Uint8Array[] // 32 each
+  readonly address: Uint8Array // 20
+  readonly slots: readonly Uint8Array[] // 32 bytes each
 }
 
 /** A partial trie lacks a node. */

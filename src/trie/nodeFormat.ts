@@ -4,10 +4,10 @@
  *   0  leaf: key (32 bytes), length of the value (2), value
  *   1  branch inside its parent: reference, length of the branch (2), branch
  *   2  branch in a page of its own: reference, page id (6)
- * A partial trie, of which not all nodes are known, has two more:
- *   3  node of which only the hash is known: a leaf, an extension or a branch: reference (a0 and the hash)
- *   4  branch of which only the hash is known: reference, number of skipped nibbles (1), one byte for each, hash (32).
- *      With nibbles, the extension above the branch is known; without them, only that the node is a branch
+ * A partial trie has two more, for nodes whose hash alone is known:
+ *   3  unknown leaf, extension or branch: reference (a0 and the hash)
+ *   4  unknown branch: reference, number of skipped nibbles (1), one byte for each, hash (32). With nibbles, the
+ *      extension above the branch is known; without them, only that the node is a branch
  * A reference is preceded by its length (1). A branch: number of skipped nibbles (1), one byte for each, a bitmap of
  * the children (2), the children in order. A branch that skips nibbles stands for an extension and the branch below it.
  * A page is a branch. Leaves hold their whole key, so they can move up and down unchanged. Numbers are big-endian. */
@@ -68,7 +68,7 @@ export function valueLength(bytes: Uint8Array, at: number): number {
   return (bytes[at + 1 + KEY_BYTES] << 8) | bytes[at + 2 + KEY_BYTES]
 }
 
-/** A node of which only the hash, 32 bytes, is known. */
+/** The node with that hash (32 bytes), which is all that is known about it. */
 export function unknownNode(hash: Uint8Array): TrieNodeRef {
   const node = new Uint8Array(2 + MAX_REFERENCE)
   node[0] = UNKNOWN

@@ -133,7 +133,8 @@ function beginExtension(nibbles: Uint8Array): number {
   return end
 }
 
-/** Writes the reference of the extension whose path and child end at `end` of `extensionRlp` at `at`; returns its end. */
+/** Writes the reference of the extension whose path and child end at `end` of `extensionRlp` at `at`; returns its
+ *  end. */
 function endExtension(out: Uint8Array, at: number, end: number): number {
   const payload = end - 2
   const start = 2 - headerLength(payload)

@@ -33,7 +33,7 @@ export interface TrieBranch {
   readonly starts: number[]
 }
 
-/** A node of a partial trie of which only the hash is known. */
+/** A node of a partial trie whose hash alone is known. */
 export interface UnknownNode {
   readonly kind: 'unknown'
   /** That of the node, or of the branch below `skip`. */

@@ -10,7 +10,7 @@ import { type HashedUpdates, hashUpdates } from './stateUpdates.js'
 
 /* A partial state trie begins with the root of a state alone. Nodes of proofs fill it in where blocks change it. */
 
-/** The trie of a state of which only the root (32 bytes) is known, to be stored as the first of a database. */
+/** The trie of a state whose root (32 bytes) alone is known, to be stored as the first of a database. */
 export function unknownStateHead(stateRoot: Uint8Array, block: TrieBlock): StateTrieHead {
   const top = equalBytes(stateRoot, EMPTY_TRIE_ROOT) ? EMPTY_BYTES : unknownNode(stateRoot)
   return { root: formatData(stateRoot), top: formatData(top), nextPage: 1, accounts: 0, block }

@@ -65,7 +65,7 @@ function leafRlp({ key, value }: TrieLeaf, depth: number, { valueRlp }: TrieRead
   return encodeLeaf(toNibbles(key).subarray(depth), valueRlp.out.slice(0, length))
 }
 
-/** RLP of the extension above an unknown branch. @throws MissingTrieNode if there is none */
+/** RLP of the extension above an unknown branch. @throws MissingTrieNode for a node without a known extension */
 function unknownExtension({ skip, hash }: UnknownNode): Uint8Array {
   if (skip === undefined || skip.length === 0) throw new MissingTrieNode(hash)
   return encodeExtension(skip, hashReference(hash))

@@ -1,8 +1,8 @@
 import { keccak256 } from '../chain/crypto.js'
+import { decodeAccount, decodeSlotValue, type ProvedAccount } from '../chain/eth/proof.js'
 import { EMPTY_TRIE_ROOT } from '../chain/eth/trie.js'
 import type { ChildNode, DecodedNode } from '../chain/eth/trieNodes.js'
 import { EMPTY_BYTES, equalBytes, padLeft } from '../lib/bytes.js'
-import { type AccountNode, decodeAccount, decodeSlotValue } from './accountFields.js'
 import { MissingTrieNode } from './missingNodes.js'
 import { KEY_BYTES, nibbleAt, sharesNibbles } from './nodeFormat.js'
 import type { NodeSet } from './nodeSet.js'
@@ -12,7 +12,7 @@ import { openEmbedded, openNode, requireBranch } from './openNode.js'
  *  The nodes on its path need no other verification than their hashes.
  *  @throws MissingTrieNode for a node that is not in the set
  *  @throws DecodeError for a node that is malformed or cannot be where it is */
-export function readAccountNode(nodes: NodeSet, stateRoot: Uint8Array, address: Uint8Array): AccountNode | undefined {
+export function readAccountNode(nodes: NodeSet, stateRoot: Uint8Array, address: Uint8Array): ProvedAccount | undefined {
   const value = findValue(nodes, stateRoot, keccak256(address))
   return value && decodeAccount(value)
 }
@@ -30,8 +30,8 @@ function findValue(nodes: NodeSet, root: Uint8Array, key: Uint8Array): Uint8Arra
   return node?.kind === 'leaf' && node.isOnPath ? node.value : undefined
 }
 
-/** The last node on the path of a key (32 bytes) in the trie with that root (32 bytes), and whether the key leads to its
- *  end; undefined for an empty trie. @throws as `readAccountNode` does */
+/** The last node on the path of a key (32 bytes) in the trie with that root (32 bytes), and whether the key leads to
+ *  its end; undefined for an empty trie. @throws as `readAccountNode` does */
 export function findLastNode(
   nodes: NodeSet,
   root: Uint8Array,

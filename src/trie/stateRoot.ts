@@ -74,8 +74,8 @@ interface PendingAccount {
   slots: Map<string, { slot: Uint8Array; value: Uint8Array }>
 }
 
-/** Creates the root over the stored trie, or over an empty state. Caches about `maxBytes` of pages. A partial trie reads
- *  the nodes that it does not know from `nodes`. */
+/** Creates the root over the stored trie, or over an empty state. Caches about `maxBytes` of pages. A partial trie
+ *  reads the nodes that it does not know from `nodes`. */
 // biome-ignore lint/complexity/noExcessiveLinesPerFunction: one state of the trie: noted, hashed and committed changes
 export function createStateRoot(
   table: StateTrieTable,

@@ -1,8 +1,9 @@
 import { EMPTY_CODE_HASH } from '../chain/eth/emptyHashes.js'
+import { decodeSlotValue } from '../chain/eth/proof.js'
 import { STRING, writeHeader } from '../chain/eth/rlpBytes.js'
 import { EMPTY_TRIE_ROOT } from '../chain/eth/trie.js'
 import { concatBytes } from '../lib/bytes.js'
-import { decodeSlotValue, endOfFields, HAS_CODE, HASH_BYTES, packAccountRlp } from './accountFields.js'
+import { endOfFields, HAS_CODE, HASH_BYTES, packAccountRlp } from './accountFields.js'
 import { LEAF, MAX_REFERENCE, type TrieNodeRef } from './nodeFormat.js'
 import type { ValueRlp } from './nodeHashing.js'
 import type { NodeSet } from './nodeSet.js'
@@ -21,7 +22,8 @@ export interface StateTries {
   readonly storage: PagedTries
 }
 
-/** Nodes for the unknown ones of a partial state: see `UnknownNodes`. Changes of slots are counted over all accounts. */
+/** Nodes for the unknown ones of a partial state: see `UnknownNodes`. Changes of slots are counted over all
+ *  accounts. */
 export interface UnknownStateNodes {
   nodes: NodeSet
   onMissing(missing: MissingNode & { isSlot: boolean }): void
@@ -128,8 +130,8 @@ export function updateState(
   return accounts.apply(top, { keys: updates.keys, change }, { from: 0, to: updates.count })
 }
 
-/** Fills a partial state with the nodes on the paths of accounts and slots, as far as they are available. Changes neither
- *  values nor the root; the values of the updates do not matter. */
+/** Fills a partial state with the nodes on the paths of accounts and slots, as far as they are available. Changes
+ *  neither values nor the root; the values of the updates do not matter. */
 export function expandState(
   { accounts, storage }: StateTries,
   top: TrieNodeRef | undefined,

@@ -12,7 +12,7 @@ import { type DecodedBranch, openEmbedded, openNode, requireBranch } from './ope
 export interface NodeConversion {
   nodes: NodeSet
   valueRlp: ValueRlp
-  /** 64 nibbles, of which those above the node are set. The conversion uses the rest. */
+  /** 64 nibbles: those above the node, and room that the conversion uses. */
   path: Uint8Array
 }
 
@@ -25,8 +25,8 @@ export function convertNode(hash: Uint8Array, depth: number, conversion: NodeCon
   return storeNode(openNode(rlp, depth), hashReference(hash), depth, conversion)
 }
 
-/** Returns the stored form of the branch with that hash, reached over `skip` nibbles from `depth` on; undefined if it is
- *  not in the set. @throws as `convertNode` does */
+/** Returns the stored form of the branch with that hash, reached over `skip` nibbles from `depth` on; undefined if it
+ *  is not in the set. @throws as `convertNode` does */
 export function convertBranch(
   hash: Uint8Array,
   skip: Uint8Array,

@@ -38,7 +38,7 @@ const updatesOf = (changes: readonly Change[]) =>
 
 const KEY_KINDS = ['hashes', 'shared prefixes', 'late branches'] as const
 
-/** Keys of which some share long prefixes, so that branches skip nibbles and nodes are inside their parents. */
+/** Hashes, or keys that share long prefixes, so that branches skip nibbles and nodes are inside their parents. */
 function keyOf(kind: (typeof KEY_KINDS)[number], random: SeededRandom): Uint8Array {
   if (kind === 'hashes') return keccak256(Uint8Array.of(random.below(120)))
   const key = new Uint8Array(32).fill(0x11)
@@ -51,7 +51,7 @@ function keyOf(kind: (typeof KEY_KINDS)[number], random: SeededRandom): Uint8Arr
   return key
 }
 
-/** Values of which some make branches short enough to be inside their parents. */
+/** A value; short where branches are to be inside their parents. */
 function someValue(kind: (typeof KEY_KINDS)[number], random: SeededRandom): Uint8Array {
   return kind === 'late branches' ? Uint8Array.of(random.below(256)) : random.bytes(1 + random.below(40))
 }

@@ -1,22 +1,15 @@
 import { EMPTY_BYTES, equalBytes } from '../../lib/bytes.js'
 import { formatData } from '../../lib/hex.js'
 import { keccak256 } from '../crypto.js'
-import { asBytes, asFixed, asList, asUint, DecodeError, decodeRlp, describeItem, type RlpItem } from './rlp.js'
+import { asBytes, asFixed, asList, asUint, DecodeError, decodeRlp, type RlpItem } from './rlp.js'
 import type { StateAccount } from './stateAccount.js'
 import { EMPTY_TRIE_ROOT } from './trie.js'
-import { NO_CHILD, toNibbles } from './trieNodes.js'
+import { type ChildNode, type DecodedNode, decodeTrieNode, NO_CHILD, toNibbles } from './trieNodes.js'
 
 /** An account as its leaf of the state trie has it. */
 export interface ProvedAccount extends StateAccount {
   readonly storageRoot: Uint8Array // 32; `EMPTY_TRIE_ROOT` without storage
 }
-
-/** A node of a trie, decoded (Yellow Paper, appendix D). Paths are nibbles. A child is a hash of 32 bytes, no bytes for
- *  a missing one, or the node itself where its RLP has less than 32 bytes. */
-type DecodedNode =
-  | { readonly kind: 'leaf'; readonly path: Uint8Array; readonly value: Uint8Array }
-  | { readonly kind: 'extension'; readonly path: Uint8Array; readonly child: RlpItem }
-  | { readonly kind: 'branch'; readonly children: readonly RlpItem[] }
 
 // A branch whose 16 children are nodes of less than 32 bytes each, in which nodes are nested again.
 const MAX_NODE_ITEMS = 1024
@@ -53,15 +46,20 @@ export function verifyStorageProof({
   proof: readonly Uint8Array[]
 }): Uint8Array {
   const value = verifyPath(storageRoot, keccak256(slot), proof)
-  if (value === undefined) return EMPTY_BYTES
-  const item = decodeRlp(value, 'value', 1)
+  return value === undefined ? EMPTY_BYTES : decodeSlotValue(value)
+}
+
+/** Decodes the value of a leaf of a storage trie: 1 to 32 bytes without leading zeros. @throws DecodeError at
+ *  `value` */
+export function decodeSlotValue(rlp: Uint8Array): Uint8Array {
+  const item = decodeRlp(rlp, 'value', 1)
   if (asUint(item, 32, 'value') === 0n) throw new DecodeError('value', 'expected a value other than zero, got zero')
   return asBytes(item, 'value')
 }
 
 /** Decodes the value of a leaf of the state trie: nonce, balance, storage root and code hash.
  *  @throws DecodeError at `account` */
-function decodeAccount(value: Uint8Array): ProvedAccount {
+export function decodeAccount(value: Uint8Array): ProvedAccount {
   const [nonce, balance, storageRoot, codeHash] = asList(decodeRlp(value, 'account', 4), 'account', 4, 4)
   return {
     nonce: asUint(nonce, 8, 'account.nonce'),
@@ -73,47 +71,7 @@ function decodeAccount(value: Uint8Array): ProvedAccount {
 
 /** Decodes the RLP of a node. @throws DecodeError at `path` when it is not one of a trie with keys of 32 bytes */
 function decodeNode(rlp: Uint8Array, path: string): DecodedNode {
-  return readNode(decodeRlp(rlp, path, MAX_NODE_ITEMS), path)
-}
-
-/** Reads a node from its decoded RLP. @throws DecodeError at `path`, as `decodeNode` */
-function readNode(item: RlpItem, path: string): DecodedNode {
-  const items = asList(item, path, 2, 17)
-  if (items.length === 17) {
-    // Keys all have the same length, so none ends at a branch.
-    if (asBytes(items[16], `${path}[16]`).length > 0) {
-      throw new DecodeError(`${path}[16]`, `expected a branch without a value, got ${describeItem(items[16])}`)
-    }
-    return { kind: 'branch', children: items.slice(0, 16).map((child, i) => checkChild(child, `${path}[${i}]`)) }
-  }
-  if (items.length !== 2) throw new DecodeError(path, `expected 2 or 17 items, got ${items.length}`)
-  const { isLeaf, nibbles } = decodeHexPrefix(asBytes(items[0], `${path}[0]`), `${path}[0]`)
-  if (isLeaf) return { kind: 'leaf', path: nibbles, value: asBytes(items[1], `${path}[1]`) }
-  const child = checkChild(items[1], `${path}[1]`)
-  if (nibbles.length === 0) throw new DecodeError(`${path}[0]`, 'expected an extension of at least one nibble')
-  if (isMissing(child)) throw new DecodeError(`${path}[1]`, 'expected an extension with a child, got none')
-  return { kind: 'extension', path: nibbles, child }
-}
-
-function isMissing(child: RlpItem): boolean {
-  return child instanceof Uint8Array && child.length === 0
-}
-
-function checkChild(child: RlpItem, path: string): RlpItem {
-  const isValid = child instanceof Uint8Array ? child.length === 0 || child.length === 32 : child.raw.length < 32
-  if (isValid) return child
-  throw new DecodeError(path, `expected a hash, no bytes or a node below 32 bytes, got ${describeItem(child)}`)
-}
-
-/** Decodes a path (Yellow Paper, appendix C). @throws DecodeError when it is not in its one form */
-function decodeHexPrefix(bytes: Uint8Array, path: string): { isLeaf: boolean; nibbles: Uint8Array } {
-  const nibbles = toNibbles(bytes)
-  const flag = nibbles[0] // undefined for no bytes
-  const isOdd = (flag & 1) === 1
-  if (flag === undefined || flag > 3 || (!isOdd && nibbles[1] !== 0) || bytes.length > 33) {
-    throw new DecodeError(path, `expected a hex-prefix path, got ${describeItem(bytes)}`)
-  }
-  return { isLeaf: flag >= 2, nibbles: nibbles.subarray(isOdd ? 1 : 2) }
+  return decodeTrieNode(decodeRlp(rlp, path, MAX_NODE_ITEMS), path)
 }
 
 /** Follows the path of a key of 32 bytes through the nodes of a proof. Returns the value of its leaf; undefined when
@@ -128,7 +86,7 @@ function verifyPath(root: Uint8Array, key: Uint8Array, proof: readonly Uint8Arra
   const nibbles = toNibbles(key)
   let depth = 0
   let used = 0
-  let next: RlpItem = root
+  let next: ChildNode = root
   for (;;) {
     const at = `proof[${used}]`
     let node: DecodedNode
@@ -136,7 +94,7 @@ function verifyPath(root: Uint8Array, key: Uint8Array, proof: readonly Uint8Arra
       node = decodeNode(requireHash(proof[used], next, at), at)
       used++
     } else {
-      node = readNode(next, `proof[${used - 1}]`)
+      node = decodeTrieNode(next, `proof[${used - 1}]`)
       if (used < proof.length && equalBytes(proof[used], next.raw)) used++
     }
     const end = follow(node, nibbles, depth, at)
@@ -156,12 +114,12 @@ function follow(
   nibbles: Uint8Array,
   depth: number,
   at: string,
-): { child: RlpItem; depth: number } | { value: Uint8Array | undefined } {
+): { child: ChildNode; depth: number } | { value: Uint8Array | undefined } {
   const left = nibbles.length - depth
   if (node.kind === 'branch') {
     if (left === 0) throw new DecodeError(at, 'expected a leaf at the end of the key, got a branch')
     const child = node.children[nibbles[depth]]
-    return isMissing(child) ? { value: undefined } : { child, depth: depth + 1 }
+    return child === undefined ? { value: undefined } : { child, depth: depth + 1 }
   }
   const { path } = node
   if (node.kind === 'leaf' ? path.length !== left : path.length >= left) {
@@ -181,7 +139,8 @@ function requireHash(rlp: Uint8Array | undefined, hash: Uint8Array, at: string):
 
 /** Counts the nodes that no path from the state root leads to, through the state trie and the storage tries of its
  *  accounts. 0 for a witness that only lacks nodes; a changed node is unreachable, and so is what only it leads to.
- *  Equal nodes count once, the RLP of an empty trie does not. @param nodes RLP of each @param root the state root, 32 bytes */
+ *  Equal nodes count once, the RLP of an empty trie does not.
+ *  @param nodes RLP of each @param root the state root, 32 bytes */
 export function unreachableNodes(nodes: readonly Uint8Array[], root: Uint8Array): number {
   const byHash = new Map(nodes.map((rlp) => [formatData(keccak256(rlp)), rlp]))
   byHash.delete(formatData(EMPTY_TRIE_ROOT))
@@ -209,9 +168,10 @@ function visit(
       if (item.length === 32) add(item)
       return
     }
-    const node = readNode(item, 'node')
-    if (node.kind === 'branch') for (const child of node.children) visitItem(child)
-    else if (node.kind === 'extension') visitItem(node.child)
+    const node = decodeTrieNode(item)
+    if (node.kind === 'branch') {
+      for (const child of node.children) if (child !== undefined) visitItem(child)
+    } else if (node.kind === 'extension') visitItem(node.child)
     else if (storages) storages.push({ hash: decodeAccount(node.value).storageRoot, isStorage: true })
   }
   try {

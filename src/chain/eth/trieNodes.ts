@@ -78,47 +78,47 @@ export type DecodedNode =
 
 /** Decodes a node of a trie whose keys have one length (Yellow Paper, appendix D). Only the RLP that `encodeLeaf`,
  *  `encodeExtension` and `encodeBranch` write is accepted.
- *  @throws DecodeError for other numbers of items, an invalid hex prefix, an empty value, an extension without nibbles,
- *  a child that is neither a hash nor a shorter node, a branch with a value or with fewer than two children */
-export function decodeTrieNode(item: RlpItem): DecodedNode {
-  const items = asList(item, 'node')
-  if (items.length === 17) return decodeBranch(items)
-  if (items.length !== 2) throw new DecodeError('node', `expected 2 or 17 items, got ${items.length}`)
-  const { nibbles: path, isLeaf } = decodeHexPrefix(asBytes(items[0], 'node.path'))
+ *  @throws DecodeError at `path` for other numbers of items, an invalid hex prefix, an empty value, an extension
+ *  without nibbles, a child that is neither a hash nor a shorter node, a branch with a value or with fewer than two
+ *  children */
+export function decodeTrieNode(item: RlpItem, path = 'node'): DecodedNode {
+  const items = asList(item, path)
+  if (items.length === 17) return decodeBranch(items, path)
+  if (items.length !== 2) throw new DecodeError(path, `expected 2 or 17 items, got ${items.length}`)
+  const { nibbles, isLeaf } = decodeHexPrefix(asBytes(items[0], `${path}[0]`), `${path}[0]`)
   if (isLeaf) {
-    const value = asBytes(items[1], 'node.value')
-    if (value.length === 0) throw new DecodeError('node.value', 'expected a value, got no bytes')
-    return { kind: 'leaf', path, value }
+    const value = asBytes(items[1], `${path}[1]`)
+    if (value.length === 0) throw new DecodeError(`${path}[1]`, 'expected a value, got no bytes')
+    return { kind: 'leaf', path: nibbles, value }
   }
-  if (path.length === 0) throw new DecodeError('node.path', 'expected an extension over at least 1 nibble, got 0')
-  const child = decodeChild(items[1], 'node.child')
-  if (child === undefined) throw new DecodeError('node.child', 'expected a node, got no bytes')
-  return { kind: 'extension', path, child }
+  if (nibbles.length === 0)
+    throw new DecodeError(`${path}[0]`, 'expected an extension of at least one nibble, got none')
+  const child = decodeChild(items[1], `${path}[1]`)
+  if (child === undefined) throw new DecodeError(`${path}[1]`, 'expected an extension with a child, got none')
+  return { kind: 'extension', path: nibbles, child }
 }
 
-function decodeBranch(items: readonly RlpItem[]): DecodedNode {
-  const children = items.slice(0, 16).map((item, nibble) => decodeChild(item, `node[${nibble}]`))
+function decodeBranch(items: readonly RlpItem[], path: string): DecodedNode {
+  const children = items.slice(0, 16).map((item, nibble) => decodeChild(item, `${path}[${nibble}]`))
   const count = children.reduce((sum, child) => (child === undefined ? sum : sum + 1), 0)
-  if (count < 2) throw new DecodeError('node', `expected a branch of at least 2 children, got ${count}`)
-  asFixed(items[16], 0, 'node.value')
+  if (count < 2) throw new DecodeError(path, `expected a branch of at least 2 children, got ${count}`)
+  // Keys all have the same length, so none ends at a branch.
+  asFixed(items[16], 0, `${path}[16]`)
   return { kind: 'branch', children }
 }
 
 function decodeChild(item: RlpItem, path: string): ChildNode | undefined {
-  if (item instanceof Uint8Array) {
-    if (item.length === 0) return undefined
-    return asFixed(item, 32, path)
-  }
-  if (item.raw.length < 32) return item
-  throw new DecodeError(path, `expected the hash of a node of 32 bytes or more, got the node: ${describeItem(item)}`)
+  if (item instanceof Uint8Array ? item.length === 32 : item.raw.length < 32) return item
+  if (item instanceof Uint8Array && item.length === 0) return undefined
+  throw new DecodeError(path, `expected a hash, no bytes or a node below 32 bytes, got ${describeItem(item)}`)
 }
 
 /** Decodes a path (Yellow Paper, appendix C): its nibbles, one per element, and whether it is that of a leaf.
- *  @throws DecodeError for no bytes, for other flags and for padding that is not zero */
-export function decodeHexPrefix(bytes: Uint8Array): { nibbles: Uint8Array; isLeaf: boolean } {
+ *  @throws DecodeError at `path` for no bytes, for other flags and for padding that is not zero */
+export function decodeHexPrefix(bytes: Uint8Array, path: string): { nibbles: Uint8Array; isLeaf: boolean } {
   const flag = bytes.length === 0 ? 0xff : bytes[0] >> 4
   if (flag > 3 || ((flag & 1) === 0 && bytes[0] !== flag << 4)) {
-    throw new DecodeError('node.path', `expected a hex prefix, got ${describeItem(bytes)}`)
+    throw new DecodeError(path, `expected a hex-prefix path, got ${describeItem(bytes)}`)
   }
   return { nibbles: toNibbles(bytes).subarray((flag & 1) === 1 ? 1 : 2), isLeaf: flag >= 2 }
 }

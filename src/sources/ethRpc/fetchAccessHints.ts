@@ -1,12 +1,13 @@
 import { DecodeError } from '../../chain/eth/rlp.js'
 import { bigIntToFixedBytes } from '../../lib/bytes.js'
 import { formatData } from '../../lib/hex.js'
+import type { StateKeys } from '../../trie/missingNodes.js'
 import { askBriefly } from '../upstreams/askOthers.js'
 import type { OptionalMethod } from '../upstreams/features.js'
 import type { Pool } from '../upstreams/pool.js'
 import { parseData, readFields } from './fields.js'
 import { requestOptional } from './requestState.js'
-import type { StateBlock, StateKeys } from './stateTypes.js'
+import type { StateBlock } from './stateTypes.js'
 
 // A call that accesses more is better served without a hint.
 const MAX_CALL_ACCESSES = 4096

@@ -1,17 +1,11 @@
 import type { ProvedAccount } from '../../chain/eth/proof.js'
+import type { StateKeys } from '../../trie/missingNodes.js'
 
 /** The block whose state, after it, is asked for. */
 export interface StateBlock {
   readonly number: number
   readonly hash: Uint8Array // 32
   readonly stateRoot: Uint8Array // 32
-}
-
-/** An account and slots of it. */
-export interface StateKeys {
-  readonly address: Uint8Array // 20
-  /** 32 bytes each. */
-  readonly slots: readonly Uint8Array[]
 }
 
 /** An account and slots, verified against the state root of the block. */
