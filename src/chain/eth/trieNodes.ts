@@ -1,7 +1,6 @@
 import { keccak256 } from '../crypto.js'
 import {
   asBytes,
-  asFixed,
   asList,
   DecodeError,
   describeItem,
@@ -82,7 +81,7 @@ export type DecodedNode =
  *  without nibbles, a child that is neither a hash nor a shorter node, a branch with a value or with fewer than two
  *  children */
 export function decodeTrieNode(item: RlpItem, path = 'node'): DecodedNode {
-  const items = asList(item, path)
+  const items = asList(item, path, 2, 17)
   if (items.length === 17) return decodeBranch(items, path)
   if (items.length !== 2) throw new DecodeError(path, `expected 2 or 17 items, got ${items.length}`)
   const { nibbles, isLeaf } = decodeHexPrefix(asBytes(items[0], `${path}[0]`), `${path}[0]`)
@@ -103,7 +102,9 @@ function decodeBranch(items: readonly RlpItem[], path: string): DecodedNode {
   const count = children.reduce((sum, child) => (child === undefined ? sum : sum + 1), 0)
   if (count < 2) throw new DecodeError(path, `expected a branch of at least 2 children, got ${count}`)
   // Keys all have the same length, so none ends at a branch.
-  asFixed(items[16], 0, `${path}[16]`)
+  if (asBytes(items[16], `${path}[16]`).length > 0) {
+    throw new DecodeError(`${path}[16]`, `expected a branch without a value, got ${describeItem(items[16])}`)
+  }
   return { kind: 'branch', children }
 }
 
