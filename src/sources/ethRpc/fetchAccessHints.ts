@@ -46,7 +46,6 @@ async function askForHint(
   params: readonly unknown[],
   signal: AbortSignal | undefined,
 ): Promise<unknown> {
-  signal?.throwIfAborted()
   const upstream = [pool.preferred(), ...pool.upstreams].find(
     (each) => each?.features.has(method) && pool.isAvailable(each),
   )
