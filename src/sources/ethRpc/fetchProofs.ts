@@ -6,6 +6,7 @@ import { bytesToBigInt, equalBytes } from '../../lib/bytes.js'
 import { formatData, formatQuantity } from '../../lib/hex.js'
 import { createPause } from '../../lib/pause.js'
 import type { StateKeys } from '../../trie/missingNodes.js'
+import { UpstreamOversized, UpstreamRpcError, UpstreamTimeout } from '../upstreams/errors.js'
 import type { Pool } from '../upstreams/pool.js'
 import type { Upstream } from '../upstreams/upstream.js'
 import { type Fields, parseData, readFields } from './fields.js'
@@ -36,12 +37,17 @@ export async function fetchProofs(
   for (const [g, group] of groups.entries()) {
     for (const [i, { request }] of group.entries()) parts[request].push(proved[g][i])
   }
-  return requests.map((keys, i) => ({
+  return requests.map((keys, i) => joinParts(keys, parts[i]))
+}
+
+/** Joins the proofs of parts of the slots, which all prove the account. */
+function joinParts(keys: StateKeys, parts: readonly StateProof[]): StateProof {
+  return {
     ...keys,
-    account: parts[i][0].account,
-    values: parts[i].flatMap(({ values }) => values),
-    nodes: parts[i].flatMap(({ nodes }) => nodes),
-  }))
+    account: parts[0].account,
+    values: parts.flatMap(({ values }) => values),
+    nodes: parts.flatMap(({ nodes }) => nodes),
+  }
 }
 
 /** Slots of one request, at most 1,024. */
@@ -69,9 +75,40 @@ function splitRequests(requests: readonly StateKeys[]): RequestPart[][] {
   return groups
 }
 
-/** Returns the proofs of one group from one upstream. @throws UpstreamInvalidResponse with the check `proof: account` or
- *  `proof: slot`; StateNotAtUpstream; UpstreamError */
+/** Returns the proofs of one group from one upstream. Asks for half of the slots at a time where all are too many for it.
+ *  @throws UpstreamInvalidResponse with the check `proof: account` or `proof: slot`; StateNotAtUpstream; UpstreamError */
 export async function fetchGroup(
+  upstream: Upstream,
+  { keys, block }: { keys: readonly StateKeys[]; block: StateBlock },
+  signal: AbortSignal | undefined,
+): Promise<StateProof[]> {
+  try {
+    return await fetchAtOnce(upstream, { keys, block }, signal)
+  } catch (error) {
+    const large = keys.filter(({ slots }) => slots.length > 1)
+    if (!isTooLarge(error) || large.length === 0) throw error
+    const middle = ({ slots }: StateKeys) => Math.ceil(slots.length / 2)
+    const halves = [
+      keys.map((each) => ({ ...each, slots: each.slots.slice(0, middle(each)) })),
+      large.map((each) => ({ ...each, slots: each.slots.slice(middle(each)) })),
+    ]
+    const first = await fetchGroup(upstream, { keys: halves[0], block }, signal)
+    const second = await fetchGroup(upstream, { keys: halves[1], block }, signal)
+    const rest = new Map(large.map((each, i) => [each, second[i]]))
+    return keys.map((each, i) => {
+      const other = rest.get(each)
+      return other ? joinParts(each, [first[i], other]) : first[i]
+    })
+  }
+}
+
+/** True for failures that fewer slots may not have. Providers allow fewer than geth in one call. */
+function isTooLarge(error: unknown): boolean {
+  if (error instanceof UpstreamOversized || error instanceof UpstreamTimeout) return true
+  return error instanceof UpstreamRpcError && /too (many|large|big)|at most|exceed|\blimit|\bmax/i.test(error.message)
+}
+
+async function fetchAtOnce(
   upstream: Upstream,
   { keys, block }: { keys: readonly StateKeys[]; block: StateBlock },
   signal: AbortSignal | undefined,

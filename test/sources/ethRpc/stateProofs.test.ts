@@ -273,6 +273,32 @@ describe('state of upstreams, by proofs', () => {
     assert.deepEqual(await rpc.proofs([], blockAt(70)), [])
   })
 
+  for (const [name, code, message] of [
+    ['a limit of slots', -32602, 'too many storage keys requested (max 100, got 1024)'],
+    ['a limit of the response', -32008, 'response size exceeded'],
+  ] as const) {
+    it(`${name}: asks for fewer slots at a time`, async (t) => {
+      const calls: number[] = []
+      const limited = changing('eth_getProof', (_, { params: [, slots] }) => {
+        const { length } = slots as unknown[]
+        if (length > 100) throw new RpcFailure(code, message)
+        calls.push(length)
+      })
+      const { rpc } = await start(t, [limited])
+      const many = Array.from({ length: 801 }, (_, i) => i)
+      const requests = [keysOf(ALICE), keysOf(TOKEN, ...many), keysOf(STORE, 1, 2, 3)]
+      const proved = await rpc.proofs(requests, blockAt(70))
+      const unlimited = await start(t, [undefined])
+      const expected = await unlimited.rpc.proofs(requests, blockAt(70))
+      const withoutNodes = expected.map(({ nodes, ...rest }) => rest)
+      assert.deepEqual(
+        proved.map(({ nodes, ...rest }) => rest),
+        withoutNodes,
+      )
+      assert.ok(Math.max(...calls) > 50)
+    })
+  }
+
   it('retries after a failure, and stops when the signal aborts', async (t) => {
     const { rpc, upstreams } = await start(t, [{ name: 'cut', times: 3, respond: (response) => response.destroy() }])
     assert.ok((await rpc.proofs([keysOf(ALICE)], blockAt(70)))[0].account)
