@@ -18,8 +18,8 @@ import { describeId, fetchBlocks, fetchHead, fetchHeader } from './fetchBlocks.j
 import { fetchPending } from './fetchPending.js'
 import { readFields } from './fields.js'
 import { findUpstreamOnFork } from './findUpstreamOnFork.js'
-import { createStateFetcher } from './stateFetcher.js'
 import type { EthRpc, EthRpcOptions, UpstreamBlockId, UpstreamHeader } from './types.js'
+import { createUpstreamState } from './upstreamState.js'
 
 /** Kind of the source in messages and reports. */
 export const ETH_RPC = 'upstream'
@@ -49,7 +49,7 @@ export function openEthRpc(options: EthRpcOptions): EthRpc {
   }
 
   return {
-    ...createStateFetcher(pool),
+    ...createUpstreamState(pool),
     start: (signal) => pool.checkAll(signal),
     head: (signal) => pool.run((upstream) => fetchHead(upstream, signal), signal),
     taggedHeader: header,

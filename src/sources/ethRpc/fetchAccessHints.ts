@@ -16,7 +16,7 @@ const MAX_BLOCK_ACCESSES = 250_000
 
 type HintBlock = Pick<StateBlock, 'number' | 'hash'>
 
-/** Implements `StateFetcher.accessListHint`. */
+/** Implements `UpstreamState.accessListHint`. */
 export async function fetchAccessListHint(
   pool: Pool,
   call: object,
@@ -28,7 +28,7 @@ export async function fetchAccessListHint(
   return result === undefined ? undefined : readHint(() => readCallAccesses(result))
 }
 
-/** Implements `StateFetcher.blockAccessList`. */
+/** Implements `UpstreamState.blockAccessList`. */
 export async function fetchBlockAccessList(
   pool: Pool,
   block: HintBlock,

@@ -13,7 +13,7 @@ import type { CodeRequest, StateBlock } from './stateTypes.js'
 // A code has up to 24 KiB, 64 KiB from Amsterdam on (EIP-7954), and twice that as hex.
 const MAX_CODES = 64
 
-/** Implements `StateFetcher.codes`. Asks once for codes of the same hash. */
+/** Implements `UpstreamState.codes`. Asks once for codes of the same hash. */
 export async function fetchCodes(
   pool: Pool,
   requests: readonly CodeRequest[],

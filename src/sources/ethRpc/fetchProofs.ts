@@ -12,20 +12,20 @@ import type { Upstream } from '../upstreams/upstream.js'
 import { type Fields, parseData, readFields } from './fields.js'
 import { inGroups } from './inGroups.js'
 import { requestState } from './requestState.js'
-import type { StateBlock, StateProof } from './stateTypes.js'
+import type { ProvedKeys, StateBlock } from './stateTypes.js'
 
 const METHOD = 'eth_getProof'
 // geth refuses more slots in one call. A proof of mainnet has some 5 KB a slot, so a group has at most about 10 MB.
 const MAX_SLOTS = 1024
 const MAX_ACCOUNTS = 32
 
-/** Implements `StateFetcher.proofs`. */
+/** Implements `UpstreamState.proofs`. */
 export async function fetchProofs(
   pool: Pool,
   requests: readonly StateKeys[],
   block: StateBlock,
   signal: AbortSignal | undefined,
-): Promise<StateProof[]> {
+): Promise<ProvedKeys[]> {
   const groups = splitRequests(requests)
   const proved = await inGroups(
     groups,
@@ -33,7 +33,7 @@ export async function fetchProofs(
       pool.run((upstream) => fetchGroup(upstream, { keys: parts.map(({ keys }) => keys), block }, each), each),
     signal,
   )
-  const parts: StateProof[][] = requests.map(() => [])
+  const parts: ProvedKeys[][] = requests.map(() => [])
   for (const [g, group] of groups.entries()) {
     for (const [i, { request }] of group.entries()) parts[request].push(proved[g][i])
   }
@@ -41,7 +41,7 @@ export async function fetchProofs(
 }
 
 /** Joins the proofs of parts of the slots, which all prove the account. */
-function joinParts(keys: StateKeys, parts: readonly StateProof[]): StateProof {
+function joinParts(keys: StateKeys, parts: readonly ProvedKeys[]): ProvedKeys {
   return {
     ...keys,
     account: parts[0].account,
@@ -81,7 +81,7 @@ export async function fetchGroup(
   upstream: Upstream,
   { keys, block }: { keys: readonly StateKeys[]; block: StateBlock },
   signal: AbortSignal | undefined,
-): Promise<StateProof[]> {
+): Promise<ProvedKeys[]> {
   try {
     return await fetchAtOnce(upstream, { keys, block }, signal)
   } catch (error) {
@@ -112,11 +112,11 @@ async function fetchAtOnce(
   upstream: Upstream,
   { keys, block }: { keys: readonly StateKeys[]; block: StateBlock },
   signal: AbortSignal | undefined,
-): Promise<StateProof[]> {
+): Promise<ProvedKeys[]> {
   const params = keys.map(({ address, slots }) => [formatData(address), slots.map(formatData)])
   const { results, verify } = await requestState(upstream, { method: METHOD, params, block }, signal)
   const pause = createPause(20)
-  const proofs: StateProof[] = []
+  const proofs: ProvedKeys[] = []
   for (const [i, each] of keys.entries()) {
     await pause()
     proofs.push(await verify(() => readProof(results[i], each, block.stateRoot)))
@@ -125,7 +125,7 @@ async function fetchAtOnce(
 }
 
 /** @throws DecodeError whose path is the check */
-function readProof(result: unknown, keys: StateKeys, stateRoot: Uint8Array): StateProof {
+function readProof(result: unknown, keys: StateKeys, stateRoot: Uint8Array): ProvedKeys {
   const { address, slots } = keys
   const [fields, accountNodes, account] = asCheck('proof: account', formatData(address), () => {
     const read = readFields(result, METHOD)

@@ -26,7 +26,7 @@ const CHECK = 'witness: node'
 const MAX_NODES = 2 ** 20
 const MAX_CODES = 2 ** 16
 
-/** Implements `StateFetcher.executionWitness`. */
+/** Implements `UpstreamState.executionWitness`. */
 export async function fetchWitness(
   pool: Pool,
   block: WitnessBlock,

@@ -17,7 +17,7 @@ interface Probe {
   readonly withoutProofs?: string
 }
 
-/** Implements `StateFetcher.probeState`. */
+/** Implements `UpstreamState.probeState`. */
 export async function probeState(pool: Pool, signal: AbortSignal | undefined): Promise<StateSupport> {
   const probes = await Promise.all(pool.upstreams.map((upstream) => probe(pool, upstream, signal)))
   signal?.throwIfAborted()

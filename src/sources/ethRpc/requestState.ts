@@ -5,7 +5,7 @@ import {
   isMissingMethod,
   isNotFound,
   isRefusedParameter,
-  isStateUnavailable,
+  isStateMissing,
   type OptionalMethod,
 } from '../upstreams/features.js'
 import type { RpcAnswer } from '../upstreams/jsonRpc.js'
@@ -97,14 +97,14 @@ export async function requestOptional(
 
 /** True for an error that the form of the block's name may have caused. */
 export function isRefused(answer: RpcAnswer): boolean {
-  return 'error' in answer && !isStateUnavailable(answer.error) && isRefusedParameter(answer.error)
+  return 'error' in answer && !isStateMissing(answer.error) && isRefusedParameter(answer.error)
 }
 
 /** Why an upstream does not have the state, as it words it; undefined for a result or another error. */
 function reasonOf(upstream: Upstream, method: string, answer: RpcAnswer): string | undefined {
   if ('result' in answer) return undefined
   const { message } = answer.error
-  if (isStateUnavailable(answer.error)) return upstream.redact(message)
+  if (isStateMissing(answer.error)) return upstream.redact(message)
   try {
     upstream.resultOf(method, answer)
   } catch (error) {

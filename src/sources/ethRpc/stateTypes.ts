@@ -9,7 +9,7 @@ export interface StateBlock {
 }
 
 /** An account and slots, verified against the state root of the block. */
-export interface StateProof extends StateKeys {
+export interface ProvedKeys extends StateKeys {
   /** Undefined when the account does not exist. */
   readonly account?: ProvedAccount
   /** Values in the order of the slots, without leading zeros. */
@@ -56,11 +56,11 @@ export interface StateSupport {
 
 /** State of recent blocks, fetched from the upstreams and verified. All methods ask the healthiest upstream, and
  *  another one when it fails, lacks the state or the method, or sends something that fails a check. */
-export interface StateFetcher {
+export interface UpstreamState {
   /** Returns accounts and slots with their proofs, in the order of the requests. Large requests are split; parts may
    *  come from several upstreams.
    *  @throws StateNotAtUpstream when no upstream that could be asked has the state of the block or `eth_getProof` */
-  proofs(requests: readonly StateKeys[], block: StateBlock, signal?: AbortSignal): Promise<StateProof[]>
+  proofs(requests: readonly StateKeys[], block: StateBlock, signal?: AbortSignal): Promise<ProvedKeys[]>
   /** Returns codes in the order of the requests, each with the Keccak-256 that was asked for.
    *  @throws StateNotAtUpstream as `proofs` */
   codes(

@@ -5,7 +5,7 @@ import type { BlockSource, RawBlock } from '../source.js'
 import type { Clock } from '../upstreams/clock.js'
 import type { Stall } from '../upstreams/pool.js'
 import type { UpstreamAddress, UpstreamLimits, UpstreamRange, UpstreamStatus } from '../upstreams/types.js'
-import type { StateFetcher } from './stateTypes.js'
+import type { UpstreamState } from './stateTypes.js'
 
 export interface EthRpcOptions {
   /** At least one. Equally healthy ones are preferred in this order. */
@@ -49,7 +49,7 @@ export interface FollowedHead {
  *  sends something that fails a check. While no upstream can be asked, methods wait with back-off, until `signal`
  *  aborts them (they throw its reason then). Never returns anything that failed a check. Returns `undefined` for what
  *  no available upstream has. */
-export interface EthRpc extends StateFetcher {
+export interface EthRpc extends UpstreamState {
   /** Asks every upstream for its chain id and genesis hash. Asks one that cannot be reached again before its first use.
    *  @throws WrongChain for an upstream of another chain, with both values. */
   start(signal?: AbortSignal): Promise<void>

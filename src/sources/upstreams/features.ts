@@ -84,7 +84,7 @@ const STATE_UNAVAILABLE = [
 ]
 
 /** True for an error that reports a state which the node does not have (any more). */
-export function isStateUnavailable({ code, message }: RpcErrorObject): boolean {
+export function isStateMissing({ code, message }: RpcErrorObject): boolean {
   // Codes of EIP-4444 and of Nethermind's pruned state, and EIP-1474's "resource not found" and "unavailable".
   return code === 4444 || code === -32001 || code === -32002 || STATE_UNAVAILABLE.some((form) => form.test(message))
 }

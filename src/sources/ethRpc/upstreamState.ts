@@ -4,10 +4,10 @@ import { fetchCodes } from './fetchCodes.js'
 import { fetchProofs } from './fetchProofs.js'
 import { fetchWitness } from './fetchWitness.js'
 import { probeState } from './probeState.js'
-import type { StateFetcher } from './stateTypes.js'
+import type { UpstreamState } from './stateTypes.js'
 
 /** Fetches state from the upstreams of a pool. */
-export function createStateFetcher(pool: Pool): StateFetcher {
+export function createUpstreamState(pool: Pool): UpstreamState {
   return {
     proofs: (requests, block, signal) => fetchProofs(pool, requests, block, signal),
     codes: (requests, block, signal) => fetchCodes(pool, requests, block, signal),
