@@ -75,8 +75,9 @@ function splitRequests(requests: readonly StateKeys[]): RequestPart[][] {
   return groups
 }
 
-/** Returns the proofs of one group from one upstream. Asks for half of the slots at a time where all are too many for it.
- *  @throws UpstreamInvalidResponse with the check `proof: account` or `proof: slot`; StateNotAtUpstream; UpstreamError */
+/** Returns the proofs of one group from one upstream. Asks for half of the slots at a time where all are too many.
+ *  @throws UpstreamInvalidResponse with the check `proof: account` or `proof: slot`; StateNotAtUpstream;
+ *  UpstreamError */
 export async function fetchGroup(
   upstream: Upstream,
   { keys, block }: { keys: readonly StateKeys[]; block: StateBlock },

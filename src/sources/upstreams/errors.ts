@@ -68,8 +68,8 @@ export class UpstreamLacksData extends UpstreamError {
   }
 }
 
-/** The upstream cannot serve the state of a block: it has pruned it, does not have the block, or lacks the method. Not a
- *  failure of the upstream: others are asked. */
+/** The upstream cannot serve the state of a block: it has pruned it, does not have the block, or lacks the method. Not
+ *  a failure of the upstream: others are asked. */
 export class StateNotAtUpstream extends UpstreamLacksData {
   readonly blockNumber: number
   /** Why, as the upstream words it, or with what would help. */

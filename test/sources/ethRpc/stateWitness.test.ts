@@ -232,7 +232,7 @@ describe('access hints of upstreams', () => {
     )
   })
 
-  it('returns undefined, and blames nobody, when there is no hint that can be read', async (t) => {
+  it('returns undefined when there is no hint that can be read, which is no failure', async (t) => {
     for (const change of [
       fails(-32000, 'execution reverted'),
       fails(-32601, 'the method eth_createAccessList does not exist/is not available'),
@@ -245,6 +245,14 @@ describe('access hints of upstreams', () => {
       assert.equal(await rpc.accessListHint(transfer, block), undefined)
       assert.deepEqual([rpc.status()[0].state, rpc.status()[0].failures], ['ok', 0])
     }
+  })
+
+  it('returns undefined for an upstream that does not answer in time, which is no failure', async (t) => {
+    const { rpc, upstreams } = await start(t, [undefined])
+    await rpc.start()
+    upstreams[0].fault = { name: 'stalled', respond: () => {} }
+    assert.equal(await rpc.accessListHint(transfer, block), undefined)
+    assert.deepEqual([rpc.status()[0].state, rpc.status()[0].failures], ['ok', 0])
   })
 
   it('asks another upstream where the first lacks the method', async (t) => {
