@@ -11,8 +11,8 @@ import {
   UpstreamOversized,
   UpstreamTimeout,
 } from '../upstreams/errors.js'
-import { isMissingMethod } from '../upstreams/features.js'
-import { isObject, type RpcAnswer, type UpstreamCall } from '../upstreams/jsonRpc.js'
+import type { OptionalMethod } from '../upstreams/features.js'
+import { isObject, type RpcAnswer } from '../upstreams/jsonRpc.js'
 import type { Pool } from '../upstreams/pool.js'
 import type { Upstream } from '../upstreams/upstream.js'
 import { checked } from './checked.js'
@@ -21,6 +21,7 @@ import { isRefused, requestOptional, requireBlock } from './requestState.js'
 import type { ExecutionWitness, WitnessBlock } from './stateTypes.js'
 
 const METHOD = 'debug_executionWitness'
+const BY_HASH = 'debug_executionWitnessByBlockHash'
 const CHECK = 'witness: node'
 // The response has at most `maxResponseBytes`. A block of mainnet touches some 20,000 nodes and 1,000 codes.
 const MAX_NODES = 2 ** 20
@@ -72,26 +73,31 @@ async function fetchFrom(
   }
 }
 
-/** Asks by the hash of the block, or by its number where the upstream accepts only that, which is remembered. */
+/** Asks by the hash of the block, with reth's method for that, or by its number: the first way that the upstream
+ *  accepts, which is remembered. */
 async function askForWitness(
   upstream: Upstream,
   { number, hash }: WitnessBlock,
   signal: AbortSignal | undefined,
 ): Promise<{ answer: RpcAnswer; isByNumber: boolean } | undefined> {
   const { features } = upstream
+  const refused: OptionalMethod[] = []
   try {
-    const hasHash = features.has('witness by hash')
-    if (hasHash) {
-      const answers = await requestOptional(upstream, METHOD, [[formatData(hash)]], signal)
-      if (!answers) return undefined
-      if (!isRefused(answers[0])) return { answer: answers[0], isByNumber: false }
-      // reth has a method of its own for hashes.
-      const [answer] = await upstream.request([byBlockHash(hash)], signal)
-      if (!('error' in answer && isMissingMethod(answer.error))) return { answer, isByNumber: false }
+    for (const way of ['witness by hash', BY_HASH] as const) {
+      if (!features.has(way)) continue
+      const isOwn = way === BY_HASH
+      const answers = await requestOptional(upstream, isOwn ? BY_HASH : METHOD, [[formatData(hash)]], signal)
+      if (!answers && !isOwn) return undefined
+      const answer = answers?.[0]
+      if (answer && !isRefused(answer)) {
+        if ('result' in answer) for (const each of refused) features.lacks(each)
+        return { answer, isByNumber: false }
+      }
+      refused.push(way)
     }
     const answers = await requestOptional(upstream, METHOD, [[formatQuantity(number)]], signal)
     if (!answers) return undefined
-    if (hasHash && 'result' in answers[0]) features.lacks('witness by hash')
+    if ('result' in answers[0]) for (const each of refused) features.lacks(each)
     return { answer: answers[0], isByNumber: true }
   } catch (error) {
     if (!isUnusable(error)) throw error
@@ -102,10 +108,6 @@ async function askForWitness(
 /** True when the upstream may answer other requests: the witness is too large, or takes too long to make. */
 function isUnusable(error: unknown): boolean {
   return error instanceof UpstreamOversized || error instanceof UpstreamTimeout || error instanceof UpstreamHttpStatus
-}
-
-function byBlockHash(hash: Uint8Array): UpstreamCall {
-  return { method: 'debug_executionWitnessByBlockHash', params: [formatData(hash)] }
 }
 
 /** Reads the nodes or the codes: an array, or in op-geth and early reth an object by hash, whose hashes are not used.

@@ -5,6 +5,7 @@ import type { RpcErrorObject } from './jsonRpc.js'
  *  parameters that name a block by its hash (EIP-1898). */
 export type OptionalMethod =
   | 'debug_executionWitness'
+  | 'debug_executionWitnessByBlockHash'
   | 'debug_getRawBlock'
   | 'debug_getRawReceipts'
   | 'eth_createAccessList'
