@@ -118,7 +118,8 @@ function requireOrder(state: RawState): void {
   )
 }
 
-function auditCodes(state: RawState): number {
+/** Compares all code with its hash. @returns the number of codes @throws DatabaseFault */
+export function auditCodes(state: RawState): number {
   let codes = 0
   atPlace({ table: 'code' }, () => {
     for (const { id, hash, bytes } of state.codes()) {

@@ -19,6 +19,7 @@ export async function readFollowSettings(config: Config): Promise<FollowSettings
     chain: await readChain(config),
     stateMode: state,
     from,
+    stateFetch: config.stateFetch,
     evm,
     blockAccessLists: config.blockAccessLists,
     strict: config.strict,

@@ -37,8 +37,12 @@ export const META_CHAIN = 'chain'
 export const META_FORK_TIMES = 'fork_times'
 /** Meta key of the chain id, as decimal text. */
 export const META_CHAIN_ID = 'chain_id'
-/** Meta key of the state mode: 'execute' or 'none'. */
+/** Meta key of the state mode: 'execute', 'none' or 'sparse'. */
 export const META_STATE_MODE = 'state_mode'
+/** Meta key of the first block with state, in a database with sparse state: its base rows are at this block. */
+export const META_STATE_FIRST = 'state_first'
+/** Meta key of the hashes of the blocks before the first one that BLOCKHASH can ask for, newest first, as hex DATA. */
+export const META_ANCESTOR_HASHES = 'ancestor_hashes'
 /** Meta key of the layer-2 network's name, if one was named. */
 export const META_L2_NETWORK = 'l2_network'
 /** Meta key of the layer-2 chain id as text (`SN_MAIN`): that of the named network, or one covered by a verified
@@ -77,6 +81,8 @@ export const META_KEYS: readonly string[] = [
   META_FORK_TIMES,
   META_CHAIN_ID,
   META_STATE_MODE,
+  META_STATE_FIRST,
+  META_ANCESTOR_HASHES,
   META_L2_NETWORK,
   META_L2_CHAIN_ID,
   META_L2_CORE_CONTRACT,

@@ -1,5 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
+import { keccak256 } from '../chain/crypto.js'
 import { encodeBlock } from '../chain/eth/block.js'
+import { EMPTY_CODE_HASH } from '../chain/eth/emptyHashes.js'
 import type { ForkTimes } from '../chain/eth/forkSchedule.js'
 import { type ChainSpec, commitsToState } from '../chain/eth/forks/rules.js'
 import { type Genesis, InvalidGenesis } from '../chain/eth/genesis.js'
@@ -32,7 +34,7 @@ import { createTouchedAbove } from '../store/state/touchedAbove.js'
 import { RecordedTrieTable } from '../store/state/trieHistory.js'
 import { beginWriting, commitWriting, rollbackWriting } from '../store/writeTransaction.js'
 import { rebuildStateTrie } from '../trie/rebuild.js'
-import { createStateRoot } from '../trie/stateRoot.js'
+import { createStateRoot, hashAccounts } from '../trie/stateRoot.js'
 import { findTrieBlock } from '../trie/trieBlock.js'
 import { CHAIN_INDEXES } from './chainIndexer.js'
 import { setForkTimes, withoutForkTimes } from './forkTimes.js'
@@ -42,12 +44,14 @@ import { createExecutedState } from './head/executedState.js'
 import { createLazyTrie, type LazyTrie, nextTrieBlock } from './head/lazyTrie.js'
 import { createWrongRoots, type WrongRoots } from './head/wrongRoots.js'
 import { decodeFirstBlock } from './import/recordedFixture.js'
+import { openSparseChain, type SparseChain } from './sparse/sparseChain.js'
 import { openStateUpdates } from './stateUpdates.js'
 import { acceptUnexecuted } from './unexecutedBlock.js'
 import { createAncestors, type RecentAncestors } from './validate/ancestors.js'
 
-/** Execute blocks and keep the state of every block, or only store and check receipts. */
-export type StateMode = 'execute' | 'none'
+/** Execute blocks from the genesis and keep the state of every block; only store and check receipts; or begin at any
+ *  block without state, execute every block after it, and fetch what is needed. */
+export type StateMode = 'execute' | 'none' | 'sparse'
 
 /** A new database needs a genesis or network for its blocks. */
 export class ChainNotNamed extends UsageError {
@@ -68,6 +72,8 @@ export interface WritableChain {
   readonly executor?: Executor
   /** Present when state roots that differ are accepted: on a development chain, if `acceptsWrongRoots`. */
   readonly wrongRoots?: WrongRoots
+  /** Present with sparse state. */
+  readonly sparse?: SparseChain
   /** Present when state is kept and blocks are not executed: they come with their state changes. */
   readonly trie?: LazyTrie
   /** Makes more of the state tries before the head readable; true when there are more. Call it when idle and outside a
@@ -147,19 +153,21 @@ export async function openWritableChain(
   const openExecutor = async () => {
     const table = new RecordedTrieTable(db)
     const root = createStateRoot(table, stateCacheBytes / 2)
-    const blockHashes = (number: number) => reader.blockHash(number)
+    const blockHashes = (number: number) => reader.ancestorHash(number)
     const cacheBytes = stateCacheBytes / 2
     const parts = { spec, reader: createStateReader(db), root, blockHashes, cacheBytes, withCallees: keepsAppearances }
     return { root, table, executor: await loadExecutor(options.evm ?? 'cairn', parts) }
   }
   const keepsState = stateMode === 'execute'
+  const ancestors = createAncestors(reader)
+  const sparseParts = { spec, reader, ancestors, withCallees: keepsAppearances }
+  const sparse = stateMode === 'sparse' ? await openSparse(db, sparseParts, options) : undefined
   const trie =
     keepsState && lazyTrie ? createLazyTrie(db, { chain: reader, cacheBytes: stateCacheBytes, wrongRoots }) : undefined
-  const executed = keepsState && !lazyTrie ? await openExecutor() : undefined
+  const executed = sparse ?? (keepsState && !lazyTrie ? await openExecutor() : undefined)
   const touchedAbove = createTouchedAbove(db, createStateReader(db))
   const state = trie ?? (executed && createExecutedState({ ...executed, chain: reader, touchedAbove }))
   const executor = executed?.executor
-  const ancestors = createAncestors(reader)
   const { blockAccessLists: keepsAccessLists = false } = options
   const stateUpdates = openStateUpdates(db, { l1ChainId: spec.chainId, log })
   const afterRollback = () => ancestors.clear()
@@ -168,13 +176,13 @@ export async function openWritableChain(
   if (!lazyTrie) while (head.moveRecentState()) await options.checkpoints?.afterCommit()
   if (!held) {
     const genesis = genesisOfSource(source)
-    const first = executor && (await initFirstBlock(source, genesis, executor, keepsAppearances))
+    const first = keepsState && executor && (await initFirstBlock(source, genesis, executor, keepsAppearances))
     head.begin()
     meta.set(META_CHAIN, withoutForkTimes(source))
     if (source.forkTimes !== undefined) meta.set(META_FORK_TIMES, source.forkTimes)
     meta.set(META_CHAIN_ID, spec.chainId.toString())
     meta.set(META_STATE_MODE, stateMode)
-    if (first) head.append(first.block, { ...first.parts, changes: executor.accept() })
+    if (first) head.append(first.block, { ...first.parts, changes: executor!.accept() })
     head.commit()
   }
   for (const kind of CHAIN_INDEXES) await catchUp(db, kind, options)
@@ -182,6 +190,7 @@ export async function openWritableChain(
   const genesisBlock = async () => {
     const genesis = genesisOfSource(source)
     if (hasStateRoot(genesis.header)) return blockOf(genesis.header)
+    if (sparse) return blockOf({ ...genesis.header, stateRoot: hashGenesis(genesis) })
     const scratch = (await openExecutor()).executor
     const block = await initGenesis(genesis, scratch)
     scratch.discard()
@@ -192,8 +201,30 @@ export async function openWritableChain(
     ? createTrieHistoryExtension(db, { chain: reader, reader: stateReader })
     : () => false
   const keeps = { keepsAccessLists, keepsAppearances }
-  const parts = { spec, stateMode, reader, head, ancestors, executor, wrongRoots, trie }
+  const parts = { spec, stateMode, reader, head, ancestors, executor, wrongRoots, trie, sparse }
   return { ...parts, extendTrieHistory, ...keeps, genesisBlock }
+}
+
+/** Opens sparse state. @throws UsageError for an interpreter that cannot execute on it */
+function openSparse(
+  db: Database,
+  given: { spec: ChainSpec; reader: ChainReader; ancestors: RecentAncestors; withCallees: boolean },
+  { evm = 'cairn', lazyTrie = false, stateCacheBytes = STATE_CACHE_BYTES }: OpenChainOptions,
+): Promise<SparseChain> {
+  if (evm !== 'cairn') throw new UsageError(`--evm ${evm} needs a complete state; leave it out with --state sparse`)
+  if (lazyTrie) throw new UsageError('a replica of a database with --state sparse is not supported')
+  const blockHashes = (number: number) => given.reader.ancestorHash(number)
+  return openSparseChain(db, { ...given, table: new RecordedTrieTable(db), blockHashes, cacheBytes: stateCacheBytes })
+}
+
+/** The state root of a genesis: 32 bytes. */
+function hashGenesis({ accounts }: Genesis): Uint8Array {
+  return hashAccounts(
+    accounts.map(({ address, nonce, balance, code, storage }) => ({
+      ...{ address, cleared: false, slots: [...storage] },
+      account: { nonce, balance, codeHash: code.length === 0 ? EMPTY_CODE_HASH : keccak256(code) },
+    })),
+  )
 }
 
 /** Decides whether blocks are added to the address index. An index that lacks earlier blocks would return incomplete
@@ -209,7 +240,7 @@ function decideAppearances(
     log.info({}, "the address index lacks earlier blocks and is not kept; 'cairn reindex' makes it")
     return false
   }
-  if (stateMode !== 'execute' || evm !== 'reference') return true
+  if (stateMode === 'none' || evm !== 'reference') return true
   log.info(
     {},
     "--evm reference does not report internal calls, so the address index is not kept; 'cairn reindex' makes it",

@@ -96,13 +96,15 @@ export type WriterReply =
   | { readonly kind: 'refused'; readonly message: string; readonly isUsage: boolean }
   | { readonly kind: 'over' }
 
-/** The message to a thread that writes: it ends after the current transaction. */
-export type WriterRequest = 'stop'
+/** A message to a thread that writes: `stop` ends it after the current transaction; others are for its work. */
+export type WriterRequest<Request = never> = 'stop' | Request
 
 /** A thread that writes the chain, replaced when it dies. */
-interface WriterHandle {
+interface WriterHandle<Request> {
   /** Resolves when the thread reported that its work is over, or was closed. */
   readonly ended: Promise<void>
+  /** Sends a message to the work of the running thread; it is lost while the thread restarts. */
+  post(request: Request): void
   /** Ends the thread when it has finished its current work. */
   close(): Promise<void>
 }
@@ -131,11 +133,11 @@ const MAX_RESTART_MS = 20_000
 
 /** Starts a thread that writes the chain. Resolves when it has opened its resources.
  *  @throws UsageError, CairnError when it refused */
-export async function spawnWriter<Reply extends { readonly kind: string }>(
+export async function spawnWriter<Reply extends { readonly kind: string }, Request extends object = never>(
   options: WriterOptions<Reply>,
-): Promise<WriterHandle> {
+): Promise<WriterHandle<Request>> {
   const { does, log, signal, onFailure } = options
-  let writer = launchWriter(options)
+  let writer = launchWriter<Reply, Request>(options)
   const giveUp = () => writer.thread.post('stop')
   signal?.addEventListener('abort', giveUp, { once: true })
   if (signal?.aborted) giveUp()
@@ -158,13 +160,14 @@ export async function spawnWriter<Reply extends { readonly kind: string }>(
       log.error({ error: problem, restartInMs: restartMs }, `the thread that ${does} ended`)
       await sleep(restartMs, undefined, { signal: stopped.signal }).catch(() => {})
       if (stopped.signal.aborted) return
-      writer = launchWriter(options)
+      writer = launchWriter<Reply, Request>(options)
       writer.opened.catch(() => {}) // reported by `ended`
     }
   }
   const ended = keepAlive()
   return {
     ended,
+    post: (request) => writer.thread.post(request),
     close: async () => {
       stopped.abort()
       writer.thread.post('stop')
@@ -173,14 +176,14 @@ export async function spawnWriter<Reply extends { readonly kind: string }>(
   }
 }
 
-function launchWriter<Reply extends { readonly kind: string }>({ url, data, onReply }: WriterOptions<Reply>) {
+function launchWriter<Reply extends { readonly kind: string }, Request>({ url, data, onReply }: WriterOptions<Reply>) {
   let isOver = false
   let problem = 'the thread ended'
   let settle: { resolve(): void; reject(error: unknown): void }
   const opened = new Promise<void>((resolve, reject) => {
     settle = { resolve, reject }
   })
-  const thread = new Thread<WriterRequest, Reply | WriterReply>(url, {
+  const thread = new Thread<WriterRequest<Request>, Reply | WriterReply>(url, {
     data,
     resourceLimits: { maxYoungGenerationSizeMb: YOUNG_GENERATION_MB },
     onMessage: (reply) => {

@@ -10,7 +10,8 @@ import { printSummary } from '../standardStreams.js'
 export async function runVerify({ config, operands }: ParsedArgs): Promise<number> {
   if (operands.length > 0) throw new UsageError(`unexpected operand '${operands[0]}'; see 'cairn help verify'`)
   const { AUDIT_PARTS, auditDatabase } = await import('../../audit/database.js')
-  const { datadir, from, to, segments: segment } = config
+  const { datadir, to, segments: segment } = config
+  const from = firstBlock(config)
   auditDatabase(datadir, {
     parts: chooseParts(AUDIT_PARTS, config),
     from,
@@ -24,11 +25,17 @@ export async function runVerify({ config, operands }: ParsedArgs): Promise<numbe
 
 function chooseParts(all: readonly AuditPart[], config: Config): readonly AuditPart[] {
   const named = all.filter((part) => config[part])
-  const { from, to, segments } = config
+  const { to, segments } = config
+  const from = firstBlock(config)
   if ((from !== undefined || to !== undefined) && !named.includes('blocks')) {
     throw new UsageError('--from and --to are for --blocks; give that, too')
   }
   if (from !== undefined && to !== undefined && from > to) throw new UsageError(`--from ${from} is above --to ${to}`)
   if (segments && !named.includes('index')) throw new UsageError('--segments is for --index; give that, too')
   return named.length === 0 ? all : named
+}
+
+function firstBlock({ from }: Config): number | undefined {
+  if (typeof from !== 'string') return from
+  throw new UsageError(`--from ${from}: verify needs a block number`)
 }

@@ -1,4 +1,5 @@
 import { UsageError } from '../../lib/errors.js'
+import type { StartBlock } from '../../sync/follow/follower.js'
 import type { Option } from './option.js'
 import { flag, maybeNumber } from './rows.js'
 
@@ -17,12 +18,17 @@ export const checksOptions = {
   ),
   index: flag('index', ['verify'], 'Verify the indexes of logs, transactions and addresses against the rows.'),
   l2: flag('l2', ['verify'], 'Verify layer-2 blocks against their recordings.'),
-  from: maybeNumber('from', 'NUMBER', ['verify', 'sync', 'serve'], {
-    min: 0,
-    max: Number.MAX_SAFE_INTEGER,
-    doc: 'verify: first block to verify. sync, serve: first block of a new database without state.',
-    defaultText: 'the first block',
-  }),
+  from: {
+    flag: 'from',
+    placeholder: 'NUMBER|latest|finalized',
+    default: undefined as StartBlock | undefined,
+    defaultText: 'the first block; with sparse state the latest',
+    doc:
+      'verify: first block to verify. sync, serve: first block of a new database without state or with sparse state, which ' +
+      'may also be the newest or the finalized block of the upstream.',
+    commands: ['verify', 'sync', 'serve'],
+    parse: parseFrom,
+  },
   to: maybeNumber('to', 'NUMBER', ['verify', 'rewind'], {
     min: 0,
     max: Number.MAX_SAFE_INTEGER,
@@ -39,6 +45,13 @@ export const checksOptions = {
     parse: parseSegments,
   },
 } as const satisfies { [key: string]: Option<unknown> }
+
+/** @throws UsageError for anything but a block number or one of the tags */
+function parseFrom(value: string): StartBlock {
+  if (value === 'latest' || value === 'finalized') return value
+  if (/^\d+$/.test(value) && Number.isSafeInteger(Number(value))) return Number(value)
+  throw new UsageError(`--from: expected a block number, latest or finalized, got ${JSON.stringify(value)}`)
+}
 
 /** One segment of an index. */
 export interface SegmentChoice {

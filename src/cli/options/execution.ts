@@ -7,10 +7,19 @@ import { choice, number, oneOf, parseSwitch } from './rows.js'
 export const executionOptions = {
   state: choice(
     'state',
-    ['execute', 'none'] as const,
+    ['execute', 'none', 'sparse'] as const,
     ['import', 'sync', 'serve'],
-    'execute: execute blocks and keep the state; none: take the receipts of the file or of the upstream.',
+    'execute: execute blocks from the genesis and keep the state; none: take the receipts of the file or of the upstream; ' +
+      'sparse: begin at any block without state, execute every block after it, and fetch the state that is needed.',
     'the mode of the database; execute for a new one',
+  ),
+  stateFetch: choice(
+    'state-fetch',
+    ['auto', 'witness', 'proofs'] as const,
+    ['sync', 'serve'],
+    'How --state sparse fetches what a block needs: its witness (debug_executionWitness), proofs (eth_getProof), or auto: ' +
+      'proofs of a few keys, the witness for more where the upstream has it.',
+    'auto',
   ),
   evm: {
     flag: 'evm',

@@ -42,6 +42,9 @@ export class ServedCalls {
       withSnapshot: watch.withSnapshot,
       shortBodies: createShortBodies(context.chain, db, MAX_MAIN_THREAD_BYTES),
       served,
+      stateFetcher: options.ingest?.fetchState && {
+        fetch: (unknown, call) => options.ingest!.fetchState!({ ...unknown, call }),
+      },
     })
   }
 

@@ -122,7 +122,7 @@ export class BlockReplay {
     const journal = new Journal(parent, watched.codes ?? this.codeObjects)
     const blockHash = (number: number) => {
       watched.onBlockHash?.(number)
-      return requireHash((at) => this.chain.blockHash(at), number)
+      return requireHash((at) => this.chain.ancestorHash(at), number)
     }
     const environment = blockEnvironment(header, rules, { chainId: spec.chainId, blockHash })
     const machine = new Machine({ ...own, environment, state: journal, deadline })

@@ -75,7 +75,7 @@ export class CallRunner {
   private readonly blockHash = (number: number) => {
     if (number === this.chain.head()) return this.chain.headHash()
     this.beforeRead()
-    return this.chain.blockHash(number)
+    return this.chain.ancestorHash(number)
   }
 
   /** Creates a runner with one machine and one journal. State that calls read stays in the journal until another block

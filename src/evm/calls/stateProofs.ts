@@ -2,7 +2,8 @@ import { EMPTY_CODE_HASH } from '../../chain/eth/emptyHashes.js'
 import type { Deadline } from '../../lib/deadline.js'
 import type { ChainReader } from '../../store/rows/types.js'
 import type { StateReader } from '../../store/state/stateReader.js'
-import type { StateProof } from '../../trie/stateRoot.js'
+import { MissingTrieNode, MissingTrieNodes } from '../../trie/missingNodes.js'
+import type { StateProof, StateRoot } from '../../trie/stateRoot.js'
 import type { TouchedAccount } from '../../trie/touchedAccount.js'
 import { StateUnavailable } from '../errors.js'
 import type { PastTries } from '../state/pastTries.js'
@@ -23,7 +24,8 @@ export interface ProofRequest {
   slots: readonly Uint8Array[]
 }
 
-/** Proves accounts of stored states. @throws StateUnavailable, PastTrieTooFar, DeadlineExceeded */
+/** Proves accounts of stored states. @throws StateUnavailable, PastTrieTooFar, DeadlineExceeded; with sparse state
+ *  MissingTrieNodes */
 export type ProveAccount = (request: ProofRequest, blockNumber: number, deadline: Deadline) => AccountProof
 
 /** Hashes changes on top of stored states. @throws StateUnavailable, PastTrieTooFar, DeadlineExceeded */
@@ -64,11 +66,21 @@ export function createAccountProver(parts: {
     deadline.check()
     const account = reader.account(address, blockNumber)?.account
     return {
-      ...trie.prove(address, slots),
+      ...prove(trie, { address, slots }),
       exists: account !== undefined,
       nonce: account?.nonce ?? 0n,
       balance: account?.balance ?? 0n,
       codeHash: account?.codeId === undefined ? EMPTY_CODE_HASH : reader.codeHash(account.codeId),
     }
+  }
+}
+
+/** @throws MissingTrieNodes, which names the keys, where a partial trie lacks a node */
+function prove(trie: StateRoot, { address, slots }: ProofRequest): StateProof {
+  try {
+    return trie.prove(address, slots)
+  } catch (error) {
+    if (!(error instanceof MissingTrieNode)) throw error
+    throw new MissingTrieNodes({ before: [{ address, slots }], after: [] })
   }
 }

@@ -56,7 +56,7 @@ export function createReferenceRunner(chain: ChainReader, reader: StateReader) {
       hasCode: (address) => (reader.account(address, blockNumber)?.account?.codeId ?? undefined) !== undefined,
       rules,
       run: async (request, { gasLimit, memoryBytes }) => {
-        machines ??= createMachines(spec, overlay, { blockHashes: (number) => chain.blockHash(number), meter })
+        machines ??= createMachines(spec, overlay, { blockHashes: (number) => chain.ancestorHash(number), meter })
         const machine = await machines(rules)
         current = below
         meter.begin(memoryBytes)

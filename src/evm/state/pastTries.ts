@@ -4,6 +4,7 @@ import { CairnError } from '../../lib/errors.js'
 import { createDataVersion } from '../../store/commitWatch.js'
 import type { Database } from '../../store/database.js'
 import type { ChainReader, StoredBlock } from '../../store/rows/types.js'
+import { createSparseCheck } from '../../store/state/sparseState.js'
 import type { StateReader } from '../../store/state/stateReader.js'
 import { createStateTrieTable } from '../../store/state/stateTrieTable.js'
 import { createTouchedAbove } from '../../store/state/touchedAbove.js'
@@ -48,6 +49,7 @@ export function createPastTries(
   const history = createTrieHistory(db)
   const touchedAbove = createTouchedAbove(db, reader)
   const dataVersion = createDataVersion(db)
+  const isSparse = createSparseCheck(db)
   let blockChanges: BlockChanges | undefined
   let held: { headHash: Uint8Array; version: number; number: number; trie: StateRoot } | undefined
 
@@ -85,7 +87,8 @@ export function createPastTries(
   }
   /** Returns the trie to start from for a block; `newestStored` is the block of the newest stored trie. */
   const startOf = (number: number, newestStored: number, headHash: Uint8Array) => {
-    const from = Math.min(Math.max(number, history.from(newestStored)), newestStored)
+    // A partial trie knows most nodes in its newest form: those of keys that were needed since.
+    const from = isSparse() ? newestStored : Math.min(Math.max(number, history.from(newestStored)), newestStored)
     // Any commit invalidates the kept trie: a reorg and another one back leave other pages below the same head.
     const isCurrent = held?.version === dataVersion() && equalBytes(held!.headHash, headHash)
     const isBetween = held && Math.min(number, from) <= held.number && held.number <= Math.max(number, from)

@@ -81,7 +81,7 @@ export class TraceService {
   private readonly tables: (rules: Rules) => ForkTables
   private readonly codeObjects: CodeObjects
   private readonly providers: StateProviders
-  private readonly blockHash = (number: number) => requireHash((at) => this.chain.blockHash(at), number)
+  private readonly blockHash = (number: number) => requireHash((at) => this.chain.ancestorHash(at), number)
 
   constructor({ chain, reader, watch, tables }: ReplayParts) {
     this.chain = chain

@@ -19,9 +19,9 @@ export interface Executor {
   /** Writes the genesis state and returns its root. */
   initGenesis(genesis: Genesis): Promise<Uint8Array>
   /** Executes a block on top of the last accepted one; stores nothing. The state root is computed unless `hashState` is
-   *  false, and always for a block whose receipts have roots. @throws InvalidTransaction, SystemCallFailed; then call
-   *  `discard`. */
-  execute(block: Block, rules: Rules, hashState?: boolean): Promise<ExecutedBlock>
+   *  false, and always for a block whose receipts have roots. `blockAccessList` is a hint of what it reads. @throws
+   *  InvalidTransaction, SystemCallFailed; then call `discard`. */
+  execute(block: Block, rules: Rules, hashState?: boolean, blockAccessList?: Uint8Array): Promise<ExecutedBlock>
   /** The changes of the last executed block; the caller must store them before the next one. */
   accept(): StateChanges
   /** The state root after the accepted blocks: 32 bytes. */
@@ -57,6 +57,9 @@ export interface ExecutorParts {
   cacheBytes: number
   /** Collects the addresses that calls of transactions reach: `BlockOutcome.callees`. */
   withCallees?: boolean
+  /** Wraps the newest state, which blocks are executed on; its `code` is then the source of code. Only with Cairn's
+   *  interpreter. */
+  over?(newest: NewestState): NewestState
 }
 
 /** An interpreter over a state in memory, as used by an executor. */

@@ -29,14 +29,16 @@ export async function loadExecutor(kind: EvmKind, parts: ExecutorParts): Promise
   }
   // Code is cached as interpreter objects; the provider's cache serves code hashes only.
   const codes = createCodeCache(reader, cacheBytes / 16)
-  const backing = createNewestState(reader, { codes, maxBytes: (cacheBytes * 11) / 16 })
+  const newest = createNewestState(reader, { codes, maxBytes: (cacheBytes * 11) / 16 })
+  const backing = parts.over?.(newest) ?? newest
   return createExecutorOver(createEngine(parts, backing), backing, root)
 }
 
 /** Creates an engine with Cairn's interpreter over a journal. */
 function createEngine(parts: ExecutorParts, backing: NewestState): BlockEngine {
   const { spec, reader, blockHashes, cacheBytes, withCallees } = parts
-  const codes = createCodeObjects((hash) => reader.codeByHash(hash), cacheBytes / 4)
+  const readCode = (hash: Uint8Array) => (parts.over ? backing.code(hash) : reader.codeByHash(hash))
+  const codes = createCodeObjects(readCode, cacheBytes / 4)
   const journal = new Journal(backing, codes)
   const blockHash = (number: number) => requireHash(blockHashes, number)
   const bloomOf = createBloomMaker()

@@ -13,6 +13,7 @@ import type { MethodTable } from './method.js'
 import type { CacheableCall, ResponseCache } from './responseCache.js'
 import { callRunner, failedOutcome, methodNotFound, runCall } from './runCall.js'
 import type { Session } from './session.js'
+import { fetchAndRepeat, type UnknownStateFetcher } from './stateFetch.js'
 import { createTimeBudget, type TimeBudget } from './timeBudget.js'
 
 /** Identifies a client for fair scheduling: the id of an API key, or a connection. */
@@ -84,8 +85,10 @@ export function createDispatcher(options: {
   shortBodies?: ChainReader
   /** Counts every call. */
   served?: { count: number }
+  /** Fetches state that is not known: sparse state. Absent: such calls fail. */
+  stateFetcher?: UnknownStateFetcher
 }): Dispatcher {
-  const { methods, context, remote, log, cache, inline, served = { count: 0 } } = options
+  const { methods, context, remote, log, cache, inline, stateFetcher, served = { count: 0 } } = options
   const { withSnapshot = (work) => work(), shortBodies = context.chain } = options
   const short: RpcContext = { ...context, chain: shortBodies }
   const runPoint = (call: BoundCall, client: ClientId | undefined) => {
@@ -97,34 +100,44 @@ export function createDispatcher(options: {
       return remote.run(call, { client, costKey })
     }
   }
-  return {
-    timeBudget: createTimeBudget(),
-    dispatch({ method: name, params }, client, openSession) {
-      served.count++
-      const method = methods.get(name)
-      if (method === undefined) return { error: methodNotFound(name) }
-      const own = method.usesSession ? { ...context, session: openSession?.() } : context
-      let call: BoundCall
-      try {
-        call = bindCall(method, params)
-        if (method.prepareArgs) call = new BoundCall(method, [], method.prepareArgs(own, ...call.args()))
-      } catch (error) {
-        return failedOutcome(error, method, log)
-      }
-      // A rerun would repeat what a handler did to its session.
-      if (method.cost === 'point' && method.usesSession) return runCall(call, own)
-      if (method.cost === 'point') return method.runsOnce ? withSnapshot(callRunner(call, own)) : runPoint(call, client)
-      const run = (sinceMs?: number) => remote.run(call, { client, sinceMs })
-      const runsInline = method.cost === 'evm' && method.costKey !== undefined
-      const runInline = inline && runsInline ? () => inline.run(call) : undefined
-      const runCached = () => {
-        const cached = cache && lookUp(call, context, { run, runInline, withSnapshot })
-        if (cached === undefined) return runInline?.() ?? run()
-        return 'error' in cached ? cached : cache!.answer(cached)
-      }
-      return withSnapshot(runCached)
-    },
+  const dispatchOnce: Dispatcher['dispatch'] = ({ method: name, params }, client, openSession) => {
+    const method = methods.get(name)
+    if (method === undefined) return { error: methodNotFound(name) }
+    const own = method.usesSession ? { ...context, session: openSession?.() } : context
+    let call: BoundCall
+    try {
+      call = bindCall(method, params)
+      if (method.prepareArgs) call = new BoundCall(method, [], method.prepareArgs(own, ...call.args()))
+    } catch (error) {
+      return failedOutcome(error, method, log)
+    }
+    // A rerun would repeat what a handler did to its session.
+    if (method.cost === 'point' && method.usesSession) return runCall(call, own)
+    if (method.cost === 'point') return method.runsOnce ? withSnapshot(callRunner(call, own)) : runPoint(call, client)
+    const run = (sinceMs?: number) => remote.run(call, { client, sinceMs })
+    const runsInline = method.cost === 'evm' && method.costKey !== undefined
+    const runInline = inline && runsInline ? () => inline.run(call) : undefined
+    const runCached = () => {
+      const cached = cache && lookUp(call, context, { run, runInline, withSnapshot })
+      if (cached === undefined) return runInline?.() ?? run()
+      return 'error' in cached ? cached : cache!.answer(cached)
+    }
+    return withSnapshot(runCached)
   }
+  const dispatch: Dispatcher['dispatch'] = (call, client, openSession) => {
+    served.count++
+    const run = () => dispatchOnce(call, client, openSession)
+    const outcome = run()
+    if (stateFetcher === undefined) return outcome
+    const completed = (first: RpcOutcome) =>
+      isStateMissing(first) ? fetchAndRepeat(first, call, run, { fetcher: stateFetcher, methods }) : first
+    return outcome instanceof Promise ? outcome.then(completed) : completed(outcome)
+  }
+  return { timeBudget: createTimeBudget(), dispatch }
+}
+
+function isStateMissing(outcome: RpcOutcome): boolean {
+  return 'error' in outcome && outcome.error.missing !== undefined
 }
 
 /** Returns the call as a cache request; undefined if its outcome is not cacheable. An error if its parameters or blocks
@@ -146,7 +159,9 @@ function lookUp(
       key: `${name} ${blocks.fromBlock} ${keyOfBytes(blocks.hash)} ${key}`,
       // A thread may have begun after this event-loop turn.
       isCurrent: () => withSnapshot(() => isCanonical(context.chain, blocks), { isNewest: true }),
-      lasts: (outcome) => 'result' in outcome || caching.keepsError?.(outcome.error, context) === true,
+      lasts: (outcome) =>
+        'result' in outcome ||
+        (outcome.error.missing === undefined && caching.keepsError?.(outcome.error, context) === true),
       ...runs,
     }
   } catch (error) {

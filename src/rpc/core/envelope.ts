@@ -85,7 +85,7 @@ function formatId(id: unknown, rawId: () => string | undefined): string {
 /** The bytes of a response; the result, or the `dataJson` of an error, is embedded as is. */
 export function encodeResponse(idText: string, outcome: RpcOutcome): Uint8Array[] {
   if ('error' in outcome) {
-    const { dataJson, ...error } = outcome.error
+    const { dataJson, missing: _, ...error } = outcome.error
     const head = `{"jsonrpc":"2.0","id":${idText},"error":${JSON.stringify(error)}`
     if (dataJson === undefined) return [Buffer.from(`${head}}`)]
     return [Buffer.from(`${head.slice(0, -1)},"data":`), dataJson, CLOSE_ERROR]

@@ -22,7 +22,16 @@ import { CairnError } from '../../lib/errors.js'
 import { encodeDataJson, formatData, formatQuantity } from '../../lib/hex.js'
 import { L2BlockUnavailable, L2PartUnavailable } from '../../store/l2/unavailable.js'
 import { EmptyDatabase } from '../../store/rows/chainReader.js'
+import { StateNotListable } from '../../store/state/sparseState.js'
+import type { StateKeys } from '../../trie/missingNodes.js'
 import { decodeRevertReason } from '../revertReason.js'
+
+/** Accounts and slots that are not known. */
+export interface UnknownState {
+  readonly keys: readonly StateKeys[]
+  /** Not only the values, but the trie nodes that prove them. */
+  readonly isProof: boolean
+}
 
 /** The `error` member of a response. */
 export interface RpcErrorBody {
@@ -31,6 +40,8 @@ export interface RpcErrorBody {
   data?: unknown
   /** The `data` member as finished JSON, instead of `data`; written by the thread that ran the call. */
   dataJson?: Uint8Array
+  /** Sparse state that the call needs and is not known. Not sent. */
+  missing?: UnknownState
 }
 
 // Longer revert data is passed between threads as finished JSON; shorter data is cheaper to copy as text.
@@ -152,6 +163,7 @@ const translations: [abstract new (...args: never[]) => Error, Translation][] = 
   [StateUnavailable, ({ message }: StateUnavailable) => ({ code: SERVER_ERROR, message })],
   [L2PartUnavailable, ({ message }: L2PartUnavailable) => ({ code: SERVER_ERROR, message })],
   [L2BlockUnavailable, ({ message }: L2BlockUnavailable) => ({ code: SERVER_ERROR, message })],
+  [StateNotListable, ({ message }: StateNotListable) => ({ code: SERVER_ERROR, message })],
   [EmptyDatabase, ({ message }: EmptyDatabase) => ({ code: SERVER_ERROR, message })],
 ]
 

@@ -71,6 +71,8 @@ export interface Method<P extends readonly unknown[] = readonly unknown[]> {
   costKey?(values: readonly unknown[]): string | undefined
   /** Whether `context.session` is needed: by the handler of a `point` method, or by `prepareArgs`. */
   readonly usesSession?: boolean
+  /** True where the first parameter is a call object as of `eth_call`. */
+  readonly takesCall?: boolean
   /** True for a `point` method with effects, whose handler must not run again in a thread. */
   readonly runsOnce?: boolean
   /** Replaces the decoded parameters on the main thread, before the call is run or looked up in the cache. */

@@ -4,6 +4,8 @@ import { DeadlineExceeded } from '../../lib/deadline.js'
 import { describeError, Interruption } from '../../lib/errors.js'
 import { abbreviate } from '../../lib/hex.js'
 import type { Logger } from '../../lib/logger.js'
+import { MissingState } from '../../store/state/missingState.js'
+import { MissingTrieNodes } from '../../trie/missingNodes.js'
 import { isCanonical } from './blockId.js'
 import { BoundCall, bindCall, type CallMessage } from './boundCall.js'
 import type { RpcContext } from './context.js'
@@ -18,8 +20,10 @@ import {
   type RpcErrorBody,
   SERVER_ERROR,
   translateError,
+  type UnknownState,
 } from './errors.js'
 import { JsonBytes, type Method, type MethodTable } from './method.js'
+import { stateUnknownError } from './stateFetch.js'
 import { reasonOfAbsence } from './unavailableMethods.js'
 
 /** Binds and decodes the parameters and runs the handler. @throws Interruption, and nothing else */
@@ -72,6 +76,8 @@ export function callRunner(call: BoundCall, context: RpcContext): () => RpcOutco
 
 /** The error body for anything that a method threw. @throws Interruption, which the caller of the method handles */
 export function failedOutcome(error: unknown, method: Method, log: Logger): RpcOutcome {
+  const unknown = unknownState(error)
+  if (unknown) return { error: { ...stateUnknownError(unknown, 'it was never needed before'), missing: unknown } }
   if (error instanceof Interruption) throw error
   if (error instanceof DeadlineExceeded && method.cost === 'evm')
     return { error: callTimeoutError(error.limitMs, method) }
@@ -88,6 +94,18 @@ export const QUERY_TIMEOUT_ERROR: RpcErrorBody = { code: LIMIT_EXCEEDED, message
 export function callTimeoutError(limitMs: number, method?: Pick<Method, 'timeoutMessage'>): RpcErrorBody {
   const message = method?.timeoutMessage?.(limitMs) ?? `execution aborted (timeout = ${limitMs / 1000}s)`
   return { code: SERVER_ERROR, message }
+}
+
+/** Returns what a call needs and is not known, with sparse state: who dispatched the call may fetch it, and repeat the
+ *  call. Undefined for another error. */
+function unknownState(error: unknown): UnknownState | undefined {
+  if (error instanceof MissingState) {
+    const { address, slot } = error
+    return { keys: [{ address, slots: slot === undefined ? [] : [slot] }], isProof: false }
+  }
+  // Siblings of deleted nodes cannot be named by a key.
+  const isOfKeys = error instanceof MissingTrieNodes && error.before.length > 0
+  return isOfKeys ? { keys: error.before, isProof: true } : undefined
 }
 
 /** The error for a name that is not in the table. */

@@ -55,11 +55,11 @@ export function openEthRpc(options: EthRpcOptions): EthRpc {
     taggedHeader: header,
     headerByNumber: header,
     headerByHash: header,
-    getBlock: (id, signal) =>
+    getBlock: (id, signal, receipts = withReceipts) =>
       pool.find(
         describeId(id),
         async (upstream) => {
-          const [raw] = await fetchBlocks(upstream, [id], { withReceipts, signal })
+          const [raw] = await fetchBlocks(upstream, [id], { withReceipts: receipts, signal })
           if (raw) onOrigin(raw, upstream)
           return raw
         },

@@ -63,8 +63,8 @@ export interface EthRpc extends UpstreamState {
   /** Returns the header of that hash, canonical or not. */
   headerByHash(blockHash: Uint8Array, signal?: AbortSignal): Promise<UpstreamHeader | undefined>
   /** Returns a block whose hash, transactions root, uncles hash and withdrawals root were recomputed, with receipts
-   *  (receipts root and bloom recomputed) if `withReceipts` asks for them. */
-  getBlock(id: UpstreamBlockId, signal?: AbortSignal): Promise<RawBlock | undefined>
+   *  (receipts root and bloom recomputed) if `withReceipts` asks for them: the argument, else the option. */
+  getBlock(id: UpstreamBlockId, signal?: AbortSignal, withReceipts?: boolean): Promise<RawBlock | undefined>
   /** Yields blocks in order, each linked to the previous one, prefetched within the limits. With `withReceipts` the
    *  first one has the upstream's total difficulty if reported.
    *  @throws ChainReorganized when the next block of every upstream has another parent. */

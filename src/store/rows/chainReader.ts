@@ -1,13 +1,16 @@
 import { type ChainSpec, commitsToState, rulesAt } from '../../chain/eth/forks/rules.js'
 import { decodeHeader } from '../../chain/eth/header.js'
 import { CairnError } from '../../lib/errors.js'
+import { parseHex } from '../../lib/hex.js'
 import { type CommitWatch, createCommitWatch, readsInSnapshot } from '../commitWatch.js'
 import type { Database } from '../database.js'
 import {
   createMetaTable,
+  META_ANCESTOR_HASHES,
   META_CHAIN_ID,
   META_FINALITY,
   META_FORK_TIMES,
+  META_STATE_FIRST,
   META_STATE_MODE,
   META_UNVERIFIED_FROM,
   META_UPSTREAM_HEAD,
@@ -74,10 +77,12 @@ export function createChainReader(db: Database, watch: CommitWatch = createCommi
     most: KEPT_BLOCKS,
   })
   const blockHash = eachUntilCommit(watch, { read: (number: number) => selectHash.get(number), most: KEPT_HASHES })
+  const ancestors = createAncestorHashes(watch, meta, () => bounds().first)
   const unverifiedFrom = untilCommit(watch, () => meta.get<number | null>(META_UNVERIFIED_FROM) ?? undefined)
   const chainIdText = lastingText(meta, META_CHAIN_ID)
   let chainId: bigint | undefined
   const stateMode = lastingText(meta, META_STATE_MODE)
+  const sparseFirst = untilCommit(watch, () => meta.get<number>(META_STATE_FIRST))
   const forkTimes = untilCommit(watch, () => JSON.stringify(meta.get(META_FORK_TIMES)))
   let spec: ChainSpec | undefined
   let timesOfSpec: string | undefined
@@ -109,8 +114,9 @@ export function createChainReader(db: Database, watch: CommitWatch = createCommi
     coverage: () => {
       const row = bounds()
       if (row.first === null || row.head === null) return undefined
-      const executed = stateMode() === 'execute'
-      return { first: row.first, head: row.head, stateFirst: executed ? row.first : undefined }
+      const mode = stateMode()
+      const stateFirst = mode === 'execute' ? row.first : mode === 'sparse' ? sparseFirst() : undefined
+      return { first: row.first, head: row.head, stateFirst }
     },
     gap: () => {
       const { head } = bounds()
@@ -132,6 +138,7 @@ export function createChainReader(db: Database, watch: CommitWatch = createCommi
     },
     blockByNumber,
     blockHash,
+    ancestorHash: (number) => blockHash(number) ?? ancestors(number),
     blockNumberByHash: (hash) => inSnapshot(() => selectNumber.get(hash)),
     blockOfLog: (logId) => inSnapshot(() => blockRow(selectByLog.get(logId))),
     transactionHashes: (block) => bodies.transactionHashes(block),
@@ -151,6 +158,20 @@ export function createChainReader(db: Database, watch: CommitWatch = createCommi
 }
 
 /** Reads a fact that never changes once set, and caches it: every call needs some of them. */
+/** Reads hashes of blocks before the first one. */
+function createAncestorHashes(watch: CommitWatch, meta: MetaTable, first: () => number | null) {
+  const hashes = untilCommit(watch, () => {
+    const text = meta.get<string>(META_ANCESTOR_HASHES)
+    return text === undefined ? undefined : parseHex(text)
+  })
+  return (number: number): Uint8Array | undefined => {
+    const above = (first() ?? 0) - 1 - number
+    if (above < 0) return undefined
+    const found = hashes()?.subarray(above * 32, above * 32 + 32)
+    return found?.length === 32 ? found : undefined
+  }
+}
+
 function lastingText(meta: MetaTable, key: string): () => string | undefined {
   let known: string | undefined
   return () => {

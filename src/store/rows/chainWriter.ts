@@ -11,7 +11,7 @@ import type { StateChanges } from './stateChanges.js'
 import { createStateInserts, type StateInserts } from './stateInserts.js'
 
 /** Writes Ethereum blocks. The caller begins and ends transactions, of several blocks each. */
-export interface ChainWriter extends Pick<StateInserts, 'isMoveDue' | 'moveRecent'> {
+export interface ChainWriter extends Pick<StateInserts, 'insertBase' | 'isMoveDue' | 'moveRecent'> {
   begin(): void
   commit(): void
   /** Rolls back everything since `begin`. */
@@ -110,6 +110,7 @@ export function createChainWriter(db: Database, options: WriterOptions = {}): Ch
       nextIds = { tx: nextIds.tx + block.transactions.length, log: nextIds.log + logCount }
       if (changes) state.insert(block.header.number, changes, isAtTip)
     },
+    insertBase: state.insertBase,
     flush: state.flush,
     isMoveDue: state.isMoveDue,
     moveRecent: state.moveRecent,

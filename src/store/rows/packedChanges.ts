@@ -6,7 +6,7 @@ import type { AccountChange, StateChanges } from './stateChanges.js'
  * another. */
 
 /** The changes of a block. */
-export interface PackedChanges extends Pick<StateChanges, 'codes'> {
+export interface PackedChanges extends Pick<StateChanges, 'codes' | 'base'> {
   /** 20 bytes each. An address may have two numbers when the changes were packed. */
   readonly addresses: readonly Uint8Array[]
   readonly accounts: readonly PackedAccount[]
@@ -66,7 +66,13 @@ export function packChanges(changes: StateChanges | PackedChanges): PackedChange
   const accounts = changes.accounts.map(({ address, incarnation, account }) => {
     return { address: numberOf(address), incarnation, account }
   })
-  return { addresses, accounts, storage: packStorage(changes.storage, numberOf), codes: changes.codes }
+  return {
+    addresses,
+    accounts,
+    storage: packStorage(changes.storage, numberOf),
+    codes: changes.codes,
+    base: changes.base,
+  }
 }
 
 // Two lengths and two words.

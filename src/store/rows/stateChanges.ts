@@ -22,4 +22,21 @@ export interface StateChanges {
   storage: StorageChange[]
   /** New code with its hash. */
   codes: { hash: Uint8Array; bytes: Uint8Array }[]
+  /** Sparse state: the values before any change that became known with this block. */
+  base?: BaseState
+}
+
+/** Values at the first block with state, proved by that block or a later one before which nothing changed them. Code
+ *  hashes of accounts are those of `codes` or of stored code. */
+export interface BaseState {
+  readonly accounts: readonly {
+    readonly address: Uint8Array // 20
+    /** Undefined when it does not exist. */
+    readonly account?: { nonce: bigint; balance: bigint; codeHash?: Uint8Array }
+    /** False: its storage is empty. */
+    readonly hasStorage: boolean
+  }[]
+  /** Slots of accounts with storage; keys and values without leading zeros. */
+  readonly slots: readonly { readonly address: Uint8Array; readonly slot: Uint8Array; readonly value: Uint8Array }[]
+  readonly codes: readonly { readonly hash: Uint8Array; readonly bytes: Uint8Array }[]
 }

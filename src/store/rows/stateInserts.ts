@@ -3,8 +3,10 @@ import { encodeUint } from '../columns.js'
 import type { Database } from '../database.js'
 import { dictionaryOf } from '../dictionary.js'
 import { createRowBatch, ROWS_AT_ONCE } from '../rowBatch.js'
+import { type BaseRows, createBaseRows } from '../state/baseRows.js'
 import { createSlotKeys, encodeAccountKeys } from '../state/changedKeys.js'
 import { createRecentRows } from '../state/recentRows.js'
+import { readStateFirst } from '../state/sparseState.js'
 import {
   type AccountRow,
   createAccountRows,
@@ -14,13 +16,15 @@ import {
   type SlotRow,
 } from './collectedRows.js'
 import { type PackedChanges, packChanges, visitSlots } from './packedChanges.js'
-import type { StateChanges } from './stateChanges.js'
+import type { BaseState, StateChanges } from './stateChanges.js'
 
 /** Inserts of the rows of accounts and slots. */
 export interface StateInserts {
   /** Adds the changes of a block; `flush` writes their rows at the latest. `isAtTip`: writes them at once to the small
    *  tables of recent rows, unless these have too many blocks. Otherwise moves all recent rows to the history first. */
   insert(blockNumber: number, changes: StateChanges | PackedChanges, isAtTip?: boolean): void
+  /** Writes base rows of sparse state. */
+  insertBase(base: BaseState): void
   /** Writes all rows. */
   flush(): void
   /** Moves some recent rows to the history, in about a millisecond. @returns true when there are more */
@@ -58,6 +62,11 @@ export function createStateInserts(
     history.flush()
   }
   const slotKeys = createSlotKeys()
+  let baseRows: BaseRows | undefined
+  const insertBase = (base: BaseState) => {
+    baseRows ??= createBaseRows(db)
+    baseRows.insert(readStateFirst(db)!, base)
+  }
   const isMoveDue = () => recent.blocks > 0
   /** Chooses the tables for the rows of a block. */
   const choose = (blockNumber: number, isAtTip: boolean): RowInserts => {
@@ -71,7 +80,8 @@ export function createStateInserts(
   return {
     insert: (blockNumber, changes, isAtTip = false) => {
       const to = choose(blockNumber, isAtTip)
-      const { addresses, codes, accounts: changed, storage } = packChanges(changes)
+      const { addresses, codes, accounts: changed, storage, base } = packChanges(changes)
+      if (base) insertBase(base)
       const ids = dictionary.idsOf(addresses)
       for (const { hash, bytes } of codes) insertCode.run(hash, bytes)
       const addressIds: number[] = []
@@ -104,6 +114,7 @@ export function createStateInserts(
         insertKeys.run(blockNumber, encodeAccountKeys(addressIds), slotKeys.take())
       }
     },
+    insertBase,
     flush,
     isMoveDue,
     moveRecent: () => {

@@ -97,6 +97,8 @@ export interface ChainReader {
   blockNumberByHash(hash: Uint8Array): number | undefined
   /** 32 bytes; undefined when the block is not stored. */
   blockHash(number: number): Uint8Array | undefined
+  /** As `blockHash`, also of the 256 blocks before the first one where these are known: for BLOCKHASH. */
+  ancestorHash(number: number): Uint8Array | undefined
   /** The block that contains log `logId`. */
   blockOfLog(logId: number): StoredBlock | undefined
   /** Hashes of the block's transactions in order, 32 bytes each. */

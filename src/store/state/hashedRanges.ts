@@ -2,6 +2,7 @@ import { keccak256 } from '../../chain/crypto.js'
 import { equalBytes, padLeft } from '../../lib/bytes.js'
 import type { Database } from '../database.js'
 import { fromBoth } from './historySql.js'
+import { createSparseCheck, StateNotListable, UNKNOWN_STORAGE } from './sparseState.js'
 import { createStateReader, type StateReader, type StoredAccount } from './stateReader.js'
 import { createTouchedAbove } from './touchedAbove.js'
 
@@ -41,7 +42,8 @@ export interface RangeSlotChanges {
 }
 
 /** Reads states in the order of their tries. The database has no index by hash: each call hashes every address, or
- *  every slot of the account. */
+ *  every slot of the account. With sparse state `accounts` throws StateNotListable, and `slots` of a storage that is
+ *  not known as a whole. */
 export interface HashedRanges {
   /** Accounts after the block. */
   accounts(blockNumber: number, range: HashRange): HashedPage<AccountEntry>
@@ -67,7 +69,10 @@ export function createHashedRanges(db: Database): HashedRanges {
   const selectCode = db.prepare<[Uint8Array], Uint8Array>('SELECT bytes FROM code WHERE hash = ?').pluck()
   const touched = createTouchedAbove(db, reader)
 
+  const isSparse = createSparseCheck(db)
+
   const accounts: HashedRanges['accounts'] = (blockNumber, range) => {
+    if (isSparse()) throw new StateNotListable()
     const lowest = new LowestHashes<AccountEntry>(range)
     for (const address of selectAddresses.iterate()) {
       range.check()
@@ -86,6 +91,7 @@ export function createHashedRanges(db: Database): HashedRanges {
       if (value.length > 0 && lowest.wants(hash)) lowest.add({ hash, slot, value })
     }
     const account = changes?.cleared ? undefined : reader.account(address, blockNumber)?.account
+    if (account?.incarnation === UNKNOWN_STORAGE && isSparse()) throw new StateNotListable()
     for (const stored of account === undefined ? [] : storedSlots(reader, account)) {
       range.check()
       const slot = padLeft(stored, 32)

@@ -3,6 +3,7 @@ import type { RowValue } from '../columns.js'
 import type { Database } from '../database.js'
 import { countKeys, createChangedKeysReader, createChangedSlotsReader, decodeAccountKeys } from './changedKeys.js'
 import { accountsInBlock, HISTORY_TABLES, KEY_COLUMNS, newestRow } from './historySql.js'
+import { UNKNOWN_STORAGE } from './sparseState.js'
 
 /** A row of an account with the account's address; null when the dictionary lacks the id. */
 export interface RawAccountRow {
@@ -43,6 +44,8 @@ export interface RawState {
   changed(): { accounts: number; slots: number }
   /** A recent row that is not above all rows of its key in the history, if any. */
   overtaken(): { table: string; addressId: number; blockNumber: number } | undefined
+  /** With sparse state: the first row of a key that is not at `first`, if any. */
+  withoutBase(first: number): { table: string; addressId: number; blockNumber: number } | undefined
   isEmpty(): boolean
   /** Numbers and state roots of at most `limit` blocks from `from` on. */
   roots(from: number, limit: number): { number: number; state_root: Uint8Array }[]
@@ -79,6 +82,16 @@ export function createRawState(db: Database): RawState {
        WHERE EXISTS (SELECT 1 FROM ${kind}_history h WHERE ${sameKey} AND h.block_number >= r.block_number) LIMIT 1`,
     )
   })
+  // Later incarnations begin with the block that makes them.
+  const withoutBase = [
+    ['account_history', 'address_id', ''],
+    ['storage_history', 'address_id, incarnation, slot', `WHERE incarnation = ${UNKNOWN_STORAGE}`],
+  ].map(([table, key, where]) =>
+    db.prepare<[number], { table: string; addressId: number; blockNumber: number }>(
+      `SELECT '${table}' AS "table", address_id AS addressId, min(block_number) AS blockNumber FROM ${table} ${where}
+       GROUP BY ${key} HAVING blockNumber <> ? LIMIT 1`,
+    ),
+  )
   const rows = HISTORY_TABLES.map((table) => `EXISTS (SELECT 1 FROM ${table})`)
   const any = db.prepare<[], number>(`SELECT ${rows.join(' OR ')}`).pluck()
   const roots = db.prepare<[number, number], { number: number; state_root: Uint8Array }>(
@@ -106,6 +119,7 @@ export function createRawState(db: Database): RawState {
       return found
     },
     overtaken: () => overtaken.map((select) => select.get()).find((row) => row !== undefined),
+    withoutBase: (first) => withoutBase.map((select) => select.get(first)).find((row) => row !== undefined),
     isEmpty: () => any.get() === 0,
     roots: (from, limit) => roots.all(from, limit),
   }

@@ -1,6 +1,9 @@
+import { padLeft } from '../../lib/bytes.js'
 import type { Database } from '../database.js'
 import { type ChangedKeysReader, countKeys, createChangedKeysReader, visitSlotKeys } from './changedKeys.js'
 import { newestValue, nextBlock, SLOT_AT_BLOCK } from './historySql.js'
+import { MissingState } from './missingState.js'
+import { createSparseCheck, UNKNOWN_STORAGE } from './sparseState.js'
 
 // A word is 8 integers of 32 bits, least significant first.
 const LIMBS = 8
@@ -50,21 +53,28 @@ export class SlotReader {
   private readonly names = Array.from({ length: 33 }, (_, length) => this.nameBytes.subarray(32 - length))
 
   private readonly beforeRead: (() => void) | undefined
+  private readonly isSparse: () => boolean
 
   /** A reader over an open database. `beforeRead` runs before each read and may abort it by throwing. */
   constructor(db: Database, beforeRead?: () => void) {
     this.select = prepareReads(db)
     this.changedKeys = createChangedKeysReader(db)
     this.beforeRead = beforeRead
+    this.isSparse = createSparseCheck(db)
   }
 
-  /** Reads the slot whose key is the word at `a` of `s`. */
+  /** Reads the slot whose key is the word at `a` of `s`. @throws MissingState with sparse state */
   read({ addressId, incarnation }: Storage, s: Int32Array, a: number, { blockNumber, next }: SlotTime): void {
     const { select } = this
     this.beforeRead?.()
     const name = this.names[writeName(this.nameBytes, s, a)]
     const row = select.value.get(addressId, incarnation, name, blockNumber)!
-    if (row === null) this.value.fill(0)
+    if (row === null) {
+      if (incarnation === UNKNOWN_STORAGE && this.isSparse()) {
+        throw new MissingState(select.address.get(addressId)!, padLeft(name, 32))
+      }
+      this.value.fill(0)
+    }
     this.from = row === null ? 0 : parseRow(row, this.value)
     this.until = next
       ? (select.next.get(addressId, incarnation, name, blockNumber, addressId, incarnation, name, blockNumber) ?? NEVER)
@@ -101,6 +111,7 @@ function prepareReads(db: Database) {
       .prepare<Key, string | null>(newestValue('storage', "block_number || ':' || hex(value)", SLOT_AT_BLOCK))
       .pluck(),
     next: db.prepare<[...Key, ...Key], number | null>(nextBlock('storage', `${key} > ?`)).pluck(),
+    address: db.prepare<[number], Uint8Array>('SELECT address FROM addresses WHERE id = ?').pluck(),
   }
 }
 

@@ -3,6 +3,8 @@ import { formatData } from '../../lib/hex.js'
 import { decodeUint, type StoredUint } from '../columns.js'
 import type { Database } from '../database.js'
 import { eachOfBoth, fromBoth, newestValue, SLOT_AT_BLOCK } from './historySql.js'
+import { MissingState } from './missingState.js'
+import { createSparseCheck, UNKNOWN_STORAGE } from './sparseState.js'
 
 /** An account in the state history. */
 export interface StoredAccount {
@@ -23,7 +25,8 @@ interface AccountRecord {
   account?: StoredAccount
 }
 
-/** Reads of the state history. "At block N" is after N was executed. */
+/** Reads of the state history. "At block N" is after N was executed. With sparse state, `account`, `storage` and
+ *  `hasStorage` throw MissingState for what is not known. */
 export interface StateReader {
   /** Undefined when no account existed at the address up to that block. */
   account(address: Uint8Array, blockNumber: number): AccountRecord | undefined
@@ -34,6 +37,8 @@ export interface StateReader {
   codeHash(codeId: number): Uint8Array
   /** @throws Error when no account ever had code with that hash. */
   codeByHash(hash: Uint8Array): Uint8Array
+  /** True when code with that hash is stored. */
+  hasCode(hash: Uint8Array): boolean
   /** True when a slot of the incarnation was ever set, at any block. */
   hasStorage(addressId: number, incarnation: number): boolean
   /** The id of an address, if it is in the dictionary. */
@@ -107,13 +112,23 @@ export function createStateReader(db: Database): StateReader {
     ),
   )
   const selectLastId = db.prepare<[], number | null>('SELECT max(id) FROM addresses').pluck()
+  const selectAddress = db.prepare<[number], Uint8Array>('SELECT address FROM addresses WHERE id = ?').pluck()
+  const isSparse = createSparseCheck(db)
   return {
     account: (address, blockNumber) => {
       const text = selectAccount.get(blockNumber, blockNumber, address)
-      return text ? parseAccount(text) : undefined
+      if (text) return parseAccount(text)
+      if (isSparse()) throw new MissingState(address.slice())
+      return undefined
     },
-    storage: (addressId, incarnation, slot, at) =>
-      selectStorage.get(addressId, incarnation, trimLeft(slot), at) ?? EMPTY_BYTES,
+    storage: (addressId, incarnation, slot, at) => {
+      const value = selectStorage.get(addressId, incarnation, trimLeft(slot), at)
+      if (value) return value
+      if (incarnation === UNKNOWN_STORAGE && isSparse()) {
+        throw new MissingState(selectAddress.get(addressId)!, padLeft(slot, 32).slice())
+      }
+      return EMPTY_BYTES
+    },
     code: (codeId) => selectCode.get(codeId)!,
     codeHash: (codeId) => selectCodeHash.get(codeId)!,
     codeByHash: (hash) => {
@@ -121,7 +136,9 @@ export function createStateReader(db: Database): StateReader {
       if (!bytes) throw new Error(`no code with the hash ${formatData(hash)}`)
       return bytes
     },
-    hasStorage: (addressId, incarnation) => selectAnySlot.get({ addressId, incarnation }) !== undefined,
+    hasCode: (hash) => selectCodeByHash.get(hash) !== undefined,
+    hasStorage: (addressId, incarnation) =>
+      selectAnySlot.get({ addressId, incarnation }) !== undefined || (incarnation === UNKNOWN_STORAGE && isSparse()),
     addressId: (address) => selectId.get(address),
     latestAccounts: (aboveId, limit) =>
       mergeNewest(

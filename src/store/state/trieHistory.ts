@@ -120,6 +120,8 @@ export class RecordedTrieTable implements StateTrieTable {
   readonly #versions: ReturnType<typeof prepareVersions>
   /** The block whose replaced pages are kept. */
   #recording: number | undefined
+  /** True while a block may have replaced a page that is replaced again. */
+  #isAmending = false
   /** True when pages were replaced without keeping their contents. */
   #lost = false
 
@@ -157,12 +159,14 @@ export class RecordedTrieTable implements StateTrieTable {
     const stored = this.head()
     try {
       if (isNext && !this.#lost && stored !== undefined && !stored.building) this.#record(block, stored, save)
+      else if (stored?.block?.hash === block.hash && stored.history?.head === block.number) this.#amend(stored, save)
       else {
         save()
         this.#assignTo(block)
       }
     } finally {
       this.#recording = undefined
+      this.#isAmending = false
       this.#lost = false
     }
   }
@@ -200,9 +204,10 @@ export class RecordedTrieTable implements StateTrieTable {
   }
 
   #replace(page: number): void {
-    const { keep, keepOther } = this.#versions
+    const { keep, keepOther, hasVersion } = this.#versions
     const recording = this.#recording
     if (recording === undefined) this.#lost = true
+    else if (this.#isAmending && hasVersion.get(page, absent(page), recording) !== undefined) return
     else if (keep.run(recording, page).changes === 0) keepOther.run(absent(page), recording, EMPTY_BYTES)
   }
 
@@ -227,6 +232,16 @@ export class RecordedTrieTable implements StateTrieTable {
     this.setHead({ ...this.head()!, block, history })
   }
 
+  /** Replaces pages of the stored trie by others of the same state, which know more of its nodes: the replaced ones are
+   *  kept as those that the block replaced, unless it replaced them, too. */
+  #amend(stored: StateTrieHead, save: () => void): void {
+    this.#recording = stored.block!.number
+    this.#isAmending = true
+    save()
+    const now = this.head()!
+    if (now.block === undefined) this.setHead({ ...now, block: stored.block, history: stored.history })
+  }
+
   /** Assigns the stored trie to a later block with the same state. */
   #assignTo(block: TrieBlock): void {
     const stored = this.head()
@@ -242,6 +257,9 @@ function prepareVersions(db: Database) {
        SELECT id, ?, data FROM state_trie_pages WHERE id = ?`,
     ),
     keepOther: db.prepare('INSERT INTO trie_page_versions (page_id, block_number, data) VALUES (?, ?, ?)'),
+    hasVersion: db.prepare<[page: number, absent: number, block: number], number>(
+      'SELECT 1 FROM trie_page_versions WHERE page_id IN (?, ?) AND block_number = ? LIMIT 1',
+    ),
     prune: db.prepare('DELETE FROM trie_page_versions WHERE block_number <= ?'),
     pruneAbove: db.prepare('DELETE FROM trie_page_versions WHERE block_number > ?'),
     // The inner query is answered by the index alone.

@@ -12,8 +12,12 @@ const FINAL_TOTAL_DIFFICULTY: { readonly [network: string]: bigint } = {
 }
 
 /** Returns the first block of a database with its total difficulty, which cannot be computed without its parent: under
- *  proof of stake that of the merge, otherwise what the upstream reports. @throws UsageError when neither is known */
-export async function withTotalDifficulty({ spec, genesisBlock }: WritableChain, raw: RawBlock): Promise<RawBlock> {
+ *  proof of stake that of the merge, otherwise what the upstream reports; with sparse state at least the terminal one.
+ *  @throws UsageError when neither is known */
+export async function withTotalDifficulty(
+  { spec, sparse, genesisBlock }: WritableChain,
+  raw: RawBlock,
+): Promise<RawBlock> {
   const { number, difficulty } = raw.block.header
   if (number === 0) return { ...raw, totalDifficulty: difficulty }
   const genesisDifficulty = async () => (await genesisBlock()).header.difficulty
@@ -24,6 +28,8 @@ export async function withTotalDifficulty({ spec, genesisBlock }: WritableChain,
     if (first !== undefined && first >= spec.terminalTotalDifficulty!) return { ...raw, totalDifficulty: first }
   }
   if (raw.totalDifficulty !== undefined) return raw
+  // After the merge nothing depends on more than that it was reached.
+  if (sparse && difficulty === 0n) return { ...raw, totalDifficulty: spec.terminalTotalDifficulty ?? 0n }
   throw new UsageError(
     `--from ${number}: the upstream does not say the total difficulty of this block; begin with block 0, with an era1 file, or ` +
       'with an upstream whose blocks have totalDifficulty',

@@ -14,18 +14,22 @@ import type { WritableChain } from '../chainState.js'
 import type { ChainHead } from '../head/chainHead.js'
 import { ReorgBelowFinalized } from '../head/errors.js'
 import { importBlocks } from '../pipeline.js'
+import { fetchAncestorHashes } from '../sparse/ancestorHashes.js'
 import { adoptBranch, BranchStalled, fetchBranch } from './branch.js'
 import { createFinalityFeed, type FinalityFeed } from './finality.js'
 import { withTotalDifficulty } from './firstDifficulty.js'
 import { findForkPoint } from './forkPoint.js'
 import { createFollowFigures, type FollowFigures, SYNCING_BLOCKS } from './status.js'
 
+/** The first block of a new database: a number, or a tag of the upstream at that time. */
+export type StartBlock = number | 'latest' | 'finalized'
+
 export interface FollowOptions {
   /** Stops following after the current transaction. */
   signal: AbortSignal
   log: Logger
-  /** First block to store in an empty database. Default: 0. Only without execution. */
-  from?: number
+  /** First block to store in an empty database. Default: 0. Only without execution, or with sparse state. */
+  from?: StartBlock
   checkpoints?: Checkpoints
   /** Blocks between two checks of the state root while far behind; 0 or undefined: chosen by the size of the state. */
   rootInterval?: number
@@ -56,7 +60,7 @@ export class Follower {
   private readonly reader: ChainReader
   private readonly signal: AbortSignal
   private readonly log: Logger
-  private readonly from: number
+  private readonly from: StartBlock
   private readonly checkpoints: Checkpoints | undefined
   private readonly rootInterval: number
   private readonly branchBytes: number
@@ -174,10 +178,32 @@ export class Follower {
   private async *blocksOf(range: { from: number; to: number; parentHash?: Uint8Array; signal: AbortSignal }) {
     const isFirst = this.head.newest === undefined
     for await (const raw of this.rpc.blocks(range)) {
-      const whole = isFirst && raw.block.header.number === range.from ? await withTotalDifficulty(this.chain, raw) : raw
+      const whole = isFirst && raw.block.header.number === range.from ? await this.completeFirst(raw) : raw
       this.raws.add(whole)
       yield whole
     }
+  }
+
+  /** Returns the number of the first block of an empty database; undefined where the upstream has no such block yet. */
+  private async firstNumber(target: UpstreamHeader): Promise<number | undefined> {
+    const { from } = this
+    if (typeof from === 'number') return from
+    if (from === 'latest') return target.header.number
+    return (await this.rpc.taggedHeader(from, this.signal))?.header.number
+  }
+
+  /** Adds to the first block what cannot be computed without its parent; for sparse state its receipts, and the hashes
+   *  of its ancestors. @throws ChainReorganized */
+  private async completeFirst(raw: RawBlock): Promise<RawBlock> {
+    const { sparse } = this.chain
+    if (!sparse) return withTotalDifficulty(this.chain, raw)
+    const { hash, header } = raw.block
+    const { totalDifficulty } = (await this.rpc.headerByHash(hash, this.signal)) ?? {}
+    const whole = await withTotalDifficulty(this.chain, { ...raw, totalDifficulty })
+    sparse.setAncestors(await fetchAncestorHashes(this.rpc, header, this.signal))
+    const withReceipts = await this.rpc.getBlock(hash, this.signal, true)
+    if (!withReceipts) throw new ChainReorganized(header.number, header.parentHash)
+    return { ...whole, receipts: withReceipts.receipts }
   }
 
   /** Yields the blocks from `ancestor + 1` to `to`, and on towards the target while proof of work makes them the
@@ -265,7 +291,8 @@ export class Follower {
     const own = this.head.newest
     const { number, parentHash } = target.header
     if (!own) {
-      if (number >= this.from) await this.catchUp(this.from, number)
+      const from = await this.firstNumber(target)
+      if (from !== undefined && number >= from) await this.catchUp(from, number)
       return true
     }
     if (this.isStored(target.hash, number)) return true // the newest one, or the upstream is behind

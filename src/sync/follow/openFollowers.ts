@@ -1,6 +1,7 @@
 import type { L2VerifyFunction } from '../../chain/starknet/verify.js'
 import { openForWriting } from '../../store/openForWriting.js'
 import { closeWritten } from '../../store/writeAheadLog.js'
+import { NoStateSource, type WantedState } from '../sparse/stateOnDemand.js'
 import { nameCoreContract } from '../stateUpdates.js'
 import { createL2Following, type L2Following } from './l2/l2Following.js'
 import type { L2FollowStatus } from './l2/status.js'
@@ -19,6 +20,8 @@ export interface OpenFollowers {
    *  @throws what `OpenFollower.run` throws, or with layer 2 alone what `L2Run.ended` rejects with */
   run(): Promise<void>
   status(): FollowersStatus
+  /** As `OpenFollower.fetchState`. */
+  fetchState(wanted: WantedState): Promise<void>
   /** Closes connections and database. */
   close(): void
 }
@@ -32,9 +35,10 @@ export async function openFollowers(
 ): Promise<OpenFollowers> {
   const l2 = settings.l2 && createL2Following(settings.l2, parts)
   if (settings.upstreams.length === 0 && l2) return openL2Alone(settings, l2)
-  const { run, status, close } = await openFollower(settings, { ...parts, l2 })
+  const { run, status, fetchState, close } = await openFollower(settings, { ...parts, l2 })
   return {
     run,
+    fetchState,
     status: () => ({ l1: status(), l2: l2?.status() ?? null }),
     close: () => {
       l2?.close()
@@ -63,6 +67,7 @@ function openL2Alone({ datadir, coreContract }: FollowSettings, l2: L2Following)
       await ended.finally(end)
     },
     status: () => ({ l1: null, l2: l2.status() }),
+    fetchState: () => Promise.reject(new NoStateSource('no layer-1 upstream is followed')),
     close,
   }
 }

@@ -17,9 +17,11 @@ import { type ChainSource, readChainSource } from '../../store/rows/chainSource.
 import { openWritableChain, type StateMode, type WritableChain } from '../chainState.js'
 import { ReorgBelowFinalized } from '../head/errors.js'
 import { type OpenWriter, openWriter, whenUnlocked } from '../openWriter.js'
+import { NoStateSource, StateOnDemand, type WantedState } from '../sparse/stateOnDemand.js'
+import type { StateFetchMode } from '../sparse/stateSource.js'
 import { nameCoreContract } from '../stateUpdates.js'
 import { isTransient, NoCommonBlock } from './errors.js'
-import { Follower } from './follower.js'
+import { Follower, type StartBlock } from './follower.js'
 import type { L2Following, L2FollowSettings } from './l2/l2Following.js'
 import { createFollowFigures, type FollowStatus } from './status.js'
 import { describeStop } from './stopped.js'
@@ -41,8 +43,11 @@ export interface FollowSettings {
   /** Names the chain; needed for a new database only. */
   readonly chain?: ChainSource | DevelopmentSource
   readonly stateMode?: StateMode
-  /** First block to store in a new database without state. */
-  readonly from?: number
+  /** First block to store in a new database without state, or with sparse state, where it may be the newest or the
+   *  finalized block. */
+  readonly from?: StartBlock
+  /** How sparse state is fetched. Default: 'auto'. */
+  readonly stateFetch?: StateFetchMode
   readonly evm?: EvmKind
   /** Store the access lists of blocks (EIP-7928). Default: false. */
   readonly blockAccessLists?: boolean
@@ -86,6 +91,9 @@ export interface OpenFollower {
    *  else after at most 20 s. @throws an error that `recovers` does not name */
   run(): Promise<void>
   status(): FollowStatus
+  /** Fetches state that a request needs, and stores it. @throws NoStateSource while the database is not open, or
+   *  without sparse state; what `StateOnDemand.fetch` throws */
+  fetchState(wanted: WantedState): Promise<void>
   /** Closes connections and database. */
   close(): void
 }
@@ -109,14 +117,21 @@ export async function openFollower(settings: FollowSettings, parts: FollowerPart
     writer.close()
     throw error
   }
+  let stateOnDemand: StateOnDemand | undefined
+  const connect = ({ sparse, head }: WritableChain) => {
+    sparse?.connect(rpc, { mode: settings.stateFetch, signal })
+    stateOnDemand = sparse && new StateOnDemand({ head, sparse, rpc, clock, signal })
+  }
+  connect(chain)
   const closeWriter = () => {
     writer?.close()
     writer = undefined
+    stateOnDemand = undefined
   }
   let retryMs = FIRST_RETRY_MS
   const next = () => {
     const { block } = figures.status()
-    return (block ?? (settings.from ?? 0) - 1) + 1
+    return block === null ? (typeof settings.from === 'number' ? settings.from : 0) : block + 1
   }
   const stops = (error: unknown) => {
     figures.stops(isAlarm(error) ? 'alarm' : 'failed', describeStop(error, settings.datadir, next()))
@@ -138,7 +153,7 @@ export async function openFollower(settings: FollowSettings, parts: FollowerPart
     }
   }
   const followBeside = async (l2: L2Following | undefined, { db, chain }: OpenWriter) => {
-    const { from, rootInterval } = settings
+    const { rootInterval, from = chain.sparse ? 'latest' : 0 } = settings
     const beside = l2?.begin(db)
     const checkpoints = beside?.checkpoints ?? parts.checkpoints
     try {
@@ -154,7 +169,10 @@ export async function openFollower(settings: FollowSettings, parts: FollowerPart
       try {
         if (!isStarted) await rpc.start(signal)
         isStarted = true
-        writer ??= await whenUnlocked(() => openChainWriter(settings, parts), clock, signal)
+        if (!writer) {
+          writer = await whenUnlocked(() => openChainWriter(settings, parts), clock, signal)
+          connect(writer.chain)
+        }
         return await followBeside(parts.l2, writer)
       } catch (error) {
         if (signal.aborted || !recovers(error)) throw error
@@ -178,6 +196,10 @@ export async function openFollower(settings: FollowSettings, parts: FollowerPart
       }
     },
     status: () => ({ ...figures.status(stall()), upstreams: rpc.status() }),
+    fetchState: async (wanted) => {
+      if (stateOnDemand === undefined) throw new NoStateSource('following is stopped')
+      await stateOnDemand.fetch(wanted)
+    },
     close: () => {
       rpc.close()
       closeWriter()
@@ -226,7 +248,12 @@ async function developmentSource(
 ): Promise<ChainSource | undefined> {
   if (readChainSource(db)) return undefined
   return {
-    genesis: await fetchDevelopmentGenesis(upstreams, { file: genesis, withState: stateMode !== 'none', log, signal }),
+    genesis: await fetchDevelopmentGenesis(upstreams, {
+      file: genesis,
+      withState: stateMode !== 'none' && stateMode !== 'sparse',
+      log,
+      signal,
+    }),
   }
 }
 
@@ -240,13 +267,14 @@ function requireComparedRoots({ reader }: WritableChain): void {
 }
 
 /** @throws UsageError when the database cannot start at that block */
-function requireFrom({ reader, stateMode }: WritableChain, from: number | undefined): void {
+function requireFrom({ reader, stateMode }: WritableChain, from: StartBlock | undefined): void {
   if (from === undefined || from === 0) return
   if (stateMode === 'execute') {
     throw new UsageError(
-      `--from ${from} needs --state none: the state of block ${from - 1} is not there to execute upon`,
+      `--from ${from} needs --state sparse or --state none: the state before that block is not there to execute upon`,
     )
   }
+  if (typeof from !== 'number') return
   const coverage = reader.coverage()
   if (coverage === undefined || coverage.first === from) return
   throw new UsageError(

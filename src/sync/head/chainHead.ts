@@ -9,7 +9,7 @@ import { createAppearanceWriter } from '../../store/rows/appearances.js'
 import type { ChainWriter } from '../../store/rows/chainWriter.js'
 import { createChainWriter } from '../../store/rows/chainWriter.js'
 import type { PackedChanges } from '../../store/rows/packedChanges.js'
-import type { StateChanges } from '../../store/rows/stateChanges.js'
+import type { BaseState, StateChanges } from '../../store/rows/stateChanges.js'
 import type { ChainReader, Finality } from '../../store/rows/types.js'
 import type { ChainIndexer } from '../chainIndexer.js'
 import { createChainIndexer } from '../chainIndexer.js'
@@ -254,6 +254,16 @@ export class ChainHead {
     this.begin()
     this.meta.set(META_UPSTREAM_HEAD, wanted)
     this.commitRows()
+  }
+
+  /** Stores base rows of sparse state, in a transaction of its own, in which `learn` fills the state trie. Commits
+   *  earlier changes first. */
+  storeBase(base: BaseState, learn: () => void): void {
+    this.work(() => {
+      this.writer.insertBase(base)
+      learn()
+      return false
+    })
   }
 
   /** Does about `budgetMs` of index work, in a transaction of its own; true when there is more. Commits earlier changes

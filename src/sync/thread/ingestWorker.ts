@@ -1,10 +1,12 @@
 import type { PendingBlock } from '../../chain/eth/types.js'
+import { CairnError } from '../../lib/errors.js'
 import type { Logger, LogSettings } from '../../lib/logger.js'
 import { spawnWriter, type WriterReply } from '../../workers/spawn.js'
 import type { FollowersStatus } from '../follow/openFollowers.js'
 import type { FollowSettings } from '../follow/runFollower.js'
 import type { FollowStatus } from '../follow/status.js'
 import type { ReplicationStatus } from '../replicationStatus.js'
+import type { WantedState } from '../sparse/stateOnDemand.js'
 
 /** Start data of the thread. */
 export interface IngestWorkerData {
@@ -14,9 +16,17 @@ export interface IngestWorkerData {
   readonly pending: boolean
 }
 
-/** Status reports of the thread. */
+/** A request to the thread: to fetch and store state that is not known. */
+export interface IngestWorkerRequest {
+  readonly kind: 'state'
+  readonly id: number
+  readonly wanted: WantedState
+}
+
+/** Status reports of the thread, and outcomes of its requests: `problem` is undefined when the state is stored. */
 export type IngestWorkerReply =
   | WriterReply
+  | { readonly kind: 'state'; readonly id: number; readonly problem: string | undefined }
   | { readonly kind: 'pending'; readonly block: PendingBlock | undefined }
   | { readonly kind: 'status'; readonly status: FollowersStatus }
 
@@ -27,6 +37,9 @@ export interface IngestWorker {
   /** Returns the upstream's pending block, at most a second old; undefined where it has none or `pending` does not ask
    *  for it. */
   pending(): PendingBlock | undefined
+  /** Fetches state of a database with sparse state from the upstream; resolves when it is stored. Absent where nothing
+   *  is followed. @throws CairnError with the reason why it cannot be fetched */
+  fetchState?(wanted: WantedState): Promise<void>
   /** Its part in replication; absent without one. */
   replication?(): ReplicationStatus
   /** Ends the thread after the current transaction. */
@@ -55,11 +68,15 @@ export async function startIngestWorker(
 ): Promise<IngestWorker> {
   let status = describeIdle(settings)
   let pendingBlock: PendingBlock | undefined
+  const states = new Map<number, (problem: string | undefined) => void>()
+  let lastId = 0
   const fail = (problem: string) => {
+    for (const settle of states.values()) settle(problem)
+    states.clear()
     const failed = { state: 'failed', problem } as const
     status = { l1: status.l1 && { ...status.l1, ...failed }, l2: status.l2 && { ...status.l2, ...failed } }
   }
-  const thread = await spawnWriter<IngestWorkerReply>({
+  const thread = await spawnWriter<IngestWorkerReply, IngestWorkerRequest>({
     url: new URL('./ingestWorkerThread.js', import.meta.url),
     data: { settings, logging, pending } satisfies IngestWorkerData,
     does: 'follows the upstreams',
@@ -67,9 +84,19 @@ export async function startIngestWorker(
     signal,
     onReply: (reply) => {
       if (reply.kind === 'pending') pendingBlock = reply.block
-      else status = reply.status
+      else if (reply.kind === 'status') status = reply.status
+      else {
+        states.get(reply.id)?.(reply.problem)
+        states.delete(reply.id)
+      }
     },
     onFailure: fail,
   })
-  return { status: () => status, pending: () => pendingBlock, close: thread.close }
+  const fetchState = (wanted: WantedState) =>
+    new Promise<void>((resolve, reject) => {
+      const id = ++lastId
+      states.set(id, (problem) => (problem === undefined ? resolve() : reject(new CairnError(problem))))
+      thread.post({ kind: 'state', id, wanted })
+    })
+  return { status: () => status, pending: () => pendingBlock, fetchState, close: thread.close }
 }

@@ -1,11 +1,12 @@
 import { parentPort, workerData } from 'node:worker_threads'
 import { useNativeSecp256k1 } from '../../chain/crypto.js'
 import type { PendingBlock } from '../../chain/eth/types.js'
+import { messageOf } from '../../lib/errors.js'
 import { createLogger } from '../../lib/logger.js'
 import { Checkpointer } from '../../workers/checkpointer.js'
 import { runWriter } from '../../workers/runWriter.js'
-import { openFollowers } from '../follow/openFollowers.js'
-import type { IngestWorkerData, IngestWorkerReply } from './ingestWorker.js'
+import { type FollowersStatus, openFollowers } from '../follow/openFollowers.js'
+import type { IngestWorkerData, IngestWorkerReply, IngestWorkerRequest } from './ingestWorker.js'
 import { createL2Verifier } from './l2Verifier.js'
 
 /* Entry point of the thread that writes the chain of a server with upstreams. */
@@ -16,11 +17,19 @@ const post = (reply: IngestWorkerReply) => parentPort!.postMessage(reply)
 const checkpoints = new Checkpointer(settings.datadir)
 const verifier = createL2Verifier()
 
-await runWriter(
-  (signal) => {
+await runWriter<FollowersStatus, IngestWorkerRequest>(
+  async (signal) => {
     const onPending = pending ? (block: PendingBlock | undefined) => post({ kind: 'pending', block }) : undefined
     const parts = { checkpoints, l2Verify: verifier.verify, recovers: () => true, onPending }
-    return openFollowers(settings, { log: createLogger(logging), signal, ...parts })
+    const followers = await openFollowers(settings, { log: createLogger(logging), signal, ...parts })
+    const handle = ({ id, wanted }: IngestWorkerRequest) => {
+      const done = (problem?: string) => post({ kind: 'state', id, problem })
+      followers.fetchState(wanted).then(
+        () => done(),
+        (error) => done(messageOf(error)),
+      )
+    }
+    return { ...followers, handle }
   },
   async () => {
     await verifier.close()

@@ -94,7 +94,7 @@ async function verifyBodyOrExplain(
     verifyBodyRoots(block)
   } catch (error) {
     if (!executor || !(error instanceof InvalidBlock) || error.check !== 'transactions root') throw error
-    await execute(executor, block, rules, false)
+    await execute(executor, { block }, rules, false)
     throw error
   }
 }
@@ -118,8 +118,13 @@ async function acceptFirst(chain: WritableChain, raw: RawBlock): Promise<Accepte
 }
 
 /** Executes a block. Failures of a transaction or system call become `InvalidBlock`. */
-function execute(executor: Executor, block: Block, rules: Rules, checksRoot: boolean): Promise<ExecutedBlock> {
-  return executor.execute(block, rules, checksRoot).catch((error: unknown) => {
+function execute(
+  executor: Executor,
+  { block, blockAccessList }: RawBlock,
+  rules: Rules,
+  checksRoot: boolean,
+): Promise<ExecutedBlock> {
+  return executor.execute(block, rules, checksRoot, blockAccessList).catch((error: unknown) => {
     const { header } = block
     if (error instanceof InvalidTransaction || error instanceof SystemCallFailed) {
       const check = error instanceof InvalidTransaction ? `transaction: ${error.rule}` : 'system call'
@@ -143,7 +148,7 @@ async function executeAndCompare(
 ): Promise<{ executed: ExecutedBlock; accessList?: Uint8Array }> {
   const { block } = raw
   const { header } = block
-  const executed = await execute(executor, block, rules, checksRoot)
+  const executed = await execute(executor, raw, rules, checksRoot)
   verifyReceipts(header, executed.receipts, { blockHash: block.hash, executedGas: executed.gasUsed })
   if (rules.eip7685 && !equalBytes(executed.requestsHash!, header.requestsHash!)) {
     throw refusal(block, 'requests hash', formatData(executed.requestsHash!), formatData(header.requestsHash!))

@@ -1,0 +1,28 @@
+import type { Header } from '../../chain/eth/types.js'
+import { concatBytes, equalBytes } from '../../lib/bytes.js'
+import type { EthRpc } from '../../sources/ethRpc/types.js'
+import { ChainReorganized } from '../../sources/upstreams/errors.js'
+
+/** Blocks whose hashes BLOCKHASH returns (Yellow Paper, 9.4.2). */
+const ANCESTORS = 256
+const AT_ONCE = 16
+
+/** Fetches the hashes of the ancestors of a block that BLOCKHASH can ask for: at most 256, newest first, 32 bytes each,
+ *  each bound by the header after it.
+ *  @throws ChainReorganized when the headers do not link, or an upstream lacks one; UpstreamError */
+export async function fetchAncestorHashes(rpc: EthRpc, header: Header, signal: AbortSignal): Promise<Uint8Array> {
+  const count = Math.min(ANCESTORS, header.number)
+  const hashes: Uint8Array[] = []
+  let parentHash = header.parentHash
+  while (hashes.length < count) {
+    const from = header.number - 1 - hashes.length
+    const length = Math.min(AT_ONCE, count - hashes.length)
+    const found = await Promise.all(Array.from({ length }, (_, i) => rpc.headerByNumber(from - i, signal)))
+    for (const [i, each] of found.entries()) {
+      if (each === undefined || !equalBytes(each.hash, parentHash)) throw new ChainReorganized(from - i, parentHash)
+      hashes.push(each.hash)
+      parentHash = each.header.parentHash
+    }
+  }
+  return concatBytes(...hashes)
+}
