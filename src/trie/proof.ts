@@ -11,11 +11,14 @@ import { MissingTrieNode } from './missingNodes.js'
 import { nibbleAt, sharesNibbles, type TrieNodeRef } from './nodeFormat.js'
 import type { ValueRlp } from './nodeHashing.js'
 import { childOf, referenceOfSlot, type TrieBranch, type TrieLeaf, type TrieNode, type UnknownNode } from './nodeRef.js'
+import type { NodeSet } from './nodeSet.js'
 
 /** Reads the nodes of a trie. */
 export interface TrieReads {
   unpack(slot: TrieNodeRef): TrieNode
   valueRlp: ValueRlp
+  /** Nodes for unknown ones of a partial trie. */
+  nodes?: NodeSet
 }
 
 /** A Merkle proof (Yellow Paper, appendix D). */
@@ -65,10 +68,15 @@ function leafRlp({ key, value }: TrieLeaf, depth: number, { valueRlp }: TrieRead
   return encodeLeaf(toNibbles(key).subarray(depth), valueRlp.out.slice(0, length))
 }
 
-/** RLP of the extension above an unknown branch. @throws MissingTrieNode for a node without a known extension */
-function unknownExtension({ skip, hash }: UnknownNode): Uint8Array {
-  if (skip === undefined || skip.length === 0) throw new MissingTrieNode(hash)
-  return encodeExtension(skip, hashReference(hash))
+/** RLP of the extension above an unknown branch. @throws MissingTrieNode if there is none */
+function unknownExtension(node: UnknownNode): Uint8Array {
+  if (isWhollyUnknown(node)) throw new MissingTrieNode(node.hash)
+  return encodeExtension(node.skip!, hashReference(node.hash))
+}
+
+/** True unless the node is a known extension. */
+function isWhollyUnknown({ skip }: UnknownNode): boolean {
+  return skip === undefined || skip.length === 0
 }
 
 function branchRlp(node: TrieBranch, depth: number, { valueRlp }: TrieReads) {
@@ -85,13 +93,13 @@ function branchRlp(node: TrieBranch, depth: number, { valueRlp }: TrieReads) {
 export interface WitnessKeys {
   /** Keys that are read or written, 32 bytes each, sorted. */
   accessed: readonly Uint8Array[]
-  /** True for a key whose value is deleted. */
+  /** True for a key without a value after the block. */
   isDeleted(key: Uint8Array): boolean
 }
 
-/** Passes to `add` the RLP of every node needed to read the keys and delete some of them: the paths of all keys, and
- *  the nodes that move up when their last sibling is deleted. That suffices for any order of the changes, because a
- *  branch has the fewest children when all deletions come first.
+/** Passes to `add` the RLP of every node needed to read the keys and to apply their changes, insertions before deletions:
+ *  the nodes on the paths of the keys, and each node that moves up because its last sibling is deleted and none is
+ *  inserted. Without keys there are none. (execution-specs, `build_execution_witness`)
  *  @throws MissingTrieNode for an unknown node among them */
 export function witnessTrie(
   reads: TrieReads,
@@ -102,45 +110,56 @@ export function witnessTrie(
   const put = (rlp: Uint8Array, depth: number) => {
     if (depth === 0 || rlp.length >= REFERENCED_BYTES) add(rlp)
   }
-  const putNode = (node: TrieNode, depth: number) => {
-    if (node.kind === 'leaf') return put(leafRlp(node, depth, reads), depth)
-    if (node.kind === 'unknown') return put(unknownExtension(node), depth)
-    const { extension, branch } = branchRlp(node, depth, reads)
-    if (extension !== undefined) put(extension, depth)
-    put(branch, depth + node.skip.length)
+  const isAnyPresent = (from: number, to: number) => {
+    for (let i = from; i < to; i++) if (!isDeleted(accessed[i])) return true
+    return false
   }
-  /** Visits the node that the keys [from, to) lead to. Returns true if the deletions remove it. */
+  /** Visits the node that the keys [from, to) lead to, at least one. Returns true if the changes remove it. */
   const visit = (slot: TrieNodeRef, depth: number, from: number, to: number): boolean => {
     const node = reads.unpack(slot)
-    putNode(node, depth)
+    if (node.kind === 'unknown' && isWhollyUnknown(node)) throw new MissingTrieNode(node.hash)
+    put(firstRlp(node, depth, reads), depth)
     if (node.kind === 'leaf') {
-      return accessed.slice(from, to).some((key) => Buffer.compare(key, node.key) === 0 && isDeleted(key))
+      const isAccessed = accessed.slice(from, to).some((key) => Buffer.compare(key, node.key) === 0)
+      return isAccessed && !isAnyPresent(from, to)
     }
-    if (node.kind === 'unknown') {
-      for (const key of accessed.slice(from, to)) {
-        if (sharesNibbles(key, node.skip!, depth)) throw new MissingTrieNode(node.hash)
-      }
-      return false
-    }
-    const at = depth + node.skip.length
+    const at = depth + node.skip!.length
     let start = from
-    while (start < to && !sharesNibbles(accessed[start], node.skip, depth)) start++
+    while (start < to && !sharesNibbles(accessed[start], node.skip!, depth)) start++
+    let end = start
+    while (end < to && sharesNibbles(accessed[end], node.skip!, depth)) end++
+    if (start === end) return false
+    if (node.kind === 'unknown') throw new MissingTrieNode(node.hash)
+    if (node.skip.length > 0) put(branchRlp(node, depth, reads).branch, at)
+    return visitChildren(node, at, start, end) === 0 && !isAnyPresent(from, start) && !isAnyPresent(end, to)
+  }
+  /** Visits the children of a branch that the keys [from, to) lead to. Returns the number of children afterwards. */
+  const visitChildren = (node: TrieBranch, at: number, from: number, to: number): number => {
     let left = 0
     let untouched: TrieNodeRef | undefined
+    let start = from
     for (let nibble = 0; nibble < 16; nibble++) {
       const begin = start
-      const leadsHere = (key: Uint8Array) => sharesNibbles(key, node.skip, depth) && nibbleAt(key, at) === nibble
-      while (start < to && leadsHere(accessed[start])) start++
+      while (start < to && nibbleAt(accessed[start], at) === nibble) start++
       const child = childOf(node, nibble)
-      if (child === undefined) continue
-      if (begin === start) {
-        left++
-        untouched = child
-      } else if (!visit(child, at + 1, begin, start)) left++
+      if (child !== undefined && begin === start) untouched = child
+      const isRemoved = child === undefined || (begin < start && visit(child, at + 1, begin, start))
+      if (!isRemoved || isAnyPresent(begin, start)) left++
     }
     // The only child replaces the branch. A visited one is already included.
-    if (left === 1 && untouched !== undefined) putNode(reads.unpack(untouched), at + 1)
-    return left === 0
+    if (left === 1 && untouched !== undefined) put(firstRlp(reads.unpack(untouched), at + 1, reads), at + 1)
+    return left
   }
-  if (top !== undefined) visit(top, 0, 0, accessed.length)
+  if (top !== undefined && accessed.length > 0) visit(top, 0, 0, accessed.length)
+}
+
+/** The RLP of a node; of a branch below an extension, that of the extension.
+ *  @throws MissingTrieNode for an unknown branch without one */
+function firstRlp(node: TrieNode, depth: number, reads: TrieReads): Uint8Array {
+  if (node.kind === 'leaf') return leafRlp(node, depth, reads)
+  if (node.kind === 'unknown') {
+    return (isWhollyUnknown(node) ? reads.nodes?.get(node.hash) : undefined) ?? unknownExtension(node)
+  }
+  const { extension, branch } = branchRlp(node, depth, reads)
+  return extension ?? branch
 }

@@ -1,4 +1,4 @@
-/** An account that a block reads or writes, and whether it or its slots are deleted. */
+/** An account that a block reads or writes, and whether it or its slots are missing after the block. */
 export interface StateAccess {
   address: Uint8Array // 20
   isDeleted: boolean

@@ -47,7 +47,7 @@ export function createPagedTries(pages: TriePages, valueRlp: ValueRlp, unknown?:
     range.from === range.to ? top : writer.apply(top, changes, range)
   return {
     free,
-    reads: { unpack, valueRlp },
+    reads: { unpack, valueRlp, nodes: unknown?.nodes },
     apply,
     update: (top, updates) => apply(top, sortUpdates(updates), { from: 0, to: updates.length }),
     root: (top) => {

@@ -22,6 +22,13 @@ export function blockCases(hashes: FixtureHashes): CasesByMethod {
     debug_executionWitness: {
       'first-block': positional(at(1)),
       'token-transfer': positional(at(22)),
+      'with-keys': positional(at(22), { keys: true }),
+      'without-keys': positional(at(1), { keys: false }),
+      'canonical-of-reth': positional(at(1), 'canonical'),
+      'legacy-of-reth': positional(at(1), 'legacy'),
+      'unknown-option': positional(at(1), { key: true }),
+      'wrong-option': positional(at(1), { keys: 1 }),
+      pending: positional('pending'),
       genesis: positional('0x0'),
       'unknown-hash': positional(UNKNOWN_HASH),
       'no-params': positional(),

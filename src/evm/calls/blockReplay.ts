@@ -3,13 +3,13 @@ import { type BlockAccessList, encodeBlockAccessList } from '../../chain/eth/blo
 import { BLOOM_BYTES } from '../../chain/eth/bloom.js'
 import type { Rules } from '../../chain/eth/forks/rules.js'
 import { encodeHeader } from '../../chain/eth/header.js'
-import { equalBytes, keyOfBytes } from '../../lib/bytes.js'
+import { compareBytes, equalBytes, keyOfBytes } from '../../lib/bytes.js'
 import type { Deadline } from '../../lib/deadline.js'
 import { CairnError } from '../../lib/errors.js'
 import type { ChainReader, StoredBlock } from '../../store/rows/types.js'
 import type { StateReader } from '../../store/state/stateReader.js'
 import { StateUnavailable } from '../errors.js'
-import { type CodeObjects, codeBytes, createCodeObjects } from '../interpreter/code.js'
+import { type Code, type CodeObjects, codeBytes, createCodeObjects } from '../interpreter/code.js'
 import type { ForkTables } from '../interpreter/forkTables.js'
 import { Journal } from '../interpreter/journal/journal.js'
 import { Machine } from '../interpreter/machine.js'
@@ -37,12 +37,14 @@ export interface BlockReplayParts {
 const CODE_BYTES = 8 * 2 ** 20
 const NO_BLOOM = new Uint8Array(BLOOM_BYTES)
 
-/** Everything that re-executing a block without other state needs. Binary, each item once. */
+/** Everything that re-executing a block without other state needs, as execution-specs define it (EIP-8025,
+ *  `build_execution_witness`). Each item once; all but the headers sorted by their bytes. */
 export interface BlockWitness {
   /** RLP of nodes of the parent's state trie and storage tries. */
   state: Uint8Array[]
+  /** Code that accounts have in the parent's state and that the block runs or reads. */
   codes: Uint8Array[]
-  /** Addresses and slots whose hashes are the keys of the tries. */
+  /** Addresses (20 bytes) and slots (32) whose hashes are the keys of the tries. */
   keys: Uint8Array[]
   /** RLP of headers in order, up to the parent: down to the earliest whose hash the block reads. */
   headers: Uint8Array[]
@@ -80,7 +82,7 @@ export class BlockReplay {
     return blockAccessList!
   }
 
-  /** Returns the block's witness. @throws PastTrieTooFar */
+  /** Returns the block's witness. @throws PastTrieTooFar; MissingTrieNode if a partial trie lacks one of its nodes */
   witness(blockNumber: number, deadline: Deadline): BlockWitness {
     const stored = this.requireBlock(blockNumber)
     const parent = this.requireParent(blockNumber)
@@ -88,27 +90,26 @@ export class BlockReplay {
     const loaded = new Map<string, Uint8Array>()
     let oldest = parent.header.number
     const { journal, rules } = this.replay(stored, deadline, {
-      codes: {
-        get: (hash) => {
-          const code = this.codeObjects.get(hash)
-          loaded.set(keyOfBytes(hash), codeBytes(code))
-          return code
-        },
-      },
+      onCode: (hash, code) => void loaded.set(keyOfBytes(hash), codeBytes(code)),
       onBlockHash: (number) => {
         oldest = Math.min(oldest, number)
       },
+      recordsAccesses: true,
     })
-    // Before Byzantium each transaction has a root, and a later transaction may set what an earlier one deletes.
-    const accesses = journal.accesses(rules.eip658)
+    const accesses = journal.accesses({
+      // Before Byzantium each transaction has a root, and a later transaction may set what an earlier one deletes.
+      isFinal: rules.eip658,
+      // Since EIP-7928 a transaction may end before it accesses its recipient.
+      called: rules.eip7928 ? [] : this.chain.transactions(stored).flatMap(({ to }) => to ?? []),
+    })
     const headers: Uint8Array[] = []
     for (let number = oldest; number < blockNumber; number++)
       headers.push(encodeHeader(this.requireBlock(number).header))
     const keys = accesses.flatMap(({ address, slots }) => [address, ...slots.map(({ slot }) => slot)])
     return {
-      state: trie.witness(accesses),
-      codes: [...loaded.values()],
-      keys: [...new Map(keys.map((key) => [keyOfBytes(key), key])).values()],
+      state: trie.witness(accesses).sort(compareBytes),
+      codes: [...loaded.values()].sort(compareBytes),
+      keys: [...new Map(keys.map((key) => [keyOfBytes(key), key])).values()].sort(compareBytes),
       headers,
     }
   }
@@ -119,7 +120,15 @@ export class BlockReplay {
     const rules = this.chain.rulesOf(stored)
     const own = this.tables(rules)
     const parent = createStateProviders(this.reader, { codes: this.codes }).at(header.number - 1, header.parentHash)
-    const journal = new Journal(parent, watched.codes ?? this.codeObjects)
+    const codes: CodeObjects = {
+      get: (hash) => {
+        const code = this.codeObjects.get(hash)
+        // Whoever executes the block has the code that it writes.
+        if (!journal.wroteCode(hash)) watched.onCode?.(hash, code)
+        return code
+      },
+    }
+    const journal = new Journal(parent, codes)
     const blockHash = (number: number) => {
       watched.onBlockHash?.(number)
       return requireHash((at) => this.chain.ancestorHash(at), number)
@@ -128,7 +137,8 @@ export class BlockReplay {
     const machine = new Machine({ ...own, environment, state: journal, deadline })
     const refuse = (_index: number, _transaction: unknown, refused: Error) => refused
     const roots = { now: () => header.stateRoot, atEnd: () => undefined } // checked when the block was stored
-    const context = { spec, machine, journal, blockHash, bloomOf: () => NO_BLOOM, roots, refuse }
+    const { recordsAccesses } = watched
+    const context = { spec, machine, journal, blockHash, bloomOf: () => NO_BLOOM, roots, refuse, recordsAccesses }
     const uncles = this.chain.uncles(header.number)
     const block = { hash, header, transactions: this.chain.transactions(stored), uncles, withdrawals, sizeBytes }
     return { journal, rules, outcome: runBlock(context, block, { rules, tables: own }) }
@@ -150,6 +160,8 @@ export class BlockReplay {
 
 /** Reads of a replay that its caller observes. */
 interface Watched {
-  codes: CodeObjects
+  /** Code of an account in the parent's state. */
+  onCode(hash: Uint8Array, code: Code): void
   onBlockHash(number: number): void
+  recordsAccesses: boolean
 }

@@ -98,7 +98,9 @@ function beginCall(machine: Machine, frame: Frame): Frame | undefined {
   const makesAccount = op === CALL && (rules.eip161 ? sends && state.isEmpty(called) : !called.exists)
   if (makesAccount) gas -= rules.callNewAccountGas
   gas = payMemory(machine, frame, gas, memoryEnd)
-  state.recorder?.account(called, gas >= 0)
+  // Before EIP-7928 an account that the price depends on is read first.
+  const isPriced = !rules.eip8037Full && op === CALL && (sends || !rules.eip161) && frame.gas >= access
+  state.recorder?.account(called, gas >= 0 || isPriced)
   if (gas < 0) return failUnpaid(machine, frame, { access, makesAccount })
   let code = state.code(called)
   if (rules.delegations && code.delegation !== undefined) {
@@ -329,6 +331,7 @@ export function createAccount(machine: Machine, child: Frame, { creator, address
   const { state, rules } = machine
   state.setNonce(creator, creator.nonce + 1n)
   const account = state.account(address)
+  state.recorder?.created(account)
   if (rules.eip2929) state.warmAccount(account)
   if (state.isOccupied(account, rules.eip7610)) return false
   child.snapshot = state.snapshot()

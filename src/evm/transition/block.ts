@@ -25,6 +25,8 @@ export interface BlockContext {
   roots: StateRootHasher
   /** Collects the addresses that the calls of each transaction reach. */
   withCallees?: boolean
+  /** Records accesses before EIP-7928 too. */
+  recordsAccesses?: boolean
   /** Creates the error for a transaction that cannot be part of the block. */
   refuse(index: number, transaction: Transaction, refused: TransactionRefused): Error
 }
@@ -44,7 +46,7 @@ export function runBlock(
   const environment = blockEnvironment(header, rules, { chainId, blockHash: context.blockHash })
   const inner: TransactionContext = { machine, journal, rules, header, chainId, environment }
   if (isDaoFork(spec, header)) moveDaoBalances(journal)
-  const recorder = journal.recordAccesses(rules.eip7928)
+  const recorder = journal.recordAccesses(rules.eip7928 || context.recordsAccesses === true)
   callSystemBefore(inner, header, rules)
   const receipts: Receipt[] = []
   const transactionGas: BlockGas[] = []
@@ -90,7 +92,7 @@ export function runBlock(
     transactionGas,
     stateRoot: context.roots.atEnd(),
     requestsHash,
-    blockAccessList: recorder?.list(),
+    blockAccessList: rules.eip7928 ? recorder?.list() : undefined,
     callees: context.withCallees ? callees : undefined,
   }
 }

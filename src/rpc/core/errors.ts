@@ -23,7 +23,7 @@ import { encodeDataJson, formatData, formatQuantity } from '../../lib/hex.js'
 import { L2BlockUnavailable, L2PartUnavailable } from '../../store/l2/unavailable.js'
 import { EmptyDatabase } from '../../store/rows/chainReader.js'
 import { StateNotListable } from '../../store/state/sparseState.js'
-import type { StateKeys } from '../../trie/missingNodes.js'
+import { MissingTrieNode, MissingTrieNodes, type StateKeys } from '../../trie/missingNodes.js'
 import { decodeRevertReason } from '../revertReason.js'
 
 /** Accounts and slots that are not known. */
@@ -76,6 +76,14 @@ export const SERVER_BUSY: RpcErrorBody = { code: LIMIT_EXCEEDED, message: 'serve
 export function invalidParams(message: string): RpcError {
   return new RpcError(INVALID_PARAMS, message)
 }
+
+/** Error of methods that read the state trie of a database with sparse state, which knows it only in part. More follows
+ *  in the message. */
+export const STATE_TRIE_ERROR = {
+  code: SERVER_ERROR,
+  message: 'the state trie is not known there (sparse state)',
+  when: 'the state is sparse, and the trie lacks a node that the request needs',
+} as const
 
 /** The error for a block beyond the head, with the head in `data`. */
 export function beyondHead(code: number, message: string, head: number): RpcError {
@@ -159,6 +167,20 @@ const translations: [abstract new (...args: never[]) => Error, Translation][] = 
   [SimulationRefused, ({ rule, message }: SimulationRefused) => ({ code: SIMULATION_CODES[rule], message })],
   [CallFailed, ({ message }: CallFailed) => ({ code: SERVER_ERROR, message })],
   [PastTrieTooFar, ({ message }: PastTrieTooFar, method) => ({ code: SERVER_ERROR, message: `${method}: ${message}` })],
+  [
+    MissingTrieNode,
+    ({ hash }: MissingTrieNode) => ({
+      code: STATE_TRIE_ERROR.code,
+      message: unknownTrieMessage(`the node ${formatData(hash)} is missing`),
+    }),
+  ],
+  [
+    MissingTrieNodes,
+    ({ before, after }: MissingTrieNodes) => {
+      const addresses = [...before, ...after].map(({ address }) => formatData(address))
+      return { code: STATE_TRIE_ERROR.code, message: unknownTrieMessage(`nodes of ${listOf(addresses)} are missing`) }
+    },
+  ],
   [AddressIndexMissing, ({ message }: AddressIndexMissing) => ({ code: SERVER_ERROR, message })],
   [StateUnavailable, ({ message }: StateUnavailable) => ({ code: SERVER_ERROR, message })],
   [L2PartUnavailable, ({ message }: L2PartUnavailable) => ({ code: SERVER_ERROR, message })],
@@ -176,6 +198,20 @@ export function revertMessage(data: Uint8Array): string {
 /** A narrower range for which the query succeeds, as `data`. */
 function fittingRange(fits: BlockRange | undefined): Pick<RpcErrorBody, 'data'> {
   return fits ? { data: { from: formatQuantity(fits.from), to: formatQuantity(fits.to) } } : {}
+}
+
+// An update may lack nodes of thousands of accounts.
+const LISTED_ADDRESSES = 4
+
+function listOf(addresses: readonly string[]): string {
+  const more = addresses.length - LISTED_ADDRESSES
+  const listed = addresses.slice(0, LISTED_ADDRESSES).join(', ')
+  return more > 0 ? `${listed} and ${more} more accounts` : listed
+}
+
+/** Message for a state trie of a database with sparse state that lacks what the request needs, as `details` says. */
+function unknownTrieMessage(details: string): string {
+  return `${STATE_TRIE_ERROR.message}: ${details}`
 }
 
 /** Message for a query with more than `limit` results (API specification). */

@@ -2,7 +2,7 @@ import { EMPTY_TRIE_ROOT } from '../../chain/eth/trie.js'
 import { bytesToBigInt, equalBytes } from '../../lib/bytes.js'
 import { formatData, formatQuantity } from '../../lib/hex.js'
 import { requireStateBlock } from '../core/blockId.js'
-import { INVALID_PARAMS, invalidParams, SERVER_ERROR } from '../core/errors.js'
+import { INVALID_PARAMS, invalidParams, SERVER_ERROR, STATE_TRIE_ERROR } from '../core/errors.js'
 import { defineMethod } from '../core/method.js'
 import { arrayOf, data, hash32, quantity, required, slot, type ValueType } from '../core/params.js'
 import { accountParam, stateBlockParam } from './commonParams.js'
@@ -79,6 +79,7 @@ export const getProof = defineMethod({
         'last 128 blocks, or raise --call-timeout',
       when: 'a chain with a large state has moved on by many blocks',
     },
+    STATE_TRIE_ERROR,
     ...STATE_ERRORS,
   ],
   // Used if the thread did not report how far the block is behind.

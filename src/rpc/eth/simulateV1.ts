@@ -9,7 +9,7 @@ import {
 import { formatLog } from '../../index/logs/logJson.js'
 import { formatData, formatQuantity } from '../../lib/hex.js'
 import { requireStateBlock } from '../core/blockId.js'
-import { EXECUTION_REVERTED, INVALID_PARAMS, invalidParams, revertMessage } from '../core/errors.js'
+import { EXECUTION_REVERTED, INVALID_PARAMS, invalidParams, revertMessage, STATE_TRIE_ERROR } from '../core/errors.js'
 import { defineMethod } from '../core/method.js'
 import { arrayOf, boolean, data, maybe, quantity64, required } from '../core/params.js'
 import { strictObject } from '../core/strictObject.js'
@@ -89,6 +89,7 @@ export const simulateV1 = defineMethod({
     ...CALL_REQUEST_ERRORS,
     CALL_REFUSED,
     { code: INVALID_PARAMS, message: 'block …: difficulty override is not allowed after the merge' },
+    STATE_TRIE_ERROR,
     ...STATE_ERRORS,
   ],
   handler: ({ chain, evm, limits, deadline }, request, id) => {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { DeadlineExceeded } from '../../../src/lib/deadline.js'
+import { formatQuantity } from '../../../src/lib/hex.js'
 import { silentLogger } from '../../../src/lib/logger.js'
 import { DEFAULT_LIMITS } from '../../../src/rpc/core/limits.js'
 import { openContext } from '../../../src/rpc/core/openContext.js'
@@ -75,6 +76,22 @@ test('a trie that cannot be restored in time is refused with the distance from t
       `eth_getProof: the state trie of block 1 cannot be restored within 5s: it is ${chain.head - 1} blocks behind the head; ` +
       'ask for one of the last 128 blocks, or raise --call-timeout',
   })
+})
+
+test('the witness has keys on request only: of the block, not of the caller of system calls', async () => {
+  const ask = async (...params: unknown[]) => {
+    const outcome = await runMethod(executionWitness, params, context)
+    assert.ok('result' in outcome)
+    return JSON.parse(Buffer.from(outcome.result).toString())
+  }
+  const newest = formatQuantity(chain.head)
+  const { keys, ...without } = await ask(newest, { keys: true })
+  for (const options of [[], [null], [{}], [{ keys: null }], [{ keys: false }], ['canonical']])
+    assert.deepEqual(await ask(newest, ...options), without)
+  const historyContract = '0x0000f90827f1c53a10cb7a02335b175320002935'
+  assert.ok(keys.includes(historyContract))
+  assert.ok(!keys.includes(`0x${'f'.repeat(39)}e`))
+  assert.deepEqual(Object.keys(without), ['state', 'codes', 'headers'])
 })
 
 test('block 0 has no witness, and a block that does not exist gives null', async () => {

@@ -6,6 +6,7 @@ import { EMPTY_CODE_HASH } from '../../../src/chain/eth/emptyHashes.js'
 import { decodeHeader, hashHeader } from '../../../src/chain/eth/header.js'
 import { receiptsRoot } from '../../../src/chain/eth/receipt.js'
 import { EMPTY_TRIE_ROOT } from '../../../src/chain/eth/trie.js'
+import type { Header } from '../../../src/chain/eth/types.js'
 import { createForkTables } from '../../../src/evm/interpreter/allPrecompiles.js'
 import { createCodeObjects } from '../../../src/evm/interpreter/code.js'
 import { Journal } from '../../../src/evm/interpreter/journal/journal.js'
@@ -23,8 +24,16 @@ import { runMethod } from '../../../src/rpc/core/runCall.js'
 import { executionWitness } from '../../../src/rpc/debug/executionWitness.js'
 import { getProof } from '../../../src/rpc/eth/getProof.js'
 import { openForReading } from '../../../src/store/open.js'
+import { openForWriting } from '../../../src/store/openForWriting.js'
+import { createStateTrieTable } from '../../../src/store/state/stateTrieTable.js'
+import { NodeSet } from '../../../src/trie/nodeSet.js'
+import { unknownStateHead } from '../../../src/trie/partialState.js'
+import type { StateAccess } from '../../../src/trie/stateAccess.js'
+import { createStateRoot } from '../../../src/trie/stateRoot.js'
+import type { TouchedAccount } from '../../../src/trie/touchedAccount.js'
 import { STORAGE_ROWS } from '../chains/historyRows.js'
 import { seededRandom } from '../random.js'
+import { temporaryDirectory } from '../temporary.js'
 import { createWitnessState, decodeTrieAccount } from './witnessState.js'
 
 // biome-ignore lint/suspicious/noExplicitAny: JSON of the methods
@@ -37,6 +46,21 @@ export interface CheckedChain {
   checkProofs(seed: number, count: number): Promise<void>
   /** Executes a block from its witness alone, and compares what comes of it with the header. */
   executeFromWitness(number: number): Promise<void>
+}
+
+interface Witness {
+  state: string[]
+  codes: string[]
+  keys?: string[]
+  headers: string[]
+}
+
+interface PartialCheck {
+  nodes: readonly Uint8Array[]
+  accesses: readonly StateAccess[]
+  touched: readonly TouchedAccount[]
+  parent: Header
+  header: Header
 }
 
 /** The chain of a data directory. */
@@ -61,6 +85,22 @@ export async function openCheckedChain(t: { after(end: () => void): void }, data
     )
     .all()
   const head = chain.head()!
+
+  const witnessOf = (number: number): Promise<Witness> => ask(executionWitness, formatQuantity(number), { keys: true })
+
+  const scratch = openForWriting(temporaryDirectory(t))
+  t.after(() => scratch.close())
+  const table = createStateTrieTable(scratch)
+  /** A partial trie of the nodes alone has the same witness, and the root of the block after its changes. */
+  const checkPartial = ({ nodes, accesses, touched, parent, header }: PartialCheck) => {
+    const set = new NodeSet()
+    for (const rlp of nodes) set.add(rlp)
+    table.setHead(unknownStateHead(parent.stateRoot, { number: parent.number, hash: formatData(header.parentHash) }))
+    const partial = createStateRoot(table, 2 ** 20, { nodes: set })
+    partial.learn(accesses.map(({ address, slots }) => ({ address, slots: slots.map(({ slot }) => slot) })))
+    assert.deepEqual(partial.witness(accesses).map(formatData).sort(), nodes.map(formatData), `block ${header.number}`)
+    assert.equal(formatData(partial.update(touched)), formatData(header.stateRoot), `block ${header.number}`)
+  }
 
   const checkProofs = async (seed: number, count: number) => {
     const random = seededRandom(seed)
@@ -106,10 +146,9 @@ export async function openCheckedChain(t: { after(end: () => void): void }, data
   }
 
   const executeFromWitness = async (number: number) => {
-    const witness: { [name in 'state' | 'codes' | 'keys' | 'headers']: string[] } = await ask(
-      executionWitness,
-      formatQuantity(number),
-    )
+    const witness = await witnessOf(number)
+    for (const list of [witness.state, witness.codes, witness.keys ?? []])
+      assert.deepEqual(list, [...new Set(list)].sort(), 'sorted, each once')
     const stored = chain.blockByNumber(number)!
     const { header, hash, withdrawals, sizeBytes } = stored
     const headers = witness.headers.map((each) => decodeHeader(parseHex(each)))
@@ -140,6 +179,7 @@ export async function openCheckedChain(t: { after(end: () => void): void }, data
       {
         ...{ spec, machine, journal, blockHash, bloomOf: (logs) => bloomOf(logs) },
         roots: { now: () => new Uint8Array(32), atEnd: () => undefined },
+        recordsAccesses: true,
         refuse: (_index, _transaction, refused) => refused,
       },
       block,
@@ -148,8 +188,20 @@ export async function openCheckedChain(t: { after(end: () => void): void }, data
     assert.equal(outcome.gasUsed, header.gasUsed)
     if (rules.has('byzantium'))
       assert.equal(formatData(receiptsRoot(outcome.receipts)), formatData(header.receiptsRoot))
-    const root = await state.rootAfter(journal.takeTouched())
+    const accesses = journal.accesses({
+      isFinal: true,
+      called: rules.eip7928 ? [] : block.transactions.flatMap(({ to }) => to ?? []),
+    })
+    for (const { address, slots } of accesses) {
+      const keys = slots.map(({ slot }) => `${formatData(address)} ${formatData(slot)}`)
+      for (const key of [formatData(address), ...keys]) assert.ok(!state.lacking.has(key), `the witness lacks ${key}`)
+    }
+    const touched = journal.takeTouched()
+    const root = await state.rootAfter(touched)
     assert.equal(formatData(root), formatData(header.stateRoot), `block ${number}`)
+    // Before, each transaction has a root.
+    if (rules.has('byzantium')) assert.deepEqual(state.unusedNodes().map(formatData), [], `block ${number}`)
+    if (rules.has('byzantium')) checkPartial({ nodes: parts.state, accesses, touched, parent, header })
   }
   return { head, checkProofs, executeFromWitness }
 }

@@ -1,6 +1,6 @@
 import type { AccountAccess, BlockAccessList, IndexedChange } from '../../../chain/eth/blockAccessList.js'
-import { compareBytes, EMPTY_BYTES, equalBytes } from '../../../lib/bytes.js'
-import { codeBytes, EMPTY_CODE } from '../code.js'
+import { compareBytes, EMPTY_BYTES, equalBytes, keyOfBytes } from '../../../lib/bytes.js'
+import { type Code, codeBytes, EMPTY_CODE } from '../code.js'
 import type { AccessRecorder } from '../state.js'
 import type { AccountTable } from './accountTable.js'
 import type { JournalAccount } from './journalAccount.js'
@@ -26,8 +26,8 @@ interface SlotRecord {
 const ACCESSED = 1
 const WRITTEN = 2 // at the current index
 
-/** Records what a block accesses and changes, for its access list (EIP-7928). An account must be recorded before it is
- *  changed. Valid as long as the journal's tables. */
+/** Records what a block accesses and changes, for its access list (EIP-7928) and its witness. An account must be recorded
+ *  before it is changed. Valid as long as the journal's tables. */
 export class BlockAccessRecorder implements AccessRecorder {
   /** Index of the running transaction, from 1; 0 before the first one, one more than their number after the last
    *  one. */
@@ -39,6 +39,7 @@ export class BlockAccessRecorder implements AccessRecorder {
   private readonly accessed: number[] = []
   private written: number[] = []
   private readonly slotRecords = new Map<number, SlotRecord>()
+  private readonly writtenCodes = new Set<string>()
 
   constructor(slots: SlotTable, accounts: AccountTable) {
     this.slots = slots
@@ -69,6 +70,16 @@ export class BlockAccessRecorder implements AccessRecorder {
     this.seen[slot] |= WRITTEN
     this.written.push(slot)
     if (!this.slotRecords.has(slot)) this.slotRecords.set(slot, { before: this.slots.valueBytes(slot), values: [] })
+  }
+
+  /** A transaction that ends has written the code. */
+  wroteCode({ hash }: Code): void {
+    this.writtenCodes.add(keyOfBytes(hash))
+  }
+
+  /** True if a transaction that has ended wrote the code. */
+  hasWritten(codeHash: Uint8Array): boolean {
+    return this.writtenCodes.has(keyOfBytes(codeHash))
   }
 
   /** Records the changes of a transaction. Called at its end, with the accounts that it touched. */
@@ -107,6 +118,16 @@ export class BlockAccessRecorder implements AccessRecorder {
     const seen = new Uint8Array(Math.max(slot + 1, 2 * this.seen.length))
     seen.set(this.seen)
     this.seen = seen
+  }
+
+  /** True for a recorded account. */
+  has(account: JournalAccount): boolean {
+    return this.records.has(account)
+  }
+
+  /** True for a recorded slot, by its id. */
+  hasSlot(slot: number): boolean {
+    return slot < this.seen.length && this.seen[slot] !== 0
   }
 
   /** Returns the recorded access list, sorted. */

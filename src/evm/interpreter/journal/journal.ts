@@ -40,6 +40,14 @@ const MAX_SLOTS = 500_000
 // Epochs are stored as 32-bit integers.
 const MAX_EPOCH = 2 ** 30
 
+/** Which accesses of a block to return. */
+export interface AccessOptions {
+  /** True if the state trie changes only at the end of the block (EIP-658). */
+  isFinal: boolean
+  /** Recipients of transactions, 20 bytes each. */
+  called: readonly Uint8Array[]
+}
+
 /** A state in memory over a state provider, with an undo log. Used for a sequence of transactions, or of calls with
  *  `reset` between them. */
 export class Journal implements EvmState {
@@ -270,7 +278,7 @@ export class Journal implements EvmState {
     }
   }
 
-  /** Records accesses for the access list of a block, until the next call of this method or `clear`. */
+  /** Records the accesses of a block, until the next call of this method or `clear`. */
   recordAccesses(wanted: boolean): BlockAccessRecorder | undefined {
     const recorder = wanted ? new BlockAccessRecorder(this.slots, this.accounts) : undefined
     this.recorder = recorder
@@ -290,6 +298,9 @@ export class Journal implements EvmState {
   endTransaction(deleteEmpty: boolean, eip8246 = false): void {
     if (this.keptTouched !== undefined) this.keptTouched.touched = this.epoch
     this.keptTouched = undefined
+    const { recorder } = this
+    if (recorder instanceof BlockAccessRecorder && this.newCodes.size > 0)
+      for (const code of this.codesWrittenNow()) recorder.wroteCode(code)
     for (const account of this.touchedNow) {
       if (account.touched !== this.epoch) continue
       const isDestructed = account.destructed === this.epoch
@@ -303,6 +314,22 @@ export class Journal implements EvmState {
     this.logs = []
     this.refund = 0
     this.epoch++
+  }
+
+  /** New code of accounts in the running transaction, without what was reverted. */
+  private *codesWrittenNow(): Generator<Code> {
+    for (const { touched, code } of this.touchedNow) {
+      if (touched === this.epoch && code !== undefined && this.newCodes.has(code)) yield code
+    }
+  }
+
+  /** True if the block has written this code before. Only while `recordAccesses` records. */
+  wroteCode(codeHash: Uint8Array): boolean {
+    if (this.newCodes.size === 0) return false
+    const { recorder } = this
+    if (recorder instanceof BlockAccessRecorder && recorder.hasWritten(codeHash)) return true
+    for (const { hash } of this.codesWrittenNow()) if (equalBytes(hash, codeHash)) return true
+    return false
   }
 
   /** Removes all but the balance (EIP-8246). */
@@ -367,19 +394,29 @@ export class Journal implements EvmState {
     return out
   }
 
-  /** Returns all accounts and slots that the journal has read since its creation, and which of them are deleted.
-   *  Without `isFinal` all count as deleted, because they may have been in between. */
-  accesses(isFinal: boolean): StateAccess[] {
+  /** Returns the accounts and slots that `recordAccesses` has recorded, the `called` accounts and those that changed; and
+   *  which of them do not exist now. What was loaded for other reasons is omitted: the caller of system calls, and
+   *  entries of access lists that no instruction accessed. Without `isFinal` all count as deleted, because they may have
+   *  been in between. */
+  accesses({ isFinal, called }: AccessOptions): StateAccess[] {
+    const { recorder } = this
+    if (!(recorder instanceof BlockAccessRecorder)) throw new Error('the accesses of the block are not recorded')
     const slotsOf = this.slots.all()
-    return this.accounts.all.map((account) => {
-      const byKey = new Map<string, StateAccess['slots'][number]>()
+    const wanted = new Set(called.map((address) => this.account(address)))
+    return this.accounts.all.flatMap((account): StateAccess[] => {
+      const slots = new Map<string, StateAccess['slots'][number]>()
       for (const id of slotsOf.get(account.id) ?? []) {
+        if (!recorder.hasSlot(id)) continue
         const slot = this.slots.keyBytes(id)
         const isCurrent = this.slots.keys.spaceOf(id) === account.storage
-        const isDeleted = !isFinal || (isCurrent && this.slots.valueBytes(id).length === 0)
-        byKey.set(keyOfBytes(slot), { slot, isDeleted: isDeleted || (byKey.get(keyOfBytes(slot))?.isDeleted ?? false) })
+        // A cleared storage has another trie.
+        const isEmpty = isCurrent && !account.cleared && this.slots.valueBytes(id).length === 0
+        const key = keyOfBytes(slot)
+        slots.set(key, { slot, isDeleted: !isFinal || isEmpty || (slots.get(key)?.isDeleted ?? false) })
       }
-      return { address: account.address, isDeleted: !isFinal || !account.exists, slots: [...byKey.values()] }
+      const isChanged = (account.marks & CHANGED) !== 0
+      if (!(isChanged || recorder.has(account) || wanted.has(account) || slots.size > 0)) return []
+      return [{ address: account.address, isDeleted: !isFinal || !account.exists, slots: [...slots.values()] }]
     })
   }
 

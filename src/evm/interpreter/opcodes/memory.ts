@@ -119,9 +119,10 @@ function copyExternalCode(machine: Machine, frame: Frame, gas: number, sp: numbe
     machine.failedAccess = access
     return left
   }
+  // Read for no bytes too: the witness of the block has it (execution-specs, `extcodecopy`).
+  const code = state.code(account)
   if (length === 0) return left
   countWork(machine, length)
-  const code = state.code(account)
   copyToMemory(machine, frame.memoryBase + to, length, code.padded, from, code.length)
   return left
 }
