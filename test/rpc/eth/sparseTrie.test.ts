@@ -51,7 +51,10 @@ test('methods that read an unknown trie say of which account it is not known', a
     await fail(executionWitness, 'latest'),
   ]) {
     assert.equal(code, -32000)
-    assert.match(message, /^the trie node of 0x[0-9a-f]{40}(, slot 0x[0-9a-f]{64},)? is not known: it was never needed before$/)
+    assert.match(
+      message,
+      /^the trie node of 0x[0-9a-f]{40}(, slot 0x[0-9a-f]{64},)? is not known: it was never needed before$/,
+    )
   }
 })
 
