@@ -1,5 +1,6 @@
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { formatConfigurationPage } from '../src/cli/configurationPage.js'
+import { readExamples } from '../src/rpc/examples.js'
 import { formatMethodsPages } from '../src/rpc/methodsPage.js'
 import { packagePath } from '../src/store/open.js'
 import { formatExportPage } from './datasetTables.js'
@@ -7,5 +8,5 @@ import { formatExportPage } from './datasetTables.js'
 rmSync(packagePath('docs/methods'), { recursive: true, force: true })
 mkdirSync(packagePath('docs/methods'))
 writeFileSync(packagePath('docs/configuration.md'), formatConfigurationPage())
-for (const [path, text] of formatMethodsPages()) writeFileSync(packagePath(path), text)
+for (const [path, text] of formatMethodsPages(readExamples())) writeFileSync(packagePath(path), text)
 writeFileSync(packagePath('docs/export.md'), formatExportPage())

@@ -73,7 +73,7 @@ try {
   for (const end of endings) await end()
 }
 writeFileSync(EXAMPLES_FILE, `${JSON.stringify(examples, null, 1)}\n`)
-for (const [path, text] of formatMethodsPages()) writeFileSync(packagePath(path), text)
+for (const [path, text] of formatMethodsPages(examples)) writeFileSync(packagePath(path), text)
 console.log(`${count} cases of ${Object.keys(cases).length} methods, ${bytes} bytes`)
 
 async function runCase(method: string, name: string, each: RpcCase): Promise<RunCase> {

@@ -38,7 +38,7 @@ export interface MethodExamples {
 }
 
 /** Recorded examples by method name. */
-type Examples = { readonly [method: string]: MethodExamples }
+export type Examples = { readonly [method: string]: MethodExamples }
 
 /** Where `npm run record:rpc` writes the examples. */
 export const EXAMPLES_FILE = packagePath('fixtures/rpc-examples.json')

@@ -46,7 +46,7 @@ async function serve(t: TestContext, dispatcher: Dispatcher) {
   const options = {
     dispatcher,
     subscriptions,
-    access: createAccess({ keys, open: true, rateLimitRps: 0, failures }),
+    access: createAccess({ keys, methods: new Map(), open: true, rateLimitRps: 0, failures }),
     admission: createAdmission(LIMITS, () => 'point', metrics),
     head: createHeadTracker({ chain: { head: () => undefined }, watch: createCommitWatch(db) }, 0),
     metrics,

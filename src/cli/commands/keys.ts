@@ -1,6 +1,8 @@
 import { UsageError } from '../../lib/errors.js'
 import { didYouMean } from '../../lib/suggestion.js'
-import { CLASS_NAMES, METHOD_NAMES } from '../../rpc/methodClasses.js'
+import type { Method } from '../../rpc/core/method.js'
+import { CLASS_NAMES } from '../../rpc/core/methodClasses.js'
+import { loadMethods } from '../../rpc/loadMethods.js'
 import { partlyExcluded, unknownPatterns } from '../../server/access/methodPatterns.js'
 import type { Database } from '../../store/database.js'
 import {
@@ -25,10 +27,12 @@ import { whenFree } from '../whenFree.js'
  *  `create` creates a missing database. */
 export async function runKeys({ config, operands }: ParsedArgs): Promise<number> {
   const { datadir } = config
-  const request = { ...parseAction(operands), config }
-  const { action } = request
+  const { action, operand } = parseAction(operands)
   requireOptionsOf(action, config)
-  checkMethods(config.methods)
+  const areNamed = config.methods !== undefined || action === 'import'
+  const methods = areNamed ? [...(await loadMethods(undefined)).values()] : []
+  checkMethods(config.methods, methods)
+  const request = { action, operand, config, methods }
   if (action !== 'create') openAnySchema(datadir).close() // `openForKeys` would create a missing database
   const db = READING.includes(action) ? openForReading(datadir) : openForKeys(datadir)
   try {
@@ -54,6 +58,8 @@ interface Request {
   /** Empty if missing. */
   readonly operand: string
   readonly config: Config
+  /** All methods, for a request that names some; else none are loaded. */
+  readonly methods: readonly Method[]
 }
 
 /** @throws UsageError for limits that the action would ignore, or for `limit` without any */
@@ -69,21 +75,21 @@ function requireOptionsOf(action: Action, { rate, maxConcurrent, methods }: Conf
 
 /** Prints which methods of a class a list with exclusions still allows. @throws UsageError for a name that no method
  *  has, which would limit nothing */
-function checkMethods(methods: string | undefined): void {
-  if (methods === undefined) return
-  const patterns = methods.split(',')
-  const [unknown] = unknownPatterns(patterns)
+function checkMethods(list: string | undefined, methods: readonly Method[]): void {
+  if (list === undefined) return
+  const patterns = list.split(',')
+  const [unknown] = unknownPatterns(patterns, methods)
   if (unknown !== undefined) {
-    const guess = didYouMean(unknown, [...CLASS_NAMES, ...METHOD_NAMES])
+    const guess = didYouMean(unknown, [...CLASS_NAMES, ...methods.map(({ name }) => name)])
     const classes = CLASS_NAMES.join(', ')
     throw new UsageError(`--methods: no method is named '${unknown}'${guess}; classes of methods are ${classes}`)
   }
-  noteSiblings('the key', patterns)
+  noteSiblings('the key', patterns, methods)
 }
 
 /** Prints which methods of a class a list of exclusions by name still allows for `who`. */
-function noteSiblings(who: string, patterns: readonly string[]): void {
-  for (const { name, left } of partlyExcluded(patterns)) {
+function noteSiblings(who: string, patterns: readonly string[], methods: readonly Method[]): void {
+  for (const { name, left } of partlyExcluded(patterns, methods)) {
     writeNotice(`note: of the ${name} methods, ${who} may still call ${left.join(', ')}; '!${name}' excludes them, too`)
   }
 }
@@ -150,11 +156,11 @@ function create(db: Database, { operand: name, config }: Request): void {
   })
 }
 
-function importFile(db: Database, { operand: path, config }: Request): string {
+function importFile(db: Database, { operand: path, config, methods: all }: Request): string {
   const keys = readKeysFile(path)
   const done = importKeys(db, keys)
   for (const { name, methods, revokedAt } of keys) {
-    if (revokedAt === undefined) noteSiblings(`key ${name}`, methods ?? [])
+    if (revokedAt === undefined) noteSiblings(`key ${name}`, methods ?? [], all)
   }
   if (config.json) return JSON.stringify(done)
   return `keys: ${done.added} added, ${done.changed} changed, ${done.unchanged} unchanged`

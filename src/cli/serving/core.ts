@@ -42,7 +42,7 @@ export async function openCore(options: ServingOptions): Promise<ServingCore> {
   const methods = await loadMethods(options.methodsModule)
   const keys = createApiKeyReader(opened.db)
   const failures = createFailureLog(log, 'the database')
-  const access = createAccess({ keys, open: options.open, rateLimitRps: options.rateLimitRps, failures })
+  const access = createAccess({ keys, methods, open: options.open, rateLimitRps: options.rateLimitRps, failures })
   const metrics = createMetrics()
   registerDatabaseMetrics(metrics, opened)
   registerIngestMetrics(metrics, options.ingest)

@@ -11,6 +11,7 @@ export const nodeInfo = defineMethod({
     "block 0 is not stored), `config` in the format of geth's genesis file, and `head`. Cairn has no peers and no identity among " +
     'them: `id`, `enode` and `enr` are empty, ports are 0.',
   cost: 'point',
+  classes: ['node'],
   params: [],
   result: {
     name: 'node',

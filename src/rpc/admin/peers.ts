@@ -5,6 +5,7 @@ export const peers = defineMethod({
   summary: 'No peers: blocks come from files and upstreams.',
   description: 'For tools that ask.',
   cost: 'point',
+  classes: ['node'],
   chainless: true,
   params: [],
   result: { name: 'peers', schema: { type: 'array', items: { type: 'object' }, maxItems: 0 } },

@@ -15,6 +15,7 @@ export const explainLogs = defineMethod({
     'first stored block are outcomes here, not errors, with the trace up to that point. Counts are JSON numbers, block ' +
     'numbers are quantities; `rpc_discover` has the full schema.',
   cost: 'scan',
+  classes: ['logs'],
   params: [logFilterParam],
   result: { name: 'explanation', schema: EXPLANATION_SCHEMA },
   errors: [...FILTER_ERRORS, RANGE_BEYOND_HEAD, UNKNOWN_BLOCK],

@@ -21,6 +21,7 @@ export const getDecodedCalls = defineMethod({
     "A Cairn extension. Frames are those of geth's `callTracer`, and each has `function`, the decoded input, and `decodedError`, the " +
     'decoded revert data, as in `cairn_getDecodedTransaction`; null where nothing is known, and after 4 MiB of input and revert data.',
   cost: 'evm',
+  classes: ['traces'],
   isTrace: true,
   params: [transactionHashParam],
   result: {

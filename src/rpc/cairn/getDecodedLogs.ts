@@ -14,6 +14,7 @@ export const getDecodedLogs = defineMethod({
     'log encodes. Events are known from built-in interfaces (ERC-20, 721, 1155, 4626, WETH, Uniswap v2 and v3, ENS, Safe) and from ' +
     "ABIs added with `cairn abi add`; an ABI of the log's address comes first, the built-in ones last.",
   cost: 'scan',
+  classes: ['logs'],
   costKey: getLogs.costKey,
   params: [logFilterParam],
   result: { name: 'logs', schema: { type: 'array', items: DECODED_LOG_SCHEMA } },

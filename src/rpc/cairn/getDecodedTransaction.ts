@@ -29,6 +29,7 @@ export const getDecodedTransaction = defineMethod({
     'an error of ERC-6093 or one of an ABI added with `cairn abi add`, else null. Where the state is not available, `error` and ' +
     '`data` are null.',
   cost: 'evm',
+  classes: ['traces'],
   isTrace: true,
   params: [transactionHashParam],
   result: {

@@ -86,6 +86,7 @@ export const getStatus = defineMethod({
     'A Cairn extension, for the overview of the page. From two answers follows the rate of calls: the difference of ' +
     '`calls.count` divided by that of `calls.uptimeSeconds`. Counts and bytes are JSON numbers, block numbers are quantities.',
   cost: 'point',
+  classes: ['node'],
   chainless: true,
   params: [optional('blocks', integerBetween(0, MAX_BLOCKS), 'newest blocks to return', 0)],
   result: { name: 'status', schema: STATUS_SCHEMA },

@@ -1,5 +1,6 @@
 import type { ResolvedBlocks, RpcContext } from './context.js'
 import type { RpcErrorBody } from './errors.js'
+import type { MethodClass } from './methodClasses.js'
 
 /** Where a method runs: `point` on the main thread (microseconds to a few milliseconds), or in a reader thread if it
  *  reads much of a block; `scan` and `evm` in a reader thread under a deadline. */
@@ -58,6 +59,9 @@ export interface Method<P extends readonly unknown[] = readonly unknown[]> {
   /** More for the reference page, in Markdown. */
   readonly description?: string
   readonly cost: CostClass
+  /** At least one; several if several limits of API keys apply: a trace of a simulated call is in `calls` and
+   *  `traces`. */
+  readonly classes: readonly [MethodClass, ...MethodClass[]]
   /** True for a method that answers without any block: others fail while the database has none (`requiringChain`). */
   readonly chainless?: boolean
   readonly params: { readonly [K in keyof P]: Param<P[K]> }

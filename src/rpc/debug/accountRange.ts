@@ -19,6 +19,7 @@ export const accountRange = defineMethod({
     'A page is shorter where its accounts have more than 50,000 slots together. `next`, if there are more accounts, is the start of the ' +
     'next page. Every address of the database is hashed for each page, up to `--call-timeout`.',
   cost: 'evm',
+  classes: ['state'],
   params: [
     required('block', blockId, 'block number, tag, hash, or EIP-1898 object'),
     optional('start', data, 'the lowest hash of an address; shorter data has leading zeros', new Uint8Array(32)),

@@ -18,6 +18,7 @@ export const dumpBlock = defineMethod({
     `At most ${MAX_DUMPED_ACCOUNTS}, those with the lowest hashes of their addresses, as in geth; \`debug_accountRange\` has the others, from ` +
     '`next` on. `pending` is the head.',
   cost: 'evm',
+  classes: ['state'],
   params: [blockNumberParam],
   result: DUMP_RESULT,
   errors: [

@@ -59,6 +59,7 @@ export const executionWitness = defineMethod({
     'request: the addresses and slots that the block accesses. All but the headers are sorted by their bytes, and each is listed ' +
     'once. The block is executed again for it.',
   cost: 'evm',
+  classes: ['traces', 'state'],
   params: [
     required('block', executedBlock, 'block number, tag other than `pending`, hash, or EIP-1898 object'),
     optional(

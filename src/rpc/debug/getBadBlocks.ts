@@ -5,6 +5,7 @@ export const getBadBlocks = defineMethod({
   summary: 'No blocks: invalid ones are refused and not kept.',
   description: 'For tools that ask.',
   cost: 'point',
+  classes: ['blocks'],
   params: [],
   result: { name: 'blocks', schema: { type: 'array', items: { type: 'object' }, maxItems: 0 } },
   errors: [],

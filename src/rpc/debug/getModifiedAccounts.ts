@@ -43,6 +43,7 @@ export const getModifiedAccountsByNumber = defineMethod({
   summary: 'Accounts that differ between the states after two blocks.',
   description,
   cost: 'evm',
+  classes: ['state'],
   params: [
     required('start', indexOrDecimal, 'block number, a JSON number as in geth or a quantity'),
     optional('end', indexOrDecimal, 'block number above the start'),
@@ -64,6 +65,7 @@ export const getModifiedAccountsByHash = defineMethod({
   summary: 'Accounts that differ between the states after two blocks, by their hashes.',
   description,
   cost: 'evm',
+  classes: ['state'],
   params: [required('startHash', hash32, 'block hash'), optional('endHash', hash32, 'hash of a later block')],
   result,
   errors: [...ERRORS, HASH_UNAVAILABLE],

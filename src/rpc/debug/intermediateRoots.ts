@@ -15,6 +15,7 @@ export const intermediateRoots = defineMethod({
     'The last one is not the root of the header where rewards, withdrawals or system calls follow. Of the configuration only `timeout` has an ' +
     'effect. The state trie of the parent is restored as for `eth_getProof`.',
   cost: 'evm',
+  classes: ['traces'],
   isTrace: true,
   params: [required('blockHash', hash32, 'block hash'), traceConfigParam],
   result: { name: 'state roots', schema: { type: 'array', items: hash32.schema } },

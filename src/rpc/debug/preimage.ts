@@ -11,6 +11,7 @@ export const preimage = defineMethod({
   description:
     'A slot has 32 bytes. There is no index by hash: addresses and slots are hashed one after another, up to `--call-timeout`.',
   cost: 'evm',
+  classes: ['state'],
   params: [required('hash', hash32, 'Keccak-256 hash')],
   result: { name: 'preimage', schema: data.schema },
   errors: [UNKNOWN],

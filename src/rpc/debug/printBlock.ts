@@ -11,6 +11,7 @@ export const printBlock = defineMethod({
     'The block object of `eth_getBlockByNumber` with whole transactions, indented. geth prints its own data structures, with ' +
     'addresses of its memory: no program can depend on either.',
   cost: 'point',
+  classes: ['blocks'],
   params: [required('number', indexOrDecimal, 'block number, a JSON number as in geth or a quantity')],
   result: { name: 'text', schema: text.schema },
   errors: [{ code: SERVER_ERROR, message: 'block #N not found' }, BLOCK_UNAVAILABLE],

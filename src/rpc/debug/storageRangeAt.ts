@@ -27,6 +27,7 @@ export const storageRangeAt = defineMethod({
     'the index are executed again; geth has the storage before the block whatever the index, and none of a contract that was deleted since. Every slot of the contract is hashed for each page, up to ' +
     '`--trace-timeout`.',
   cost: 'evm',
+  classes: ['traces', 'state'],
   isTrace: true,
   params: [
     required('block', blockId, 'block number, tag, hash, or EIP-1898 object'),

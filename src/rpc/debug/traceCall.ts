@@ -50,6 +50,7 @@ export const traceCall = defineMethod({
     'The call is that of `eth_call`, with its limits; the configuration that of `debug_traceTransaction`, with `stateOverrides`, ' +
     '`blockOverrides`, and `txIndex`: the call is then made on the state before that transaction of the block.',
   cost: 'evm',
+  classes: ['calls', 'traces'],
   takesCall: true,
   isTrace: true,
   params: [

@@ -22,6 +22,7 @@ export const traceRawBlock = defineMethod({
     'The block need not be stored, its parent must be. Its header is not checked beyond what execution needs. The result is ' +
     'that of `debug_traceBlockByNumber`.',
   cost: 'evm',
+  classes: ['calls', 'traces'],
   isTrace: true,
   params: [required('blockRlp', data, 'RLP of the block, as `debug_getRawBlock` returns it'), traceConfigParam],
   result: BLOCK_TRACE_RESULT,

@@ -13,6 +13,7 @@ export const traceTransaction = defineMethod({
   description:
     'The result depends on the tracer and has the shape that geth gives it. Struct logs are written while the transaction runs.',
   cost: 'evm',
+  classes: ['traces'],
   isTrace: true,
   params: [transactionHashParam, traceConfigParam],
   result: { name: 'trace', schema: TRACE_SCHEMA },

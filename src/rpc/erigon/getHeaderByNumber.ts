@@ -10,6 +10,7 @@ export const getHeaderByNumber = defineMethod({
   description:
     'Otterscan connects only to a node that answers it. The header is the object that `newHeads` subscribers get.',
   cost: 'point',
+  classes: ['blocks'],
   params: [required('block', blockIdOrDecimal, 'block number in hex or decimal, or tag')],
   result: { name: 'header', schema: orNull(HEAD_SCHEMA) },
   errors: [BLOCK_UNAVAILABLE],

@@ -7,6 +7,7 @@ export const blockNumber = defineMethod({
   name: 'eth_blockNumber',
   summary: 'Number of the newest block.',
   cost: 'point',
+  classes: ['node'],
   params: [],
   result: { name: 'block number', schema: index.schema },
   errors: [],

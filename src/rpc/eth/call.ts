@@ -19,6 +19,7 @@ export const call = defineMethod({
     '`Error(string)` and `Panic(uint256)` are also decoded in the message. State overrides apply before the call, block ' +
     'overrides replace what it sees of its block; an overridden number or time selects the fork.',
   cost: 'evm',
+  classes: ['calls'],
   takesCall: true,
   params: [callParam, stateBlockParam, stateOverridesParam, blockOverridesParam],
   result: { name: 'return data', schema: data.schema },

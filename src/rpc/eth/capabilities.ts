@@ -17,6 +17,7 @@ export const capabilities = defineMethod({
     'Everything from `oldestBlock` to `head` is available, and nothing is ever deleted, so that there is no `deleteStrategy`. ' +
     '`stateproofs` are not served; `state` only where blocks are executed.',
   cost: 'point',
+  classes: ['node'],
   params: [],
   result: {
     name: 'capabilities',

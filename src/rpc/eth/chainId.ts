@@ -6,6 +6,7 @@ export const chainId = defineMethod({
   name: 'eth_chainId',
   summary: 'Chain id (EIP-155).',
   cost: 'point',
+  classes: ['node'],
   params: [],
   result: { name: 'chain id', schema: quantity.schema },
   errors: [],

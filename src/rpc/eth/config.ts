@@ -14,6 +14,7 @@ export const config = defineMethod({
     '`current` is the fork in force at the head, null before the first fork by time (Shanghai). `next` and `last` are null ' +
     'if no later fork is scheduled. `forkId` is absent for a chain from a genesis file whose block 0 is not available.',
   cost: 'point',
+  classes: ['node'],
   params: [],
   result: { name: 'configuration', schema: CONFIG_SCHEMA },
   errors: [],

@@ -25,6 +25,7 @@ export const createAccessList = defineMethod({
     'listed only with slots, because they are warm anyway. A call that fails has its error in `error`. Of a call with fees, ' +
     'the others are filled in as by `eth_fillTransaction`, at its block.',
   cost: 'evm',
+  classes: ['calls'],
   takesCall: true,
   params: [callParam, stateBlockParam, stateOverridesParam],
   result: {

@@ -17,6 +17,7 @@ export const estimateGas = defineMethod({
     'Found by binary search, as in geth: at most 1.5 % above the minimum. `gas` is clamped to 10 times the gas limit of ' +
     'the block and to 2,000 million; in Osaka also to 16,777,216 (EIP-7825). Overrides are those of `eth_call`.',
   cost: 'evm',
+  classes: ['calls'],
   takesCall: true,
   params: [callParam, stateBlockParam, stateOverridesParam, blockOverridesParam],
   result: { name: 'gas limit', schema: quantity64.schema },

@@ -42,6 +42,7 @@ export const feeHistory = defineMethod({
     '`baseFeePerGas` and `baseFeePerBlobGas` have one more value, for the block after the last. Blocks before the first ' +
     'stored one are left out; `oldestBlock` is the first block of the result.',
   cost: 'scan',
+  classes: ['node'],
   params: [
     required('blockCount', indexOrDecimal, 'how many blocks, at most 1,024'),
     required('newestBlock', blockNumberOrTag, 'last block of the range'),

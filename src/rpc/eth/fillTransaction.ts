@@ -51,6 +51,7 @@ export const fillTransaction = defineMethod({
     '`gasPrice` is of type 0, or of type 1 with an access list; else of type 2 from London on, 3 with blobs, 4 with authorizations. ' +
     '`raw` is its encoding with a signature of zeros. Sidecars of blobs are not made.',
   cost: 'evm',
+  classes: ['calls'],
   params: [required('transaction', withoutBlobs, 'the transaction; `data` and `input` are the same member')],
   result: {
     name: 'transaction',

@@ -13,6 +13,7 @@ export const getBlockByNumber = defineMethod({
     'is a block on top of the head, with null `hash`, `number`, `nonce` and `logsBloom`; with `--compat geth` it has ' +
     'its `number` and a zero `logsBloom`. It is empty; with `--pending` it is that of the upstream, where that has one.',
   cost: 'point',
+  classes: ['blocks'],
   params: [blockNumberParam, fullTransactionsParam],
   result: { name: 'block', schema: orNull(BLOCK_SCHEMA) },
   errors: [BLOCK_UNAVAILABLE],
@@ -29,6 +30,7 @@ export const getBlockByHash = defineMethod({
   name: 'eth_getBlockByHash',
   summary: 'The block with that hash, or null.',
   cost: 'point',
+  classes: ['blocks'],
   params: [blockHashParam, fullTransactionsParam],
   result: { name: 'block', schema: orNull(BLOCK_SCHEMA) },
   errors: [BLOCK_UNAVAILABLE, HASH_UNAVAILABLE],

@@ -14,6 +14,7 @@ export const getBlockAccessList = defineMethod({
     '0 is before the first one, one more than their number after the last one. Null before Amsterdam. A list that is not stored ' +
     '(`--block-access-lists`) is found by executing the block again, on the state of its parent.',
   cost: 'evm',
+  classes: ['traces'],
   params: [required('block', blockIdOrDecimal, 'block number in hex or decimal, tag, hash, or EIP-1898 object')],
   result: { name: 'access list', schema: orNull(BLOCK_ACCESS_LIST_SCHEMA) },
   errors: [BLOCK_UNAVAILABLE, { ...STATE_UNAVAILABLE, when: 'blocks were imported with `--state none`' }],

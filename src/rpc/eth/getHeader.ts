@@ -12,6 +12,7 @@ export const getHeaderByNumber = defineMethod({
   description:
     'The members of a block object that its hash covers, and the hash. `pending` is null, as in geth: that header has no seal.',
   cost: 'point',
+  classes: ['blocks'],
   params: [blockNumberParam],
   result: RESULT,
   errors: [BLOCK_UNAVAILABLE],
@@ -25,6 +26,7 @@ export const getHeaderByHash = defineMethod({
   name: 'eth_getHeaderByHash',
   summary: 'The header of the block with that hash, or null.',
   cost: 'point',
+  classes: ['blocks'],
   params: [blockHashParam],
   result: RESULT,
   errors: [BLOCK_UNAVAILABLE, HASH_UNAVAILABLE],

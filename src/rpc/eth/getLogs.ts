@@ -25,6 +25,7 @@ export const getLogs = defineMethod({
     'A range that starts before the first stored block is an error, because logs would be missing. Error ' +
     '-32005 has `data` `{from, to}` if a narrower range is known to succeed; a range beyond the head has `{head}`.',
   cost: 'scan',
+  classes: ['logs'],
   costKey: ([object]) => logFilterCostKey(object),
   params: [logFilterParam],
   result: { name: 'logs', schema: { type: 'array', items: LOG_SCHEMA } },

@@ -27,6 +27,7 @@ export const getLogsWithCursor = defineMethod({
     'issued it and its copies. If a scanned block is replaced by a reorg, the next page is an ' +
     'error with the first replaced block in `data.forkBlock`.',
   cost: 'scan',
+  classes: ['logs'],
   params: [
     logFilterParam,
     optional('cursor', text, 'From the page before'),

@@ -40,6 +40,7 @@ export const getProof = defineMethod({
     'in memory from what changed since, which takes time in proportion, up to `--call-timeout`. An account that does not exist has ' +
     'proofs of its absence, and the hashes of no code and no storage; with `--compat geth` these are zero.',
   cost: 'evm',
+  classes: ['state'],
   params: [
     accountParam,
     required('storageKeys', arrayOf(provedKey), `up to ${MAX_KEYS} storage slots`),

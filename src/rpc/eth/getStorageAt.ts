@@ -30,6 +30,7 @@ export const getStorageAt = defineMethod({
   name: 'eth_getStorageAt',
   summary: "Value of an account's storage slot after a block, 32 bytes.",
   cost: 'point',
+  classes: ['state'],
   params: [
     accountParam,
     required('slot', storageKey, 'the slot: at most 32 bytes of hex, leading zeros may be left out'),

@@ -37,6 +37,7 @@ export const getStorageValues = defineMethod({
   name: 'eth_getStorageValues',
   summary: 'Values of up to 1,024 storage slots of several accounts after a block, 32 bytes each.',
   cost: 'scan',
+  classes: ['state'],
   params: [required('slots', slotsByAddress, 'lists of slots by address: `{"0x…": ["0x0", …]}`'), stateBlockParam],
   result: {
     name: 'values by address, in the order of the slots',

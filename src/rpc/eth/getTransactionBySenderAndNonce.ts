@@ -11,6 +11,7 @@ export const getTransactionBySenderAndNonce = defineMethod({
   summary: 'The transaction that an account sent with a nonce, or null.',
   description: "reth's method, which `cast tx --from --nonce` calls. Found as by `ots_getTransactionBySenderAndNonce`.",
   cost: 'scan',
+  classes: ['blocks'],
   params: [accountParam, required('nonce', quantity64, 'nonce of the transaction')],
   result: { name: 'transaction', schema: orNull(TRANSACTION_SCHEMA) },
   errors: otsMethod.errors,

@@ -8,6 +8,7 @@ export const protocolVersion = defineMethod({
   name: 'eth_protocolVersion',
   summary: 'Version of the eth wire protocol that nodes speak: 69. Cairn itself has no peers.',
   cost: 'point',
+  classes: ['node'],
   chainless: true,
   params: [],
   result: { name: 'version', schema: index.schema },

@@ -23,6 +23,7 @@ export const sendRawTransaction = defineMethod({
     'Only with `--upstream URL --forward-transactions`. The upstream checks the transaction; its error is passed on with ' +
     'code and message. If one upstream does not answer, the next one is asked.',
   cost: 'point',
+  classes: ['send'],
   chainless: true,
   runsOnce: true,
   params: [required('transaction', data, 'the signed transaction as RLP or as typed envelope (EIP-2718)')],

@@ -44,6 +44,7 @@ export const sendRawTransactionSync = defineMethod({
     'Only with `--upstream URL --forward-transactions`, as `eth_sendRawTransaction`. The receipt is that of the first block ' +
     `of this server that has the transaction. At most ${MAX_WAITING} calls wait at a time.`,
   cost: 'point',
+  classes: ['send'],
   chainless: true,
   runsOnce: true,
   params: [

@@ -60,6 +60,7 @@ export const simulateV1 = defineMethod({
     `are zero. At most ${MAX_SIMULATED_BLOCKS} blocks, ${MAX_SIMULATED_CALLS_OF_BLOCK} calls in a block, ${MAX_SIMULATED_CALLS} in all, and ` +
     '50 million gas in all (`--simulation-gas`).',
   cost: 'evm',
+  classes: ['calls'],
   params: [required('payload', payload, 'blocks and how to simulate them'), stateBlockParam],
   result: {
     name: 'blocks with the outcomes of their calls',

@@ -37,6 +37,7 @@ export const subscribe = defineMethod({
     'sent; with `blockHash`, only those of this block. A connection that leaves too many notifications unread is ' +
     'closed with code 1013; so are all subscribers if a server could not follow the chain.',
   cost: 'point',
+  classes: ['stream'],
   usesSession: true,
   params: [
     required('name', text, `subscription type: \`${KINDS.join('`, `')}\``),
@@ -82,6 +83,7 @@ export const unsubscribe = defineMethod({
   name: 'eth_unsubscribe',
   summary: 'Ends a subscription of this connection.',
   cost: 'point',
+  classes: ['stream'],
   chainless: true,
   usesSession: true,
   params: [required('subscription', text, 'id of the subscription')],

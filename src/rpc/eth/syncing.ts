@@ -9,6 +9,7 @@ export const syncing = defineMethod({
   summary: 'The progress of a server that is more than 16 blocks behind its upstreams, else false.',
   description: 'False also where `cairn sync` follows the chain in another process.',
   cost: 'point',
+  classes: ['node'],
   chainless: true,
   params: [],
   result: {

@@ -7,6 +7,7 @@ export const getApiLevel = defineMethod({
   name: 'ots_getApiLevel',
   summary: 'Version of the Otterscan interface: 8.',
   cost: 'point',
+  classes: ['node'],
   params: [],
   result: { name: 'level', schema: { type: 'integer' } },
   errors: [],

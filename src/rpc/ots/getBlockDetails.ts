@@ -12,6 +12,7 @@ export const getBlockDetails = defineMethod({
     'The block has `transactionCount` in place of `transactions`, and no `logsBloom`. `issuance` is zero under proof of stake; ' +
     '`totalFees` includes what the base fee burns.',
   cost: 'point',
+  classes: ['blocks'],
   params: [required('block', blockIdOrDecimal, 'block number in hex or decimal, or tag')],
   result: { name: 'block details', schema: orNull(BLOCK_DETAILS_SCHEMA) },
   errors: [BLOCK_UNAVAILABLE],
@@ -26,6 +27,7 @@ export const getBlockDetailsByHash = defineMethod({
   summary: 'A block with its reward and its fees by its hash, or null.',
   description: 'As `ots_getBlockDetails`.',
   cost: 'point',
+  classes: ['blocks'],
   params: [blockHashParam],
   result: { name: 'block details', schema: orNull(BLOCK_DETAILS_SCHEMA) },
   errors: [BLOCK_UNAVAILABLE, HASH_UNAVAILABLE],

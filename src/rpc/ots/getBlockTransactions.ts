@@ -23,6 +23,7 @@ export const getBlockTransactions = defineMethod({
     'bytes; receipts have no `logs` and no `logsBloom`. Before Byzantium they have `status` beside `root`, found by executing the ' +
     'transactions again, where the state is stored.',
   cost: 'evm',
+  classes: ['traces'],
   isTrace: true,
   params: [
     required('block', blockIdOrDecimal, 'block number in hex or decimal, or tag'),

@@ -20,6 +20,7 @@ export const getContractCreator = defineMethod({
     'Found in the state history and by executing transactions of the block again that created it. Null for contracts of the ' +
     'genesis, and for those that are gone. Without state, contracts that a transaction itself created are found in the address index.',
   cost: 'evm',
+  classes: ['traces'],
   isTrace: true,
   params: [accountParam],
   result: {

@@ -22,6 +22,7 @@ export const getInternalOperations = defineMethod({
   description:
     '`type` is 0 for a transfer, 1 for SELFDESTRUCT, 2 for CREATE, 3 for CREATE2. Operations that were reverted are left out.',
   cost: 'evm',
+  classes: ['traces'],
   isTrace: true,
   params: [transactionHashParam],
   result: {

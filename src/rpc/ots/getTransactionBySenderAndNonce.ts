@@ -15,6 +15,7 @@ export const getTransactionBySenderAndNonce = defineMethod({
   summary: 'Hash of the transaction that an account sent with a nonce, or null.',
   description: 'Found in the state history; in the address index where that is not stored.',
   cost: 'scan',
+  classes: ['blocks'],
   params: [accountParam, required('nonce', indexOrDecimal, 'nonce of the transaction, in hex or decimal')],
   result: { name: 'transaction hash', schema: orNull(hash32.schema) },
   errors: [STATE_UNAVAILABLE, NEITHER_STATE_NOR_INDEX, SEARCH_TIMED_OUT],

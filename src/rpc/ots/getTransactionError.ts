@@ -10,6 +10,7 @@ export const getTransactionError = defineMethod({
   name: 'ots_getTransactionError',
   summary: 'Revert data of a transaction; `0x` if it succeeded or failed without data.',
   cost: 'evm',
+  classes: ['traces'],
   isTrace: true,
   params: [transactionHashParam],
   result: { name: 'revert data', schema: DATA_SCHEMA },

@@ -8,6 +8,7 @@ export const hasCode = defineMethod({
   name: 'ots_hasCode',
   summary: 'Whether an account has code after a block.',
   cost: 'point',
+  classes: ['state'],
   params: [
     accountParam,
     optional('block', blockIdOrDecimal, 'block number in hex or decimal, tag, hash, or EIP-1898 object', 'latest'),

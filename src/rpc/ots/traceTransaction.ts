@@ -14,6 +14,7 @@ export const traceTransaction = defineMethod({
   summary: 'The calls of a transaction in the order in which they began, with their depth.',
   description: 'Calls of precompiles are left out. `value` is null where the instruction passes none.',
   cost: 'evm',
+  classes: ['traces'],
   isTrace: true,
   params: [transactionHashParam],
   result: {

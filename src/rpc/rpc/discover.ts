@@ -9,6 +9,7 @@ export function createDiscover(methods: () => readonly Method[], version: string
     name: 'rpc_discover',
     summary: 'The OpenRPC document of this server.',
     cost: 'point',
+    classes: ['node'],
     params: [],
     result: { name: 'document', schema: { type: 'object' } },
     errors: [],

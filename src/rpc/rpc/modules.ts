@@ -6,6 +6,7 @@ export function createModules(methods: () => readonly Method[]): Method {
     name: 'rpc_modules',
     summary: 'Namespaces of this server, each with its version.',
     cost: 'point',
+    classes: ['node'],
     params: [],
     result: { name: 'modules', schema: { type: 'object', additionalProperties: { type: 'string' } } },
     errors: [],

@@ -7,6 +7,7 @@ export const blockHashAndNumber = defineMethod({
   name: 'starknet_blockHashAndNumber',
   summary: 'Hash and number of the newest layer-2 block.',
   cost: 'point',
+  classes: ['node'],
   params: [],
   result: {
     name: 'block hash and number',

@@ -6,6 +6,7 @@ export const blockNumber = defineMethod({
   name: 'starknet_blockNumber',
   summary: 'Number of the newest layer-2 block.',
   cost: 'point',
+  classes: ['node'],
   params: [],
   result: { name: 'block number', schema: INTEGER_SCHEMA },
   errors: [NO_BLOCKS],

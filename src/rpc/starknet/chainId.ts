@@ -9,6 +9,7 @@ export const chainId = defineMethod({
     'The network given by `--l2-network` on import, or the one that a verified block hash (before 0.7) or transaction ' +
     'hash commits to. `0x0` if unknown, for example if all recordings have transaction hashes only.',
   cost: 'point',
+  classes: ['node'],
   params: [],
   result: { name: 'chain id', schema: FELT_SCHEMA },
   errors: [],

@@ -16,6 +16,7 @@ export const getBlockWithTxHashes = defineMethod({
     'The object of specification 0.9, with the commitments and counts of 0.10 as far as they are known. ' +
     'Gas prices that the recording lacks are zero.',
   cost: 'point',
+  classes: ['blocks'],
   params: [blockIdParam],
   result: { name: 'block', schema: STARKNET_BLOCK_SCHEMA },
   errors: [BLOCK_NOT_FOUND],
@@ -31,6 +32,7 @@ export const getBlockWithTxs = defineMethod({
   summary: 'A layer-2 block with its transactions.',
   description: 'The object of specification 0.9. An error if only the hashes of the transactions were recorded.',
   cost: 'scan',
+  classes: ['blocks'],
   params: [blockIdParam],
   result: { name: 'block', schema: STARKNET_BLOCK_WITH_TXS_SCHEMA },
   errors: [BLOCK_NOT_FOUND, PART_UNAVAILABLE],
@@ -51,6 +53,7 @@ export const getBlockWithReceipts = defineMethod({
     'The object of specification 0.9. Fees, and gas totals of blocks before 0.13.2, that were not recorded are zero. An error ' +
     'if receipts were not recorded.',
   cost: 'scan',
+  classes: ['blocks'],
   params: [blockIdParam],
   result: { name: 'block', schema: STARKNET_BLOCK_WITH_RECEIPTS_SCHEMA },
   errors: [BLOCK_NOT_FOUND, PART_UNAVAILABLE],

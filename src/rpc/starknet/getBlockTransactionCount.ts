@@ -7,6 +7,7 @@ export const getBlockTransactionCount = defineMethod({
   name: 'starknet_getBlockTransactionCount',
   summary: 'Number of transactions in a layer-2 block.',
   cost: 'point',
+  classes: ['blocks'],
   params: [blockIdParam],
   result: { name: 'transaction count', schema: INTEGER_SCHEMA },
   errors: [BLOCK_NOT_FOUND],

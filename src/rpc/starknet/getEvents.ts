@@ -36,6 +36,7 @@ export const getEvents = defineMethod({
     'that were searched. Without `from_block` the search begins with block 0, without `to_block` it ends with the newest ' +
     'confirmed one. An error if events of the range were not recorded.',
   cost: 'scan',
+  classes: ['logs'],
   params: [eventFilterParam],
   result: { name: 'events', schema: STARKNET_EVENTS_SCHEMA },
   errors: [BLOCK_NOT_FOUND, PAGE_TOO_BIG, INVALID_CONTINUATION_TOKEN, TOO_MANY_KEYS, PART_UNAVAILABLE],

@@ -16,6 +16,7 @@ export const getStateUpdate = defineMethod({
     'The object of specification 0.9, with `migrated_compiled_classes` of 0.10 where there are such. An error if the state ' +
     'update was not recorded; `--l2-upstream` records it.',
   cost: 'scan',
+  classes: ['state'],
   params: [blockIdParam],
   result: { name: 'state update', schema: STARKNET_STATE_UPDATE_SCHEMA },
   errors: [BLOCK_NOT_FOUND, PART_UNAVAILABLE],

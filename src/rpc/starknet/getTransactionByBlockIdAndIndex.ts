@@ -9,6 +9,7 @@ export const getTransactionByBlockIdAndIndex = defineMethod({
   name: 'starknet_getTransactionByBlockIdAndIndex',
   summary: 'A layer-2 transaction by its block and its index there.',
   cost: 'scan',
+  classes: ['blocks'],
   params: [blockIdParam, required('index', integerBetween(0, Number.MAX_SAFE_INTEGER), 'index in the block')],
   result: { name: 'transaction', schema: STARKNET_TRANSACTION_SCHEMA },
   errors: [BLOCK_NOT_FOUND, INVALID_TRANSACTION_INDEX, PART_UNAVAILABLE],

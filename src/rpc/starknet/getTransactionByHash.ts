@@ -7,6 +7,7 @@ export const getTransactionByHash = defineMethod({
   name: 'starknet_getTransactionByHash',
   summary: 'A layer-2 transaction by its hash.',
   cost: 'scan',
+  classes: ['blocks'],
   params: [l2TransactionHashParam],
   result: { name: 'transaction', schema: STARKNET_TRANSACTION_SCHEMA },
   errors: [TRANSACTION_NOT_FOUND, PART_UNAVAILABLE],

@@ -9,6 +9,7 @@ export const getTransactionReceipt = defineMethod({
   summary: 'The receipt of a layer-2 transaction.',
   description: 'Fees, and gas totals of blocks before 0.13.2, that were not recorded are zero.',
   cost: 'scan',
+  classes: ['blocks'],
   params: [l2TransactionHashParam],
   result: { name: 'receipt', schema: STARKNET_RECEIPT_SCHEMA },
   errors: [TRANSACTION_NOT_FOUND, PART_UNAVAILABLE],

@@ -16,6 +16,7 @@ export const getTransactionStatus = defineMethod({
   summary: 'Whether a layer-2 transaction is final and whether it was executed.',
   description: '`execution_status` is omitted, as the specification allows, if receipts were not recorded.',
   cost: 'scan',
+  classes: ['blocks'],
   params: [l2TransactionHashParam],
   result: { name: 'status', schema: STARKNET_STATUS_SCHEMA },
   errors: [TRANSACTION_NOT_FOUND],

@@ -7,6 +7,7 @@ export const specVersion = defineMethod({
   name: 'starknet_specVersion',
   summary: 'Implemented version of the Starknet JSON-RPC specification.',
   cost: 'point',
+  classes: ['node'],
   params: [],
   result: { name: 'version', schema: { type: 'string' } },
   errors: [],

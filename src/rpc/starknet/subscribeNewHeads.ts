@@ -19,6 +19,7 @@ export const subscribeNewHeads = defineMethod({
     'the blocks of the new branch follow. With the number or hash of a block, that block and all after it are sent first. ' +
     'Limits are those of `eth_subscribe`.',
   cost: 'point',
+  classes: ['stream'],
   usesSession: true,
   params: [
     optional(

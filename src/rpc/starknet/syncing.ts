@@ -9,6 +9,7 @@ export const syncing = defineMethod({
   summary: 'The progress of a server that is more than 16 blocks behind its layer-2 upstreams, else false.',
   description: 'False also where `cairn sync` follows the chain in another process.',
   cost: 'point',
+  classes: ['node'],
   params: [],
   result: {
     name: 'syncing',

@@ -7,6 +7,7 @@ export const unsubscribe = defineMethod({
   name: 'starknet_unsubscribe',
   summary: 'Ends a subscription of this connection.',
   cost: 'point',
+  classes: ['stream'],
   usesSession: true,
   params: [required('subscription_id', text, 'id of the subscription')],
   result: { name: 'ended', schema: { type: 'boolean' } },

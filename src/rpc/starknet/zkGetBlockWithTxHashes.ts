@@ -11,6 +11,7 @@ export const zkGetBlockWithTxHashes = defineMethod({
     'A rejected block is found by its hash only and has `status` `REJECTED`. A pending block has no `block_hash`, ' +
     '`block_number` and `new_root`.',
   cost: 'point',
+  classes: ['blocks'],
   params: [required('block_id', zkBlockId, 'A tag, or an object with one of block_hash, block_number and block_tag.')],
   result: { name: 'block', schema: ZK_BLOCK_SCHEMA },
   errors: [],

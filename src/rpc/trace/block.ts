@@ -13,6 +13,7 @@ export const traceBlock = defineMethod({
   description:
     "In OpenEthereum's shape. A block of proof of work ends with its reward and those of its uncles. The genesis has no traces.",
   cost: 'evm',
+  classes: ['traces'],
   isTrace: true,
   params: [required('block', blockIdOrDecimal, 'block number in hex or decimal, tag, hash, or EIP-1898 object')],
   result: { name: 'traces', schema: orNull(FLAT_TRACES_SCHEMA) },

@@ -14,6 +14,7 @@ export const traceCall = defineMethod({
   description:
     'The call is that of `eth_call`, with its limits and overrides; the result that of `trace_replayTransaction`.',
   cost: 'evm',
+  classes: ['calls', 'traces'],
   takesCall: true,
   isTrace: true,
   params: [callParam, traceKindsParam, stateBlockParam, stateOverridesParam, blockOverridesParam],

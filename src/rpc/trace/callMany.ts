@@ -33,6 +33,7 @@ export const callMany = defineMethod({
   summary: 'The same for several calls, each on the state that the one before has left.',
   description: `At most ${MAX_CALLS} calls.`,
   cost: 'evm',
+  classes: ['calls', 'traces'],
   isTrace: true,
   params: [required('calls', calls, 'pairs of a call and its trace types'), stateBlockParam],
   result: { name: 'replays', schema: { type: 'array', items: REPLAY_SCHEMA } },

@@ -69,6 +69,7 @@ export const traceFilter = defineMethod({
     '`intersection` one of the two is enough. `after` traces are skipped, at most `count` are returned. Bounds follow the rules of ' +
     '`eth_getLogs`: missing ones are the head, and `blockHash` excludes them.',
   cost: 'evm',
+  classes: ['traces'],
   isTrace: true,
   params: [
     required(

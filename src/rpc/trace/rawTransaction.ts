@@ -29,6 +29,7 @@ export const rawTransaction = defineMethod({
   description:
     'It is checked as a transaction of the chain, its nonce aside. The result is that of `trace_replayTransaction`.',
   cost: 'evm',
+  classes: ['calls', 'traces'],
   isTrace: true,
   params: [required('transaction', signedTransaction, 'the signed transaction'), traceKindsParam],
   result: { name: 'replay', schema: REPLAY_SCHEMA },

@@ -15,6 +15,7 @@ export const replayTransaction = defineMethod({
   description:
     "In OpenEthereum's shape. `stateDiff` is of the state before and after the transaction, fees included; `vmTrace` has also `op`.",
   cost: 'evm',
+  classes: ['traces'],
   isTrace: true,
   params: [transactionHashParam, traceKindsParam],
   result: { name: 'replay', schema: REPLAY_SCHEMA },
@@ -37,6 +38,7 @@ export const replayBlockTransactions = defineMethod({
   summary: 'Calls, state changes and instructions of all transactions of a block, or null.',
   description: 'As `trace_replayTransaction`, with the hash of each transaction.',
   cost: 'evm',
+  classes: ['traces'],
   isTrace: true,
   params: [
     required('block', blockIdOrDecimal, 'block number in hex or decimal, tag, hash, or EIP-1898 object'),

@@ -7,6 +7,7 @@ export const sha3 = defineMethod({
   name: 'web3_sha3',
   summary: 'Keccak-256 of the data.',
   cost: 'point',
+  classes: ['node'],
   chainless: true,
   params: [required('data', data, 'what to hash')],
   result: { name: 'hash', schema: hash32.schema },

@@ -4,6 +4,7 @@ import type { ClientId } from '../../rpc/core/dispatch.js'
 import type { RpcCall } from '../../rpc/core/envelope.js'
 import type { RpcErrorBody } from '../../rpc/core/errors.js'
 import { INTERNAL_ERROR, LIMIT_EXCEEDED, METHOD_NOT_FOUND, UNAUTHORIZED } from '../../rpc/core/errors.js'
+import type { MethodTable } from '../../rpc/core/method.js'
 import type { ApiKeyReader, KeyLimits, LiveKey } from '../../store/keys/apiKeys.js'
 import type { RefusalReason } from '../admission/refusals.js'
 import { clientOfAddress } from './addresses.js'
@@ -102,11 +103,12 @@ export function isRefusal(answer: Caller | Refusal): answer is Refusal {
  *  be read, which is reported to `failures`, new callers with a key are refused and known callers stay. */
 export function createAccess(options: {
   keys: ApiKeyReader
+  methods: MethodTable
   open: boolean
   rateLimitRps: number
   failures: FailureLog
 }): Access {
-  const { keys, open, rateLimitRps, failures } = options
+  const { keys, methods, open, rateLimitRps, failures } = options
   const limiter = createRateLimiter()
   const guesses = createGuessLimiter()
   /** Reads the keys; returns `otherwise` when they cannot be read. The callers here do not catch errors. */
@@ -130,8 +132,10 @@ export function createAccess(options: {
     return true
   }
   const exclude = (caller: Caller, method: string, params?: unknown) => {
-    const methods = caller.limits?.methods
-    return methods === undefined || allowsMethod(methods, method, params) ? undefined : methodExcluded(method)
+    const patterns = caller.limits?.methods
+    if (patterns === undefined) return undefined
+    const classes = methods.get(method)?.classes ?? []
+    return allowsMethod(patterns, { name: method, classes }, params) ? undefined : methodExcluded(method)
   }
   return {
     identify(credentials, prefix) {

@@ -1,19 +1,22 @@
-import { CLASS_NAMES, classByParams, classesOf, METHOD_CLASSES, METHOD_NAMES } from '../../rpc/methodClasses.js'
+import type { Method } from '../../rpc/core/method.js'
+import { CLASS_NAMES, classByParams } from '../../rpc/core/methodClasses.js'
+
+/** The parts of a method that patterns name; a path such as `sql` has no classes. */
+export type NamedMethod = Pick<Method, 'name'> & { readonly classes: readonly string[] }
 
 /** True if a method may be called: a pattern names it or a class of it, or no pattern allows anything, and no `!`
  *  pattern names it or a class of it. `*` matches any text. With `params`, `!logs` also excludes subscriptions to
  *  logs. */
-export function allowsMethod(patterns: readonly string[], method: string, params?: unknown): boolean {
-  const classes: readonly string[] = classesOf(method)
+export function allowsMethod(patterns: readonly string[], { name, classes }: NamedMethod, params?: unknown): boolean {
   let isAllowed = true
   let isNamed = false
   for (const pattern of patterns) {
     if (pattern.startsWith('!')) {
       const excluded = pattern.slice(1)
-      if (names(excluded, method, classes) || excluded === classByParams(method, params)) return false
+      if (names(excluded, name, classes) || excluded === classByParams(name, params)) return false
     } else {
       isAllowed = false
-      isNamed ||= names(pattern, method, classes)
+      isNamed ||= names(pattern, name, classes)
     }
   }
   return isAllowed || isNamed
@@ -46,9 +49,9 @@ export function parseMethodPatterns(text: string): string[] | undefined {
   return patterns.every((pattern) => /^!?[\w*]{1,100}$/.test(pattern)) ? patterns : undefined
 }
 
-/** The patterns, without `!`, that name no method and no class. */
-export function unknownPatterns(patterns: readonly string[]): string[] {
-  const known = [...METHOD_NAMES, ...CLASS_NAMES]
+/** The patterns, without `!`, that name none of the methods and no class. */
+export function unknownPatterns(patterns: readonly string[], methods: readonly NamedMethod[]): string[] {
+  const known = [...methods.map(({ name }) => name), ...CLASS_NAMES]
   return patterns
     .map((pattern) => pattern.replace(/^!/, ''))
     .filter((pattern) => !known.some((name) => matches(pattern, name)))
@@ -66,13 +69,15 @@ export interface PartlyExcluded {
 
 /** The classes that keep some methods although a `!` pattern names methods of that class only: whoever excludes a
  *  method by name seldom wants its siblings to be open. */
-export function partlyExcluded(patterns: readonly string[]): PartlyExcluded[] {
+export function partlyExcluded(patterns: readonly string[], methods: readonly NamedMethod[]): PartlyExcluded[] {
   const excluding = patterns.filter((pattern) => pattern.startsWith('!')).map((pattern) => pattern.slice(1))
-  const excluded = excluding.map((pattern) => METHOD_NAMES.filter((method) => matches(pattern, method)))
-  return GUARDED.map((name) => ({ name, methods: METHOD_CLASSES[name] as readonly string[] }))
-    .filter(({ methods }) =>
-      excluded.some((found) => found.length > 0 && found.every((each) => methods.includes(each))),
-    )
-    .map(({ name, methods }) => ({ name, left: methods.filter((method) => allowsMethod(patterns, method)) }))
+  const excluded = excluding.map((pattern) => methods.filter(({ name }) => matches(pattern, name)))
+  return GUARDED.filter((name) =>
+    excluded.some((found) => found.length > 0 && found.every(({ classes }) => classes.includes(name))),
+  )
+    .map((name) => {
+      const left = methods.filter((each) => each.classes.includes(name) && allowsMethod(patterns, each))
+      return { name, left: left.map((each) => each.name) }
+    })
     .filter(({ left }) => left.length > 0)
 }

@@ -27,6 +27,7 @@ async function call(
     name: 'm',
     summary: '',
     cost: 'point',
+    classes: ['node'],
     params: [],
     result: { name: 'r', schema: {} },
     errors: [],
@@ -171,6 +172,7 @@ test('outcomes of a method that names them are given again, and its refusals kee
     name: 'm',
     summary: '',
     cost: 'scan',
+    classes: ['node'],
     params: [required('amount', quantity, '')],
     result: { name: 'r', schema: {} },
     errors: [],
@@ -218,6 +220,7 @@ test('a call is decoded and its blocks are resolved once, whichever thread runs 
     name: 'm',
     summary: '',
     cost: 'scan',
+    classes: ['node'],
     params: [required('amount', counted, '')],
     result: { name: 'r', schema: {} },
     errors: [],
@@ -253,6 +256,7 @@ test('parameters that would take long to decode are not looked up', async () => 
     name: 'm',
     summary: '',
     cost: 'scan',
+    classes: ['node'],
     params: [required('values', arrayOf(address), '')],
     result: { name: 'r', schema: {} },
     errors: [],
@@ -302,9 +306,10 @@ test('an interruption reaches the caller of a method, whether the handler is syn
   const handlers: Method['handler'][] = [interrupt, async () => interrupt(), () => Promise.resolve().then(interrupt)]
   for (const handler of handlers) {
     const method = defineMethod({
-      ...{ name: 'm', summary: '', cost: 'evm', params: [], result: { name: 'r', schema: {} }, errors: [] },
+      ...{ name: 'm', summary: '', cost: 'evm', classes: ['node'], params: [] },
+      ...{ result: { name: 'r', schema: {} }, errors: [] },
       handler,
-    } as Method)
+    })
     const methods = new Map([['m', method]])
     const run = async () => runCallMessage(methods, { method: 'm' }, { log } as RpcContext)
     await assert.rejects(run(), Withdrawn)

@@ -5,35 +5,12 @@ import { DEFAULT_LIMITS } from '../../../src/rpc/core/limits.js'
 import { openContext } from '../../../src/rpc/core/openContext.js'
 import { LAYER_2_ONLY } from '../../../src/rpc/core/requireChain.js'
 import { runMethod } from '../../../src/rpc/core/runCall.js'
+import { exampleValues, readExamples } from '../../../src/rpc/examples.js'
 import { ALL_METHODS } from '../../../src/rpc/methods.js'
 import { packagePath } from '../../../src/store/open.js'
 import { openL2Database } from '../../support/chains/l2.js'
 import { temporaryDirectory } from '../../support/temporary.js'
 import { writeHandmadeChain } from './handmadeChain.js'
-
-const HASH = `0x${'12'.repeat(32)}`
-const ADDRESS = `0x${'12'.repeat(20)}`
-
-/** A value for each required parameter, by its name. */
-const VALUES: { [name: string]: unknown } = {
-  ...{ block: 'latest', blockHash: HASH, transactionHash: HASH, transactionIndex: '0x0', uncleIndex: '0x0' },
-  ...{
-    address: ADDRESS,
-    slot: '0x0',
-    slots: { [ADDRESS]: ['0x0'] },
-    fullTransactions: false,
-    filter: {},
-    call: { to: ADDRESS },
-    payload: { blockStateCalls: [{}] },
-    storageKeys: [],
-    nonce: '0x0',
-    transaction: { to: ADDRESS },
-    blockRlp: '0x',
-    number: 1,
-    ...{ startKey: '0x', limit: 1, hash: HASH, startHash: HASH, start: '0x1' },
-  },
-  ...{ blockCount: '0x1', newestBlock: 'latest' },
-}
 
 /** Methods that create or use something that reports future blocks: the first blocks may be imported later. */
 const OF_LATER_BLOCKS = /^eth_(subscribe|unsubscribe|new\w*Filter|uninstallFilter|getFilter\w+)$/
@@ -52,7 +29,8 @@ test('a database with layer 2 only answers every Ethereum method with one error 
   )
   assert.ok(methods.length > 30)
   for (const method of methods) {
-    const params = method.params.filter(({ required }) => required).map(({ name }) => VALUES[name])
+    const { example } = readExamples()[method.name]
+    const params = exampleValues(method, example!)
     assert.deepEqual(await runMethod(method, params, context), { error: LAYER_2_ONLY }, method.name)
   }
 })

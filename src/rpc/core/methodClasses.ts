@@ -1,0 +1,28 @@
+/** Classes that limits of API keys accept besides names of methods. `sql` and `replication` have no methods: they stand
+ *  for paths. */
+export const CLASS_NAMES = [
+  'logs',
+  'calls',
+  'traces',
+  'state',
+  'blocks',
+  'stream',
+  'send',
+  'node',
+  'sql',
+  'replication',
+] as const
+
+export type ClassName = (typeof CLASS_NAMES)[number]
+
+/** A class that methods are in: `logs` searches logs or events; `calls` runs invented calls; `traces` executes blocks
+ *  again; `state` reads accounts and slots; `blocks` reads blocks, transactions and receipts; `stream` needs the
+ *  session of a connection; `send` accepts transactions; `node` is the rest. */
+export type MethodClass = Exclude<ClassName, 'sql' | 'replication'>
+
+/** A class that a call belongs to by its parameters, besides those of its method: a subscription to logs. */
+export function classByParams(method: string, params: unknown): MethodClass | undefined {
+  if (method !== 'eth_subscribe' || typeof params !== 'object' || params === null) return undefined
+  const topic = Array.isArray(params) ? params[0] : (params as { name?: unknown }).name
+  return topic === 'logs' ? 'logs' : undefined
+}
