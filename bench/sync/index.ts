@@ -5,6 +5,7 @@ import { makeFullChain } from './fullChain.js'
 import { OPTIONS, type SyncRun } from './options.js'
 import { measureRates } from './rates.js'
 import { measureReorgs } from './reorgs.js'
+import { measureSparse, printSparse } from './sparse.js'
 import { measureStarts } from './start.js'
 import { measureSubscriptions, printSubscriptions } from './subscriptions.js'
 
@@ -48,6 +49,12 @@ await runBench({
       isUsual: false,
       run: measureFollow,
       print: printFollow,
+    },
+    sparse: {
+      about: "blocks of mainnet's size with sparse state, beside a complete one; calls of unknown contracts",
+      isUsual: false,
+      run: measureSparse,
+      print: printSparse,
     },
   },
 })

@@ -16,6 +16,9 @@ export const OPTIONS = {
   follows: count(500, 'blocks that are followed from anvil'),
   transactions: count(20, 'in each of them'),
   interval: count(50, 'milliseconds between them'),
+  accounts: count(200_000, 'of the state that sparse state is fetched of; half as many slots'),
+  'sparse-blocks': count(200, 'that are followed with sparse state'),
+  window: count(20, 'of them, the first and the last ones, whose costs are compared', 1),
 }
 
 /** A run of the bench. */

@@ -4,6 +4,7 @@ import type { CommitFigures } from '../../bench/sync/commits.js'
 import type { FollowFigures } from '../../bench/sync/follow.js'
 import type { SyncRate } from '../../bench/sync/rates.js'
 import type { ReorgFigures } from '../../bench/sync/reorgs.js'
+import type { SparseFigures } from '../../bench/sync/sparse.js'
 import type { StartFigures } from '../../bench/sync/start.js'
 import type { SubscriptionFigures } from '../../bench/sync/subscriptions.js'
 import { runShortBench } from '../support/shortBench.js'
@@ -16,6 +17,7 @@ interface Report {
   start: StartFigures
   subscriptions: SubscriptionFigures[]
   follow: FollowFigures
+  sparse: SparseFigures
 }
 
 test('bench:sync: no query meets a chain between two branches, and subscribers get each block', async (t) => {
@@ -45,4 +47,27 @@ test('bench:sync: each block that is announced after anvil announced it is serve
   const args = '--history 20 --follows 5 --transactions 2 --interval 1'
   const { follow } = await runShortBench<Report>(t, 'sync', { phases: ['follow'], args })
   assert.deepEqual([follow.blocks, follow.transactions], [5, 2])
+})
+
+test('bench:sync: with sparse state, each block needs requests, and a call of what is known none', async (t) => {
+  const args = '--accounts 2000 --sparse-blocks 4 --window 2'
+  const { sparse } = await runShortBench<Report>(t, 'sync', { phases: ['sparse'], args })
+  const [execute, proofs, witness, auto] = sparse.followers
+  assert.deepEqual(
+    sparse.followers.map(({ name }) => name),
+    ['execute', 'proofs', 'witness', 'auto'],
+  )
+  assert.equal(execute.first.requests.messages, 0)
+  assert.ok(proofs.first.requests.accounts > 10 && proofs.first.requests.slots > 10)
+  assert.equal(proofs.first.requests.witnesses, 0)
+  assert.ok(witness.first.requests.witnesses > 0 && auto.first.requests.witnesses > 0)
+  for (const { name, first, last } of sparse.followers) {
+    assert.ok(first.processorMs > 0 && first.diskBytes > 0, name)
+    assert.ok(last.requests.accounts <= first.requests.accounts, name)
+  }
+  for (const { name, requests } of sparse.calls) {
+    assert.ok(requests[0] > 0, name)
+    assert.deepEqual(requests.slice(1), Array(9).fill(0), name)
+  }
+  assert.ok(sparse.calls[0].requests[0] < sparse.calls[1].requests[0])
 })

@@ -1,0 +1,204 @@
+import { copyFileSync, mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { formatData } from '../../src/lib/hex.js'
+import { DATABASE_FILE, openForReading } from '../../src/store/open.js'
+import { openForWriting } from '../../src/store/openForWriting.js'
+import { type CairnServer, startCairn } from '../../test/support/cairn.js'
+import { resultOf } from '../../test/support/rpcClient.js'
+import { untilBlockNumber } from '../../test/support/until.js'
+import { readThreadsMs } from '../lib/processorTime.js'
+import { printTable } from '../lib/table.js'
+import { type CountingProxy, requestsSince, type StateRequests, startCountingProxy } from './countingProxy.js'
+import { type HeadNotices, openHeadNotices } from './notices.js'
+import type { SyncRun } from './options.js'
+import { type BlockSize, CALL_DEPTH, linkedContract, makeSparseNetwork, type SparseNetwork } from './sparseNetwork.js'
+
+/** What following with sparse state takes, beside following with a complete one. */
+export interface SparseFigures {
+  /** Accounts and slots of the state that the followers began at. */
+  readonly accounts: number
+  readonly slots: number
+  readonly blocks: number
+  /** Blocks whose costs are averaged: the first ones and the last ones. */
+  readonly window: number
+  /** The average block. */
+  readonly block: BlockSize
+  readonly followers: readonly FollowerFigures[]
+  /** Calls of a contract that calls another, and so on, `depth` contracts that nothing used before. */
+  readonly depth: number
+  readonly calls: readonly { readonly name: string; readonly requests: readonly number[] }[]
+}
+
+/** The costs of one follower. */
+export interface FollowerFigures {
+  /** `execute`, or how sparse state is fetched. */
+  readonly name: string
+  readonly first: BlockCosts
+  readonly last: BlockCosts
+}
+
+/** Of the average block. */
+export interface BlockCosts {
+  /** Of all threads of the server. */
+  readonly processorMs: number
+  /** Of the thread that follows. */
+  readonly ingestMs: number
+  readonly diskBytes: number
+  readonly requests: StateRequests
+}
+
+interface Follower {
+  readonly name: string
+  readonly datadir: string
+  readonly server: CairnServer
+  readonly proxy: CountingProxy
+  readonly notices: HeadNotices
+}
+
+const MODES = ['proofs', 'witness', 'auto'] as const
+const CALLS = 10
+
+/** Makes blocks one by one, which four servers follow: one with a complete state, three with sparse state. */
+export async function measureSparse(run: SyncRun): Promise<SparseFigures> {
+  const { accounts, 'sparse-blocks': blocks, window } = run.values
+  if (blocks < 2 * window) throw new Error(`--sparse-blocks: expected at least twice --window, got ${blocks}`)
+  const files = { node: join(run.directory, 'sparseNode'), genesis: join(run.directory, 'sparse.json') }
+  mkdirSync(files.node)
+  const db = openForWriting(files.node)
+  run.after(() => void db.close())
+  const network = await makeSparseNetwork(db, { accounts, genesis: files.genesis })
+  db.pragma('wal_checkpoint(TRUNCATE)')
+  const upstream = await startCairn(run, ['--datadir', files.node, '--open'])
+  const complete = join(run.directory, 'execute')
+  mkdirSync(complete)
+  copyFileSync(join(files.node, DATABASE_FILE), join(complete, DATABASE_FILE))
+  const followers: Follower[] = []
+  for (const name of ['execute', ...MODES]) {
+    followers.push(await startFollower(run, name, { upstream, genesis: files.genesis }))
+  }
+  const first = await measureWindow(network, followers, window)
+  await follow(network, followers, blocks - 2 * window)
+  const last = await measureWindow(network, followers, window)
+  const calls = await measureCalls(followers.at(-1)!, upstream)
+  return {
+    ...{ accounts: network.accounts, slots: network.slots, blocks, window, block: last.size },
+    followers: followers.map(({ name }, i) => ({ name, first: first.costs[i], last: last.costs[i] })),
+    ...{ depth: CALL_DEPTH, calls },
+  }
+}
+
+async function startFollower(
+  run: SyncRun,
+  name: string,
+  { upstream, genesis }: { upstream: CairnServer; genesis: string },
+): Promise<Follower> {
+  const datadir = join(run.directory, name)
+  const proxy = await startCountingProxy(upstream.socketUrl)
+  run.after(proxy.close)
+  const state = name === 'execute' ? [] : ['--state', 'sparse', '--state-fetch', name]
+  const args = ['--datadir', datadir, '--genesis', genesis, '--open', '--upstream', proxy.url, ...state]
+  const server = await startCairn(run, args)
+  await untilBlockNumber(server, Number(await resultOf<string>(upstream.url, 'eth_blockNumber')))
+  const notices = await openHeadNotices(server.socketUrl)
+  run.after(notices.close)
+  return { name, datadir, server, proxy, notices }
+}
+
+/** Grows the network by blocks, one after another, each when all followers have the one before.
+ *  @returns the average block */
+async function follow(network: SparseNetwork, followers: readonly Follower[], blocks: number): Promise<BlockSize> {
+  const sum = { transactions: 0, accounts: 0, slots: 0 }
+  for (let i = 0; i < blocks; i++) {
+    const { block, size } = await network.grow()
+    await Promise.all(followers.map(({ notices }) => notices.at(formatData(block.hash))))
+    sum.transactions += size.transactions / blocks
+    sum.accounts += size.accounts / blocks
+    sum.slots += size.slots / blocks
+    process.stderr.write(`\rfollowed ${i + 1} of ${blocks}`)
+  }
+  process.stderr.write('\n')
+  return sum
+}
+
+async function measureWindow(network: SparseNetwork, followers: readonly Follower[], blocks: number) {
+  const before = followers.map(readTotals)
+  const size = await follow(network, followers, blocks)
+  const costs = followers.map((follower, i): BlockCosts => {
+    const [from, to] = [before[i], readTotals(follower)]
+    const threads = Array.from(to.threads, ([thread, ms]) => (ms - (from.threads.get(thread) ?? 0)) / blocks)
+    const requests = Object.entries(requestsSince(from.requests, to.requests))
+    return {
+      processorMs: threads.reduce((sum, ms) => sum + ms, 0),
+      ingestMs: Math.max(...threads),
+      diskBytes: (to.diskBytes - from.diskBytes) / blocks,
+      requests: Object.fromEntries(requests.map(([name, n]) => [name, n / blocks])) as unknown as StateRequests,
+    }
+  })
+  return { size, costs }
+}
+
+function readTotals({ datadir, server, proxy }: Follower) {
+  const { counts: requests } = proxy
+  return { threads: readThreadsMs(server.running.child.pid!), diskBytes: databaseBytes(datadir), requests }
+}
+
+function databaseBytes(datadir: string): number {
+  const db = openForReading(datadir)
+  try {
+    const [pages, size] = ['page_count', 'page_size'].map((name) => Number(db.pragma(name, { simple: true })))
+    return pages * size
+  } finally {
+    db.close()
+  }
+}
+
+/** Requests to the upstream of ten equal calls, with hints and without. @throws Error when an answer is not the
+ *  upstream's */
+async function measureCalls({ server, proxy }: Follower, upstream: CairnServer) {
+  const measure = async (name: string, chain: number) => {
+    const params = [{ to: formatData(linkedContract(chain)) }, 'latest']
+    const expected = await resultOf<string>(upstream.url, 'eth_call', params)
+    const requests: number[] = []
+    for (let i = 0; i < CALLS; i++) {
+      const before = proxy.counts
+      const answer = await resultOf<string>(server.url, 'eth_call', params)
+      if (answer !== expected) throw new Error(`eth_call: expected ${expected}, got ${answer}`)
+      requests.push(requestsSince(before, proxy.counts).messages)
+    }
+    return { name, requests }
+  }
+  const withHints = await measure('with hints', 0)
+  proxy.refuseHints()
+  return [withHints, await measure('without hints', 1)]
+}
+
+/** Prints the figures as tables. */
+export function printSparse({ block, followers, calls }: SparseFigures): void {
+  console.log(`blocks of ${block.transactions} transactions, ${block.accounts} accounts, ${block.slots} slots`)
+  const [{ first: full, last: fullLast }] = followers
+  const row = (name: string, costs: BlockCosts, complete: BlockCosts) => [
+    ...[name, costs.requests.messages, costs.requests.proofs, costs.requests.witnesses, costs.requests.codes],
+    ...[costs.requests.accounts, costs.requests.slots, costs.requests.answerBytes / 1000],
+    ...[
+      costs.processorMs,
+      costs.processorMs / complete.processorMs,
+      costs.ingestMs,
+      costs.ingestMs / complete.ingestMs,
+    ],
+    costs.diskBytes / 1000,
+  ]
+  printTable(
+    [
+      ...['follower', 'requests a block', 'proofs', 'witnesses', 'codes', 'accounts', 'slots', 'kB'],
+      ...['CPU ms', 'times a complete one', 'of the thread ms', 'times a complete one', 'kB on disk'],
+    ],
+    followers.flatMap(({ name, first, last }) => [
+      row(`${name}, first blocks`, first, full),
+      row(`${name}, last blocks`, last, fullLast),
+    ]),
+  )
+  printTable(
+    ['call of an unknown contract', 'requests of the first', 'of the tenth'],
+    calls.map(({ name, requests }) => [name, requests[0], requests.at(-1)]),
+  )
+}

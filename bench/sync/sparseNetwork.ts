@@ -1,0 +1,222 @@
+import { writeFileSync } from 'node:fs'
+import { keccak256 } from '../../src/chain/crypto.js'
+import type { Block, Withdrawal } from '../../src/chain/eth/types.js'
+import { bigIntToFixedBytes, bytesToBigInt, concatBytes, padLeft } from '../../src/lib/bytes.js'
+import { formatData } from '../../src/lib/hex.js'
+import type { Database } from '../../src/store/database.js'
+import { accountAddress, withdrawalTo } from '../../test/support/chains/stateChain.js'
+import { type SeededRandom, seededRandom } from '../../test/support/random.js'
+import { assemble } from '../../tools/fixture/assembler.js'
+import {
+  type ChainBuilder,
+  createChainBuilder,
+  createSender,
+  type Sender,
+  type TransactionPlan,
+} from '../../tools/fixture/chainBuilder.js'
+import { createMergedGenesis } from '../../tools/fixture/mergedGenesis.js'
+
+/* A network whose blocks are of mainnet's size: 400 accounts and 1,000 slots changed, 250 logs. Half of what a block
+ * changes is in a thirtieth of the state, and a twentieth is new. */
+
+const ACCOUNTS = 400
+const SLOTS = 1_000
+const LOGS = 250
+// Changed at most, in a state too small for that.
+const CHANGED_SHARE = 1 / 8
+const NEW_SHARE = 1 / 20
+// The n-th of a thousand parts is chosen so often that half of the choices are in the first 31.
+const SKEW = 5
+const CONTRACTS = 200
+const SENDERS = 400
+/** Slots that one transaction sets at most, while blocks are measured and while the state grows. */
+const SLOTS_SET = { measured: 20, growing: 1_000 }
+const GROWTH = { accounts: 5_000, slots: 2_500 }
+const CODE_BYTES = { least: 2_000, spread: 8_000 }
+
+/** Contracts that call each other, which no block calls: each has the next one's address in slot 0. */
+export const CALL_DEPTH = 4
+
+const TRANSFER_TOPIC = formatData(keccak256(new TextEncoder().encode('Transfer(address,address,uint256)')))
+// Called with a number of slots, a number of logs, these slots and addresses: adds one to each slot, logs, and sends
+// each address 1 wei.
+const STORE_CODE = assemble(`
+  0 calldataload 0
+  :slots dup2 dup2 lt iszero @logs jumpi
+    dup1 32 mul 64 add calldataload dup1 sload 1 add swap1 sstore
+    1 add @slots jump
+  :logs pop 32 calldataload
+  :log dup1 iszero @pay jumpi
+    dup1 caller ${TRANSFER_TOPIC} 32 0 log3
+    1 swap1 sub @log jump
+  :pay pop 32 mul 64 add
+  :next dup1 calldatasize gt iszero @done jumpi
+    0 0 0 0 1 dup6 calldataload gas call pop
+    32 add @next jump
+  :done stop`)
+// Calls the address in slot 0, if it has one, and returns the slot.
+const LINK_CODE = assemble(`
+  0 sload dup1 iszero @done jumpi
+  0 0 0 0 0 dup6 gas call pop
+  :done 0 sload 0 mstore 32 0 return stop`)
+
+/** What a block changed. */
+export interface BlockSize {
+  readonly transactions: number
+  readonly accounts: number
+  readonly slots: number
+}
+
+/** A network that grows by a block on demand. */
+export interface SparseNetwork {
+  readonly builder: ChainBuilder
+  /** Accounts and slots that the state grew to. */
+  readonly accounts: number
+  readonly slots: number
+  grow(): Promise<{ block: Block; size: BlockSize }>
+}
+
+/** Makes the network with a state of about `accounts` accounts and half as many slots, in the database, and writes its
+ *  genesis in geth's format. */
+export async function makeSparseNetwork(
+  db: Database,
+  { accounts, genesis }: { accounts: number; genesis: string },
+): Promise<SparseNetwork> {
+  const senders = Array.from({ length: SENDERS }, (_, i) => createSender(`sparse bench ${i}`))
+  const json = createGenesis(senders)
+  writeFileSync(genesis, JSON.stringify(json))
+  const builder = await createChainBuilder(db, json)
+  const state = { accounts: 0, slots: 0 }
+  while (state.accounts < accounts) {
+    const count = Math.min(GROWTH.accounts, accounts - state.accounts)
+    const slots = range(state.slots, Math.ceil((GROWTH.slots * count) / GROWTH.accounts))
+    const transactions = storeCalls(slots, SLOTS_SET.growing).map((call) => planCall(senders[0], call))
+    const withdrawals: Withdrawal[] = range(state.accounts, count).map(withdrawalTo)
+    await builder.add({ transactions, withdrawals })
+    builder.blocks.length = 0
+    state.accounts += count
+    state.slots += slots.length
+    process.stderr.write(`\rstate of ${state.accounts} accounts`)
+  }
+  process.stderr.write('\n')
+  const random = seededRandom(31)
+  return { builder, ...state, grow: () => addBlock(builder, state, { random, senders }) }
+}
+
+/** The first of `CALL_DEPTH` contracts that call each other: those of each chain are others. */
+export function linkedContract(chain: number, depth = 0): Uint8Array {
+  return keccak256(new TextEncoder().encode(`sparse bench link ${chain} ${depth}`)).slice(12)
+}
+
+async function addBlock(
+  builder: ChainBuilder,
+  state: { accounts: number; slots: number },
+  { random, senders }: { random: SeededRandom; senders: readonly Sender[] },
+): Promise<{ block: Block; size: BlockSize }> {
+  const slots = pick(random, state.slots, Math.min(SLOTS, Math.floor(state.slots * CHANGED_SHARE)))
+  const calls = storeCalls(slots, SLOTS_SET.measured)
+  const from = calls.map(() => senders[skewed(random, senders.length)])
+  const contracts = new Set(calls.map(({ contract }) => contract)).size
+  const others = contracts + new Set(from).size + 1 // the beneficiary
+  const wanted = Math.min(ACCOUNTS - others, Math.floor(state.accounts * CHANGED_SHARE))
+  const recipients = pick(random, state.accounts, Math.max(0, wanted))
+  for (const [i, each] of recipients.entries()) calls[i % calls.length].recipients.push(accountAddress(each))
+  for (let i = 0; i < LOGS; i++) calls[i % calls.length].logs++
+  const transactions = calls.map((call, i) => planCall(from[i], call))
+  const { block, receipts } = await builder.add({ transactions, withdrawals: [] })
+  builder.blocks.length = 0
+  const failed = receipts.filter(({ status }) => status !== 1).length
+  if (failed > 0) throw new Error(`block ${block.header.number}: ${failed} transactions failed`)
+  state.slots = Math.max(state.slots, 1 + Math.max(...slots))
+  state.accounts = Math.max(state.accounts, 1 + Math.max(...recipients))
+  const size = { transactions: calls.length, accounts: others + recipients.length, slots: slots.length }
+  return { block, size }
+}
+
+interface StoreCall {
+  readonly contract: number
+  readonly slots: readonly number[]
+  readonly recipients: Uint8Array[]
+  logs: number
+}
+
+/** Calls that set the slots, each at most `most` of one contract. */
+function storeCalls(slots: readonly number[], most: number): StoreCall[] {
+  const byContract = new Map<number, number[]>()
+  for (const slot of slots) {
+    const contract = contractOf(slot)
+    const own = byContract.get(contract)
+    if (own) own.push(slot)
+    else byContract.set(contract, [slot])
+  }
+  return [...byContract].flatMap(([contract, own]) =>
+    range(0, Math.ceil(own.length / most)).map((i) => ({
+      contract,
+      slots: own.slice(i * most, (i + 1) * most),
+      recipients: [],
+      logs: 0,
+    })),
+  )
+}
+
+function planCall(sender: Sender, { contract, slots, recipients, logs }: StoreCall): TransactionPlan {
+  const numbers = [slots.length, logs].map((each) => bigIntToFixedBytes(BigInt(each), 32))
+  const addresses = recipients.map((each) => padLeft(each, 32))
+  const input = concatBytes(...numbers, ...slots.map(slotKey), ...addresses)
+  const gasLimit =
+    60_000n + 24_000n * BigInt(slots.length) + 40_000n * BigInt(recipients.length) + 3_000n * BigInt(logs)
+  return { sender, type: 2, to: storeContract(contract), input, gasLimit }
+}
+
+/** Distinct numbers below `known`, low ones more often, and new ones from it on. */
+function pick(random: SeededRandom, known: number, count: number): number[] {
+  const fresh = Math.floor(count * NEW_SHARE)
+  const chosen = new Set<number>()
+  while (chosen.size < count - fresh) chosen.add(skewed(random, known))
+  return [...chosen, ...range(known, fresh)]
+}
+
+function skewed(random: SeededRandom, limit: number): number {
+  return Math.floor(limit * (random.below(2 ** 32) / 2 ** 32) ** SKEW)
+}
+
+/** The contract of a slot: some have many slots, as on real networks. */
+function contractOf(slot: number): number {
+  return skewed(seededRandom(slot), CONTRACTS)
+}
+
+function slotKey(slot: number): Uint8Array {
+  return keccak256(bigIntToFixedBytes(BigInt(slot), 8))
+}
+
+function storeContract(contract: number): Uint8Array {
+  return keccak256(new TextEncoder().encode(`sparse bench contract ${contract}`)).slice(12)
+}
+
+function range(from: number, count: number): number[] {
+  return Array.from({ length: count }, (_, i) => from + i)
+}
+
+/** Senders with ether, and contracts, each with code of its own. */
+function createGenesis(senders: readonly Sender[]): object {
+  const random = seededRandom(7)
+  const padded = (code: Uint8Array) =>
+    concatBytes(code, random.bytes(CODE_BYTES.least + random.below(CODE_BYTES.spread)))
+  const contract = (code: Uint8Array, storage: object = {}) => ({
+    ...{ balance: '0x3635c9adc5dea00000', nonce: '0x1' },
+    ...{ code: formatData(padded(code)), storage },
+  })
+  const links = [0, 1].flatMap((chain) =>
+    range(0, CALL_DEPTH).map((depth) => {
+      const next = depth + 1 < CALL_DEPTH ? bytesToBigInt(linkedContract(chain, depth + 1)) : 0n
+      const storage = next === 0n ? {} : { [formatData(new Uint8Array(32))]: formatData(bigIntToFixedBytes(next, 32)) }
+      return [formatData(linkedContract(chain, depth)), contract(LINK_CODE, storage)]
+    }),
+  )
+  const alloc = {
+    ...Object.fromEntries(senders.map(({ address }) => [formatData(address), { balance: '0xd3c21bcecceda1000000' }])),
+    ...Object.fromEntries(range(0, CONTRACTS).map((i) => [formatData(storeContract(i)), contract(STORE_CODE)])),
+    ...Object.fromEntries(links),
+  }
+  return createMergedGenesis({ chainId: 20_265, gasLimit: '0xbebc200', alloc })
+}
