@@ -39,8 +39,11 @@ export const META_FORK_TIMES = 'fork_times'
 export const META_CHAIN_ID = 'chain_id'
 /** Meta key of the state mode: 'execute', 'none' or 'sparse'. */
 export const META_STATE_MODE = 'state_mode'
-/** Meta key of the first block with state, in a database with sparse state: its base rows are at this block. */
+/** Meta key of the first block with state, in a database with sparse state: its base rows are at this block. null while
+ *  blocks are stored without state, after the server was away for too long. */
 export const META_STATE_FIRST = 'state_first'
+/** Meta key of earlier intervals of blocks with sparse state: a list of `{first, last}`, ascending. */
+export const META_CLOSED_STATES = 'closed_states'
 /** Meta key of the hashes of the blocks before the first one that BLOCKHASH can ask for, newest first, as hex DATA. */
 export const META_ANCESTOR_HASHES = 'ancestor_hashes'
 /** Meta key of the layer-2 network's name, if one was named. */
@@ -83,6 +86,7 @@ export const META_KEYS: readonly string[] = [
   META_STATE_MODE,
   META_STATE_FIRST,
   META_ANCESTOR_HASHES,
+  META_CLOSED_STATES,
   META_L2_NETWORK,
   META_L2_CHAIN_ID,
   META_L2_CORE_CONTRACT,

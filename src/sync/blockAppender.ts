@@ -37,9 +37,8 @@ export function createBlockAppender(chain: WritableChain): BlockAppender {
       accepted = await acceptBlock(chain, raw, head.newest, checksRoot)
     }
     if (!accepted.isRootChecked && unchecked.length === 0) head.mark()
-    const isFirst = head.newest === undefined
     head.append(raw.block, accepted)
-    if (isFirst) chain.sparse?.begin(raw.block)
+    chain.sparse?.appended(raw.block)
     chain.ancestors.add(raw.block, accepted.uncleHashes)
     if (accepted.isRootChecked) unchecked = []
     else unchecked.push(raw)

@@ -45,6 +45,7 @@ import { createLazyTrie, type LazyTrie, nextTrieBlock } from './head/lazyTrie.js
 import { createWrongRoots, type WrongRoots } from './head/wrongRoots.js'
 import { decodeFirstBlock } from './import/recordedFixture.js'
 import { openSparseChain, type SparseChain } from './sparse/sparseChain.js'
+import { createSparseHeadState } from './sparse/sparseHeadState.js'
 import { openStateUpdates } from './stateUpdates.js'
 import { acceptUnexecuted } from './unexecutedBlock.js'
 import { createAncestors, type RecentAncestors } from './validate/ancestors.js'
@@ -166,11 +167,15 @@ export async function openWritableChain(
     keepsState && lazyTrie ? createLazyTrie(db, { chain: reader, cacheBytes: stateCacheBytes, wrongRoots }) : undefined
   const executed = sparse ?? (keepsState && !lazyTrie ? await openExecutor() : undefined)
   const touchedAbove = createTouchedAbove(db, createStateReader(db))
-  const state = trie ?? (executed && createExecutedState({ ...executed, chain: reader, touchedAbove }))
+  const ofExecution = executed && createExecutedState({ ...executed, chain: reader, touchedAbove })
+  const state = trie ?? (sparse ? createSparseHeadState(sparse, ofExecution!) : ofExecution)
   const executor = executed?.executor
   const { blockAccessLists: keepsAccessLists = false } = options
   const stateUpdates = openStateUpdates(db, { l1ChainId: spec.chainId, log })
-  const afterRollback = () => ancestors.clear()
+  const afterRollback = () => {
+    ancestors.clear()
+    sparse?.reload()
+  }
   const head = new ChainHead(db, reader, { spec, state, stateUpdates, collectsState: lazyTrie, afterRollback })
   // Executed blocks are written to the history itself.
   if (!lazyTrie) while (head.moveRecentState()) await options.checkpoints?.afterCommit()

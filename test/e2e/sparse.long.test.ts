@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { formatQuantity } from '../../src/lib/hex.js'
-import { type CairnServer, startCairn } from '../support/cairn.js'
+import { type CairnServer, runCairnOk, startCairn } from '../support/cairn.js'
 import { seededRandom } from '../support/random.js'
-import { resultOf } from '../support/rpcClient.js'
+import { ask, resultOf } from '../support/rpcClient.js'
 import { temporaryDirectory } from '../support/temporary.js'
 import { compareFrom, type Peer, reachHead, startTraffic, type Traffic } from '../support/upstream/followPeer.js'
 import { SKIP_GETH, startGethPeer } from '../support/upstream/geth.js'
@@ -35,6 +35,66 @@ for (const mode of ['witness', 'proofs', 'auto']) {
     await reachHead(server, peer)
     await compareFrom(head - 10, { server, peer, datadir, traffic, asksAt: (number) => asksAt(number, first, traffic) })
   })
+}
+
+test('away for longer than a full geth keeps states: the gap has logs, the state begins again, and nothing is guessed', {
+  skip: SKIP_GETH,
+}, async (t) => {
+  // The last of a repeated option counts. An archive beside it has the right answers.
+  const peer = await startGethPeer(t, ['--gcmode=full', '--state.scheme=path', '--history.state=1'])
+  const traffic = await startTraffic(peer)
+  await traffic.mine(20)
+  const datadir = temporaryDirectory(t)
+  const away = await startSparse(t, peer, datadir, 'proofs')
+  await traffic.mine(20)
+  const last = await reachHead(away, peer)
+  const first = await stateFirst(away)
+  const known = await Promise.all(traffic.loggers.map((to) => callAt(away, to, last)))
+  await away.stop()
+  await traffic.mine(160)
+  const server = await startSparse(t, peer, datadir, 'proofs')
+  await reachHead(server, peer)
+  await traffic.mine(30)
+  const head = await reachHead(server, peer)
+  const again = await stateFirst(server)
+  assert.ok(again > last + 100 && again < head, `${first} to ${last}, from ${again} to ${head}`)
+  // The state after the gap, at all its heights; logs and blocks everywhere.
+  for (let number = again + 1; number <= head; number += 5) await compareAt(number, { server, peer, traffic })
+  const filter = [{ fromBlock: formatQuantity(first + 1), toBlock: formatQuantity(head) }]
+  assert.deepEqual(await resultOf(server.url, 'eth_getLogs', filter), await resultOf(peer.url, 'eth_getLogs', filter))
+  // The closed interval answers what it knew, the gap says that it has no state.
+  assert.deepEqual(await Promise.all(traffic.loggers.map((to) => callAt(server, to, last))), known)
+  assert.match(
+    JSON.stringify(await callAt(server, traffic.loggers[0], last + 20)),
+    /historical state \d+ is not available/,
+  )
+  const never = `0x${'5e'.repeat(20)}`
+  const unknown = await ask(server.url, 'eth_getBalance', [never, formatQuantity(last)])
+  assert.match(JSON.stringify(unknown), /is not known/)
+  assert.deepEqual((await ask(server.url, 'eth_getBalance', [never, formatQuantity(again)])).result, '0x0')
+  await server.stop()
+  assert.match(await runCairnOk(['verify', '--datadir', datadir]), /^state: roots of \d+ blocks, /m)
+})
+
+/** Fails unless calls and slots at the block are the peer's now: geth has pruned the states of old blocks. */
+async function compareAt(
+  number: number,
+  { server, peer, traffic }: { server: CairnServer; peer: Peer; traffic: Traffic },
+): Promise<void> {
+  const block = formatQuantity(number)
+  for (const { method, params } of asksAt(number, 0, traffic).filter((each) => !each.method.startsWith('debug_'))) {
+    const [own, wanted] = await Promise.all([server.url, peer.url].map((url) => ask(url, method, params)))
+    assert.deepEqual(
+      own.result,
+      wanted.result,
+      `${method} ${JSON.stringify(params)} at ${block}: ${JSON.stringify(own)}`,
+    )
+  }
+}
+
+async function callAt({ url }: CairnServer, to: string, number: number): Promise<unknown> {
+  const { result, error } = await ask(url, 'eth_call', [{ to }, formatQuantity(number)])
+  return result ?? error
 }
 
 function startSparse(t: TestContext, peer: Peer, datadir: string, mode: string): Promise<CairnServer> {

@@ -79,7 +79,11 @@ function describeChain(db: Database) {
       ? { number: head.header.number, hash: formatData(head.hash), timestamp: exactInteger(head.header.timestamp) }
       : null,
     coverage: coverage ? { first: coverage.first, head: coverage.head, gap: chain.gap() ?? null } : null,
-    state: { mode: meta.get<string>(META_STATE_MODE) ?? null, first: coverage?.stateFirst ?? null },
+    state: {
+      mode: meta.get<string>(META_STATE_MODE) ?? null,
+      first: coverage?.stateFirst ?? null,
+      closed: coverage?.closedStates ?? [],
+    },
     l2Head: l2 ? { number: l2.number, hash: `0x${l2.hash.toString(16)}` } : null,
     l2Coverage:
       l2 && l2First
@@ -148,6 +152,13 @@ function formatTime(seconds: number | string): string {
   return Number.isNaN(date.getTime()) ? `${seconds} s` : date.toISOString()
 }
 
+function formatState({ mode, first, closed }: Report['state']): string {
+  const newest = first === null ? `not available (--state ${mode ?? 'not chosen'})` : `from block ${first}`
+  const sparse = mode === 'sparse' && first !== null ? ', sparse' : ''
+  const earlier = closed.map((each) => `${each.first} to ${each.last}`).join(', ')
+  return `${newest}${sparse}${earlier === '' ? '' : `; before it of blocks ${earlier}`}`
+}
+
 function formatReport(report: Report, showsSizes: boolean): string {
   const { head, coverage, state, l2Head, database } = report
   const facts: [string, string][] = [
@@ -155,10 +166,7 @@ function formatReport(report: Report, showsSizes: boolean): string {
     ['head', head === null ? 'none' : `${head.number} ${head.hash} ${formatTime(head.timestamp)}`],
     ['blocks', coverage === null ? 'none' : formatCoverage(coverage)],
     ...(report.verified === false ? [['verified', formatUnverified(report)] as [string, string]] : []),
-    [
-      'state',
-      state.first === null ? `not available (--state ${state.mode ?? 'not chosen'})` : `from block ${state.first}`,
-    ],
+    ['state', formatState(state)],
     ['layer-2 head', l2Head === null ? 'none' : `${l2Head.number} ${l2Head.hash}`],
     ['layer-2', formatL2Coverage(report.l2Coverage)],
     ['log index', formatIndex(LOG_SEARCH_INDEX, report.logIndex)],

@@ -6,6 +6,7 @@ import { encodeHeader } from '../../chain/eth/header.js'
 import { compareBytes, equalBytes, keyOfBytes } from '../../lib/bytes.js'
 import type { Deadline } from '../../lib/deadline.js'
 import { CairnError } from '../../lib/errors.js'
+import { hasStateBefore } from '../../store/rows/coverage.js'
 import type { ChainReader, StoredBlock } from '../../store/rows/types.js'
 import type { StateReader } from '../../store/state/stateReader.js'
 import { StateUnavailable } from '../errors.js'
@@ -152,8 +153,7 @@ export class BlockReplay {
   }
 
   private requireParent(blockNumber: number): StoredBlock {
-    const { stateFirst } = this.chain.coverage() ?? {}
-    if (stateFirst === undefined || blockNumber <= stateFirst) throw new StateUnavailable(blockNumber - 1)
+    if (!hasStateBefore(this.chain.coverage(), blockNumber)) throw new StateUnavailable(blockNumber - 1)
     return this.requireBlock(blockNumber - 1)
   }
 }

@@ -3,6 +3,7 @@ import type { Header } from '../../chain/eth/types.js'
 import { EMPTY_BYTES, equalBytes } from '../../lib/bytes.js'
 import { noDeadline } from '../../lib/deadline.js'
 import { collectGarbageSoon } from '../../lib/garbageCollection.js'
+import { hasStateAfter } from '../../store/rows/coverage.js'
 import type { ChainReader } from '../../store/rows/types.js'
 import type { StateReader } from '../../store/state/stateReader.js'
 import { CallFailed, StateUnavailable } from '../errors.js'
@@ -140,7 +141,7 @@ export class CallRunner {
   private moveTo(number: number, hash: Uint8Array): BlockCallContext {
     this.beforeRead()
     const block = this.chain.blockByNumber(number)
-    if (!block || this.chain.coverage()?.stateFirst === undefined) throw new StateUnavailable(number)
+    if (!block || !hasStateAfter(this.chain.coverage(), number)) throw new StateUnavailable(number)
     const { header } = block
     const { chainId } = this.chain.spec()
     const rules = this.chain.rulesOf(block)

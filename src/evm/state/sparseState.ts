@@ -4,7 +4,7 @@ import { EMPTY_BYTES, equalBytes, keyOfBytes, padLeft, trimLeft } from '../../li
 import { formatData } from '../../lib/hex.js'
 import type { BaseState, StateChanges } from '../../store/rows/stateChanges.js'
 import { isStateKnown, MissingState } from '../../store/state/missingState.js'
-import { KNOWN_STORAGE, UNKNOWN_STORAGE } from '../../store/state/sparseState.js'
+import { baseIncarnation, mayHaveUnknownSlots } from '../../store/state/sparseState.js'
 import type { StateReader } from '../../store/state/stateReader.js'
 import { MissingTrieNode, type StateKeys } from '../../trie/missingNodes.js'
 import type { NodeSet } from '../../trie/nodeSet.js'
@@ -59,6 +59,7 @@ export class SparseState implements NewestState {
   private readonly reader: StateReader
   private readonly nodes: NodeSet
   private stateRoot: Uint8Array = EMPTY_TRIE_ROOT
+  private closed = 0
   private accounts = new Map<string, BaseAccount | undefined>()
   private slots = new Map<string, { address: Uint8Array; slot: Uint8Array; value: Uint8Array }>()
   private codes = new Map<string, Uint8Array>()
@@ -71,8 +72,9 @@ export class SparseState implements NewestState {
     this.nodes = nodes
   }
 
-  /** Begins a block on top of the state with that root. */
-  begin(stateRoot: Uint8Array): void {
+  /** Begins a block on top of the state with that root, in the interval of states after `closed` others. */
+  begin(stateRoot: Uint8Array, closed: number): void {
+    this.closed = closed
     this.stateRoot = stateRoot
     this.codes = new Map()
     this.accounts = new Map()
@@ -133,27 +135,27 @@ export class SparseState implements NewestState {
     }
     for (const { address } of accounts) if (!this.isKnown(address)) fail(address)
     for (const { address, incarnation, slot } of storage) {
-      if (incarnation === UNKNOWN_STORAGE && !this.isSlotKnown(address, slot)) fail(address)
+      if (mayHaveUnknownSlots(incarnation) && !this.isSlotKnown(address, slot)) fail(address)
     }
   }
 
   account(address: Uint8Array): ReturnType<NewestState['account']> {
     const base = this.accounts.get(keyOfBytes(address))
-    if (base !== undefined) return recordOf(base)
+    if (base !== undefined) return this.recordOf(base)
     try {
       return this.newest.account(address)
     } catch (error) {
       if (!(error instanceof MissingState)) throw error
     }
     const found = this.findBase(address)
-    return found && recordOf(found)
+    return found && this.recordOf(found)
   }
 
   storage(address: Uint8Array, slot: Uint8Array): Uint8Array {
     const record = this.account(address)
     if (record?.account === undefined) return EMPTY_BYTES
     const isBase = this.accounts.get(keyOfBytes(address)) !== undefined
-    if (isBase && record.incarnation !== UNKNOWN_STORAGE) return EMPTY_BYTES
+    if (isBase && !mayHaveUnknownSlots(record.incarnation)) return EMPTY_BYTES
     if (!isBase) {
       try {
         return this.newest.storage(address, slot)
@@ -184,6 +186,11 @@ export class SparseState implements NewestState {
 
   clear(): void {
     this.newest.clear()
+  }
+
+  private recordOf({ account, hasStorage }: BaseAccount): NonNullable<ReturnType<NewestState['account']>> {
+    const fields = account && { ...account, codeHash: account.codeHash ?? EMPTY_CODE_HASH }
+    return { incarnation: baseIncarnation(this.closed, hasStorage), account: fields }
   }
 
   private isKnown(address: Uint8Array): boolean {
@@ -254,11 +261,6 @@ export class MissingCode extends MissingState {
     this.message = `code with the hash ${formatData(codeHash)} is not known`
     this.codeHash = codeHash
   }
-}
-
-function recordOf({ account, hasStorage }: BaseAccount): NonNullable<ReturnType<NewestState['account']>> {
-  const fields = account && { ...account, codeHash: account.codeHash ?? EMPTY_CODE_HASH }
-  return { incarnation: hasStorage ? UNKNOWN_STORAGE : KNOWN_STORAGE, account: fields }
 }
 
 function slotKey(address: Uint8Array, slot: Uint8Array): string {

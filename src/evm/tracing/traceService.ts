@@ -5,6 +5,7 @@ import type { Deadline } from '../../lib/deadline.js'
 import { formatData } from '../../lib/hex.js'
 import type { CommitWatch } from '../../store/commitWatch.js'
 import type { Database } from '../../store/database.js'
+import { hasStateAfter, hasStateBefore } from '../../store/rows/coverage.js'
 import type { ChainReader, StoredBlock } from '../../store/rows/types.js'
 import { createStateReader, type StateReader } from '../../store/state/stateReader.js'
 import { type CallLimits, clampGas } from '../calls/callContext.js'
@@ -146,8 +147,7 @@ export class TraceService {
   /** The context of a block's transactions, on the state of its parent after the system calls. */
   private open(block: StoredBlock, deadline: Deadline): TransactionContext {
     const { header } = block
-    const { stateFirst } = this.chain.coverage() ?? {}
-    if (stateFirst === undefined || header.number <= stateFirst) throw new StateUnavailable(header.number - 1)
+    if (!hasStateBefore(this.chain.coverage(), header.number)) throw new StateUnavailable(header.number - 1)
     this.requireCanonical(header.number - 1, header.parentHash)
     const spec = this.chain.spec()
     const { chainId } = spec
@@ -164,8 +164,7 @@ export class TraceService {
   /** The context of calls on the state after a block. */
   private openAfter(block: StoredBlock, deadline: Deadline): TransactionContext {
     const { header, hash } = block
-    const { stateFirst } = this.chain.coverage() ?? {}
-    if (stateFirst === undefined || header.number < stateFirst) throw new StateUnavailable(header.number)
+    if (!hasStateAfter(this.chain.coverage(), header.number)) throw new StateUnavailable(header.number)
     this.requireCanonical(header.number, hash)
     const { chainId } = this.chain.spec()
     const rules = this.chain.rulesOf(block)

@@ -1,5 +1,6 @@
 import { StateUnavailable } from '../../evm/errors.js'
 import { equalBytes } from '../../lib/bytes.js'
+import { hasStateAfter } from '../../store/rows/coverage.js'
 import type { ChainReader, StoredBlock } from '../../store/rows/types.js'
 import type { ResolvedBlocks } from './context.js'
 import { beyondHead, RpcError, SERVER_ERROR } from './errors.js'
@@ -95,6 +96,6 @@ export function requireStateBlock(chain: ChainReader, id: BlockId): number {
   const number = isHead ? coverage?.head : resolveNumber(chain, id) // one read for both, on the path of every call
   if (number === undefined || !coverage) throw new RpcError(HEADER_NOT_FOUND.code, HEADER_NOT_FOUND.message)
   if (number > coverage.head) throw beyondHead(HEADER_NOT_FOUND.code, HEADER_NOT_FOUND.message, coverage.head)
-  if (coverage.stateFirst === undefined || number < coverage.stateFirst) throw new StateUnavailable(number)
+  if (!hasStateAfter(coverage, number)) throw new StateUnavailable(number)
   return number
 }

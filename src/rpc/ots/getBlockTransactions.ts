@@ -1,4 +1,5 @@
 import { formatQuantity } from '../../lib/hex.js'
+import { hasStateBefore } from '../../store/rows/coverage.js'
 import type { StoredBlock } from '../../store/rows/types.js'
 import { BLOCK_UNAVAILABLE, findBlock, STATE_UNAVAILABLE } from '../core/blockId.js'
 import type { RpcContext } from '../core/context.js'
@@ -75,9 +76,8 @@ async function statusesWithoutReceipt(
   indexes: readonly number[],
 ): Promise<Map<number, { status: string }>> {
   const { chain } = context
-  const { stateFirst } = chain.coverage()!
   const hasStatus = chain.receipts(block)[0]?.receipt.status !== undefined
-  const hasState = stateFirst !== undefined && stateFirst < block.header.number
+  const hasState = hasStateBefore(chain.coverage(), block.header.number)
   if (indexes.length === 0 || !hasState || hasStatus) return new Map()
   const traced = await traceBlockCalls(context, block, { first: indexes[0], last: indexes.at(-1) })
   const statusOf = (isSuccess: boolean) => ({ status: formatQuantity(isSuccess ? 1 : 0) })

@@ -6,6 +6,7 @@ import type { Database } from '../../store/database.js'
 import { createSchemaVersion } from '../../store/databaseFacts.js'
 import { createGrowthForecast, type GrowthForecast } from '../../store/growthForecast.js'
 import { readVerification } from '../../store/rows/chainSource.js'
+import type { BlockInterval } from '../../store/rows/coverage.js'
 import type { Gap } from '../../store/rows/types.js'
 import type { L2FollowStatus } from '../../sync/follow/l2/status.js'
 import type { FollowersStatus } from '../../sync/follow/openFollowers.js'
@@ -28,7 +29,14 @@ export interface HealthReport {
   readonly head: { number: number; hash: string } | null
   /** Blocks first to head are available with transactions, receipts and logs, states from `stateFirst` on. `gap`: the
    *  blocks after the head that are still to be fetched; null if there are none. */
-  readonly coverage: { first: number; head: number; stateFirst: number | null; gap: Gap | null } | null
+  readonly coverage: {
+    first: number
+    head: number
+    stateFirst: number | null
+    /** Earlier intervals of blocks with state. */
+    closedStates?: readonly BlockInterval[]
+    gap: Gap | null
+  } | null
   /** False for a recording without verified state, and for a development chain with wrong state roots; null before the
    *  first import. */
   readonly verified: boolean | null
@@ -85,6 +93,7 @@ export function createHealthReporter(parts: {
             first: coverage.first,
             head: coverage.head,
             stateFirst: coverage.stateFirst ?? null,
+            ...(coverage.closedStates && { closedStates: coverage.closedStates }),
             gap: context.chain.gap() ?? null,
           }
         : null,

@@ -46,6 +46,8 @@ export interface UpstreamRange {
   readonly to?: number
   /** Hash of block `from - 1`, where it is stored: the first block must link to it. */
   readonly parentHash?: Uint8Array
+  /** Blocks come with verified receipts. Default: as the upstreams were opened. Only of Ethereum chains. */
+  readonly withReceipts?: boolean
   /** Ends the iteration; it throws the signal's reason. */
   readonly signal?: AbortSignal
 }

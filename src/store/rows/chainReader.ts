@@ -8,6 +8,7 @@ import {
   createMetaTable,
   META_ANCESTOR_HASHES,
   META_CHAIN_ID,
+  META_CLOSED_STATES,
   META_FINALITY,
   META_FORK_TIMES,
   META_STATE_FIRST,
@@ -21,6 +22,7 @@ import { type BlockRow, decodeBlockRow } from './block.js'
 import { createBlockBodies } from './blockBodies.js'
 import { selectBlockOfLog } from './blockOfLog.js'
 import { readChainSource, specOfSource } from './chainSource.js'
+import type { BlockInterval } from './coverage.js'
 import type { ChainReader, Finality, StoredBlock } from './types.js'
 
 /** No block has been imported yet. */
@@ -82,7 +84,8 @@ export function createChainReader(db: Database, watch: CommitWatch = createCommi
   const chainIdText = lastingText(meta, META_CHAIN_ID)
   let chainId: bigint | undefined
   const stateMode = lastingText(meta, META_STATE_MODE)
-  const sparseFirst = untilCommit(watch, () => meta.get<number>(META_STATE_FIRST))
+  const sparseFirst = untilCommit(watch, () => meta.get<number | null>(META_STATE_FIRST))
+  const closedStates = untilCommit(watch, () => meta.get<BlockInterval[]>(META_CLOSED_STATES))
   const forkTimes = untilCommit(watch, () => JSON.stringify(meta.get(META_FORK_TIMES)))
   let spec: ChainSpec | undefined
   let timesOfSpec: string | undefined
@@ -115,8 +118,9 @@ export function createChainReader(db: Database, watch: CommitWatch = createCommi
       const row = bounds()
       if (row.first === null || row.head === null) return undefined
       const mode = stateMode()
-      const stateFirst = mode === 'execute' ? row.first : mode === 'sparse' ? sparseFirst() : undefined
-      return { first: row.first, head: row.head, stateFirst }
+      const { first, head } = row
+      if (mode !== 'sparse') return { first, head, stateFirst: mode === 'execute' ? first : undefined }
+      return { first, head, stateFirst: sparseFirst() ?? undefined, closedStates: closedStates() }
     },
     gap: () => {
       const { head } = bounds()

@@ -1,5 +1,6 @@
 import type { ChainSpec, Rules } from '../../chain/eth/forks/rules.js'
 import type { Header, Log, Receipt, Transaction, Withdrawal } from '../../chain/eth/types.js'
+import type { Coverage } from './coverage.js'
 
 /** A canonical block's row: the header and the id ranges of its parts, without the parts. */
 export interface StoredBlock {
@@ -43,14 +44,6 @@ export type IndexedLog = Pick<Log, 'address' | 'topics'>
 export interface TransactionFee {
   gasUsed: bigint
   effectiveGasPrice: bigint
-}
-
-/** The stored blocks: all of [first, head], both inclusive. State is available for [stateFirst, head] or not at all. */
-interface Coverage {
-  first: number
-  head: number
-  /** Undefined when blocks were imported without execution. */
-  stateFirst?: number
 }
 
 /** Blocks that exist but are not available, both inclusive. */

@@ -2,13 +2,24 @@ import { encodeUint } from '../columns.js'
 import type { Database } from '../database.js'
 import { dictionaryOf } from '../dictionary.js'
 import type { BaseState } from '../rows/stateChanges.js'
-import { KNOWN_STORAGE, UNKNOWN_STORAGE } from './sparseState.js'
+import { baseIncarnation, countClosedStates, UNKNOWN_ACCOUNT } from './sparseState.js'
 
 /** Writes base rows of sparse state (sparseState.ts). */
 export interface BaseRows {
-  /** Writes the rows at `blockNumber`, within the caller's transaction. Rows that exist stay as they are.
+  /** Writes the rows at `blockNumber`, within the caller's transaction. Rows that exist stay as they are, markers are
+   *  replaced.
    *  @throws Error when a later row of a key exists without a base row: its base would be wrong */
   insert(blockNumber: number, base: BaseState): void
+  /** Writes a marker at `blockNumber`, above all rows, for each account that has rows. */
+  mark(blockNumber: number): void
+  /** Removes all rows at `blockNumber`. */
+  removeAt(blockNumber: number): void
+}
+
+/** The first row of a key from a block on; a marker has no incarnation. */
+interface FirstRow {
+  readonly block: number
+  readonly incarnation: number
 }
 
 /** Prepares the statements over a database opened for writing. */
@@ -16,46 +27,60 @@ export function createBaseRows(db: Database): BaseRows {
   const dictionary = dictionaryOf(db, 'addresses')
   const insertCode = db.prepare('INSERT INTO code (hash, bytes) VALUES (?, ?) ON CONFLICT (hash) DO NOTHING')
   const selectCode = db.prepare<[Uint8Array], number>('SELECT id FROM code WHERE hash = ?').pluck()
-  const firstAccount = db.prepare<[number, number], number | null>(firstBlock('account', 'address_id = ?')).pluck()
-  const firstSlot = db
-    .prepare<unknown[], number | null>(firstBlock('storage', 'address_id = ? AND incarnation = ? AND slot = ?'))
-    .pluck()
+  const firstAccount = db.prepare<unknown[], FirstRow>(firstRow('account', 'address_id = ?', 'incarnation'))
+  const firstSlot = db.prepare<unknown[], FirstRow>(
+    firstRow('storage', 'address_id = ? AND incarnation = ? AND slot = ?', '0'),
+  )
   const insertAccount = db.prepare(
-    `INSERT INTO account_history (address_id, block_number, nonce, balance, code_id, incarnation)
+    `INSERT OR REPLACE INTO account_history (address_id, block_number, nonce, balance, code_id, incarnation)
      VALUES (?, ?, ?, ?, ?, ?)`,
   )
   const insertSlot = db.prepare(
     'INSERT INTO storage_history (address_id, incarnation, slot, block_number, value) VALUES (?, ?, ?, ?, ?)',
   )
-  /** True when the key has no row yet. */
-  const isNew = (first: number | null | undefined, blockNumber: number) => {
-    if (first === null || first === undefined) return true
-    if (first > blockNumber) throw new Error(`a row of block ${first} was written before its base row`)
-    return false
+  /** True when the key has no row from `blockNumber` on, or only a marker there. */
+  const isNew = (first: FirstRow | undefined, blockNumber: number) => {
+    if (first === undefined) return true
+    if (first.block > blockNumber) throw new Error(`a row of block ${first.block} was written before its base row`)
+    return first.incarnation === UNKNOWN_ACCOUNT
   }
   return {
     insert: (blockNumber, { accounts, slots, codes }) => {
+      const closed = countClosedStates(db)
       for (const { hash, bytes } of codes) insertCode.run(hash, bytes)
       for (const { address, account, hasStorage } of accounts) {
         const id = dictionary.idOf(address)
-        if (!isNew(firstAccount.get(id, id), blockNumber)) continue
+        if (!isNew(firstAccount.get(id, blockNumber, id, blockNumber), blockNumber)) continue
         const codeId = account?.codeHash === undefined ? null : selectCode.get(account.codeHash)!
         const { nonce = 0n, balance } = account ?? {}
         const stored = balance === undefined ? null : encodeUint(balance)
-        const incarnation = hasStorage ? UNKNOWN_STORAGE : KNOWN_STORAGE
+        const incarnation = baseIncarnation(closed, hasStorage)
         insertAccount.run(id, blockNumber, encodeUint(nonce), stored, codeId, incarnation)
       }
       for (const { address, slot, value } of slots) {
-        const id = dictionary.idOf(address)
-        const key = [id, UNKNOWN_STORAGE, slot] as const
-        if (isNew(firstSlot.get(...key, ...key), blockNumber)) insertSlot.run(...key, blockNumber, value)
+        const key = [dictionary.idOf(address), baseIncarnation(closed, true), slot] as const
+        const first = firstSlot.get(...key, blockNumber, ...key, blockNumber)
+        if (isNew(first, blockNumber)) insertSlot.run(...key, blockNumber, value)
+      }
+    },
+    mark: (blockNumber) => {
+      db.prepare(
+        `INSERT INTO account_history (address_id, block_number, nonce, balance, code_id, incarnation)
+         SELECT DISTINCT address_id, ?, 0, NULL, NULL, ${UNKNOWN_ACCOUNT} FROM account_history`,
+      ).run(blockNumber)
+    },
+    removeAt: (blockNumber) => {
+      for (const table of ['account_history', 'storage_history']) {
+        db.prepare(`DELETE FROM ${table} WHERE block_number = ?`).run(blockNumber)
       }
     },
   }
 }
 
-/** SQL of the lowest block number of a key; parameters are bound once for each table. */
-function firstBlock(kind: 'account' | 'storage', where: string): string {
-  const first = (table: string) => `(SELECT min(block_number) FROM ${table} WHERE ${where})`
-  return `SELECT ifnull(${first(`${kind}_history`)}, ${first(`${kind}_recent`)})`
+/** SQL of the first row of a key from a block on; parameters are bound once for each table. */
+function firstRow(kind: 'account' | 'storage', where: string, incarnation: string): string {
+  const first = (table: string) =>
+    `SELECT * FROM (SELECT block_number AS block, ${incarnation} AS incarnation FROM ${table}
+     WHERE ${where} AND block_number >= ? ORDER BY block_number LIMIT 1)`
+  return `${first(`${kind}_history`)} UNION ALL ${first(`${kind}_recent`)} LIMIT 1`
 }

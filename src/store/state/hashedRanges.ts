@@ -2,7 +2,7 @@ import { keccak256 } from '../../chain/crypto.js'
 import { equalBytes, padLeft } from '../../lib/bytes.js'
 import type { Database } from '../database.js'
 import { fromBoth } from './historySql.js'
-import { createSparseCheck, StateNotListable, UNKNOWN_STORAGE } from './sparseState.js'
+import { createSparseCheck, mayHaveUnknownSlots, StateNotListable } from './sparseState.js'
 import { createStateReader, type StateReader, type StoredAccount } from './stateReader.js'
 import { createTouchedAbove } from './touchedAbove.js'
 
@@ -91,7 +91,7 @@ export function createHashedRanges(db: Database): HashedRanges {
       if (value.length > 0 && lowest.wants(hash)) lowest.add({ hash, slot, value })
     }
     const account = changes?.cleared ? undefined : reader.account(address, blockNumber)?.account
-    if (account?.incarnation === UNKNOWN_STORAGE && isSparse()) throw new StateNotListable()
+    if (account !== undefined && mayHaveUnknownSlots(account.incarnation) && isSparse()) throw new StateNotListable()
     for (const stored of account === undefined ? [] : storedSlots(reader, account)) {
       range.check()
       const slot = padLeft(stored, 32)

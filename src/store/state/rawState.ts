@@ -3,7 +3,7 @@ import type { RowValue } from '../columns.js'
 import type { Database } from '../database.js'
 import { countKeys, createChangedKeysReader, createChangedSlotsReader, decodeAccountKeys } from './changedKeys.js'
 import { accountsInBlock, HISTORY_TABLES, KEY_COLUMNS, newestRow } from './historySql.js'
-import { UNKNOWN_STORAGE } from './sparseState.js'
+import { INCARNATIONS } from './sparseState.js'
 
 /** A row of an account with the account's address; null when the dictionary lacks the id. */
 export interface RawAccountRow {
@@ -85,11 +85,11 @@ export function createRawState(db: Database): RawState {
   // Later incarnations begin with the block that makes them.
   const withoutBase = [
     ['account_history', 'address_id', ''],
-    ['storage_history', 'address_id, incarnation, slot', `WHERE incarnation = ${UNKNOWN_STORAGE}`],
+    ['storage_history', 'address_id, incarnation, slot', `AND incarnation % ${INCARNATIONS} = 0`],
   ].map(([table, key, where]) =>
-    db.prepare<[number], { table: string; addressId: number; blockNumber: number }>(
-      `SELECT '${table}' AS "table", address_id AS addressId, min(block_number) AS blockNumber FROM ${table} ${where}
-       GROUP BY ${key} HAVING blockNumber <> ? LIMIT 1`,
+    db.prepare<[number, number], { table: string; addressId: number; blockNumber: number }>(
+      `SELECT '${table}' AS "table", address_id AS addressId, min(block_number) AS blockNumber FROM ${table}
+       WHERE block_number >= ? ${where} GROUP BY ${key} HAVING blockNumber <> ? LIMIT 1`,
     ),
   )
   const rows = HISTORY_TABLES.map((table) => `EXISTS (SELECT 1 FROM ${table})`)
@@ -119,7 +119,7 @@ export function createRawState(db: Database): RawState {
       return found
     },
     overtaken: () => overtaken.map((select) => select.get()).find((row) => row !== undefined),
-    withoutBase: (first) => withoutBase.map((select) => select.get(first)).find((row) => row !== undefined),
+    withoutBase: (first) => withoutBase.map((select) => select.get(first, first)).find((row) => row !== undefined),
     isEmpty: () => any.get() === 0,
     roots: (from, limit) => roots.all(from, limit),
   }

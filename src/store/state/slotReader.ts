@@ -3,7 +3,7 @@ import type { Database } from '../database.js'
 import { type ChangedKeysReader, countKeys, createChangedKeysReader, visitSlotKeys } from './changedKeys.js'
 import { newestValue, nextBlock, SLOT_AT_BLOCK } from './historySql.js'
 import { MissingState } from './missingState.js'
-import { createSparseCheck, UNKNOWN_STORAGE } from './sparseState.js'
+import { createSparseCheck, mayHaveUnknownSlots } from './sparseState.js'
 
 // A word is 8 integers of 32 bits, least significant first.
 const LIMBS = 8
@@ -70,7 +70,7 @@ export class SlotReader {
     const name = this.names[writeName(this.nameBytes, s, a)]
     const row = select.value.get(addressId, incarnation, name, blockNumber)!
     if (row === null) {
-      if (incarnation === UNKNOWN_STORAGE && this.isSparse()) {
+      if (mayHaveUnknownSlots(incarnation) && this.isSparse()) {
         throw new MissingState(select.address.get(addressId)!, padLeft(name, 32))
       }
       this.value.fill(0)

@@ -1,16 +1,36 @@
 import { CairnError } from '../../lib/errors.js'
 import type { Database } from '../database.js'
-import { createMetaTable, META_STATE_FIRST, META_STATE_MODE } from '../meta.js'
+import { createMetaTable, META_CLOSED_STATES, META_STATE_FIRST, META_STATE_MODE } from '../meta.js'
 
 /* Sparse state: the database knows the accounts and slots that it needed so far. Each of them has a base row, at block
- * `META_STATE_FIRST`: its value before any later change. A key without a row is unknown. An account that has no storage
- * at that block, or does not exist, has incarnation 1 there: slots of incarnation 0 are unknown until they have a base
- * row, those of later incarnations are known. */
+ * `META_STATE_FIRST`: its value before any later change. A key without a row is unknown.
+ *
+ * State may begin again at a later block, when the states in between could not be had: intervals of blocks have state.
+ * Each interval has incarnations of its own. The first of them is that of accounts which have a storage at the first
+ * block: their slots without rows are unknown. An account without storage there, or that does not exist, has the next
+ * one: its slots without rows are zero, as are those of all later incarnations. A key of an earlier interval has a
+ * marker at the first block of a later one: it is unknown from there on, until a base row replaces the marker. */
 
-/** Incarnation of an account whose storage at the first block with state may have slots without rows. */
-export const UNKNOWN_STORAGE = 0
-/** Incarnation of an account without storage at the first block with state. */
-export const KNOWN_STORAGE = 1
+/** Incarnations of an interval; more than an account has lives. */
+export const INCARNATIONS = 2 ** 20
+
+/** Incarnation in the marker row of an account. */
+export const UNKNOWN_ACCOUNT = -1
+
+/** Incarnation in the base row of an account, in the interval after `closed` others. */
+export function baseIncarnation(closed: number, hasStorage: boolean): number {
+  return closed * INCARNATIONS + (hasStorage ? 0 : 1)
+}
+
+/** True if slots of that incarnation are unknown without a row, with sparse state. */
+export function mayHaveUnknownSlots(incarnation: number): boolean {
+  return incarnation % INCARNATIONS === 0
+}
+
+/** Returns how many intervals of states were closed. */
+export function countClosedStates(db: Database): number {
+  return createMetaTable(db).get<unknown[]>(META_CLOSED_STATES)?.length ?? 0
+}
 
 /** All accounts, or all slots of an account, were asked for, and only a part is known. */
 export class StateNotListable extends CairnError {
@@ -32,7 +52,7 @@ export function createSparseCheck(db: Database): () => boolean {
   }
 }
 
-/** Returns the first block with state of a database with sparse state; undefined before there is one. */
+/** Returns the first block with state of a database with sparse state; undefined while there is none. */
 export function readStateFirst(db: Database): number | undefined {
-  return createMetaTable(db).get<number>(META_STATE_FIRST)
+  return createMetaTable(db).get<number | null>(META_STATE_FIRST) ?? undefined
 }

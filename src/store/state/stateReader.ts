@@ -4,7 +4,7 @@ import { decodeUint, type StoredUint } from '../columns.js'
 import type { Database } from '../database.js'
 import { eachOfBoth, fromBoth, newestValue, SLOT_AT_BLOCK } from './historySql.js'
 import { MissingState } from './missingState.js'
-import { createSparseCheck, UNKNOWN_STORAGE } from './sparseState.js'
+import { createSparseCheck, mayHaveUnknownSlots, UNKNOWN_ACCOUNT } from './sparseState.js'
 
 /** An account in the state history. */
 export interface StoredAccount {
@@ -117,14 +117,15 @@ export function createStateReader(db: Database): StateReader {
   return {
     account: (address, blockNumber) => {
       const text = selectAccount.get(blockNumber, blockNumber, address)
-      if (text) return parseAccount(text)
-      if (isSparse()) throw new MissingState(address.slice())
-      return undefined
+      const record = text ? parseAccount(text) : undefined
+      const isUnknown = record === undefined ? isSparse() : record.incarnation === UNKNOWN_ACCOUNT
+      if (isUnknown) throw new MissingState(address.slice())
+      return record
     },
     storage: (addressId, incarnation, slot, at) => {
       const value = selectStorage.get(addressId, incarnation, trimLeft(slot), at)
       if (value) return value
-      if (incarnation === UNKNOWN_STORAGE && isSparse()) {
+      if (mayHaveUnknownSlots(incarnation) && isSparse()) {
         throw new MissingState(selectAddress.get(addressId)!, padLeft(slot, 32).slice())
       }
       return EMPTY_BYTES
@@ -138,7 +139,7 @@ export function createStateReader(db: Database): StateReader {
     },
     hasCode: (hash) => selectCodeByHash.get(hash) !== undefined,
     hasStorage: (addressId, incarnation) =>
-      selectAnySlot.get({ addressId, incarnation }) !== undefined || (incarnation === UNKNOWN_STORAGE && isSparse()),
+      selectAnySlot.get({ addressId, incarnation }) !== undefined || (mayHaveUnknownSlots(incarnation) && isSparse()),
     addressId: (address) => selectId.get(address),
     latestAccounts: (aboveId, limit) =>
       mergeNewest(

@@ -6,7 +6,7 @@ import { yieldToEventLoop } from '../../lib/pause.js'
 import type { EthRpc, UpstreamHeader } from '../../sources/ethRpc/types.js'
 import type { RawBlock } from '../../sources/source.js'
 import { type Clock, systemClock } from '../../sources/upstreams/clock.js'
-import { ChainReorganized } from '../../sources/upstreams/errors.js'
+import { ChainReorganized, StateNotAtUpstream } from '../../sources/upstreams/errors.js'
 import type { Checkpoints } from '../../store/checkpoints.js'
 import type { ChainReader } from '../../store/rows/types.js'
 import { createBlockAppender } from '../blockAppender.js'
@@ -49,6 +49,10 @@ const MAX_BRANCH_BLOCKS = 1024
 const BRANCH_BYTES = 32 * 2 ** 20
 // Longest delay of the next block by index work.
 const INDEX_SLICE_MS = 3
+// States that a full node keeps before its head.
+const KEPT_STATES = 128
+// Another upstream may be unreachable for a moment.
+const STATE_ATTEMPTS = 20
 // Between two attempts to reach a head that an upstream announced but does not return.
 const RETRY_MS = 100
 
@@ -72,6 +76,8 @@ export class Follower {
   /** The upstream that last reported the stored head. */
   private followed: string | undefined
   private failure: { error: unknown } | undefined
+  /** Attempts in a row that ended since no upstream has the state. */
+  private stateFailures = 0
   private wake = () => {}
   private readonly finality: FinalityFeed
 
@@ -146,7 +152,7 @@ export class Follower {
   /** Stores one block on top of the newest one, in a transaction of its own. @returns false when no upstream has it any
    *  more */
   private async appendTip(target: UpstreamHeader): Promise<boolean> {
-    const raw = await this.rpc.getBlock(target.hash, this.signal)
+    const raw = await this.rpc.getBlock(target.hash, this.signal, this.needsReceipts)
     if (!raw) return false
     this.raws.add(raw)
     const appender = createBlockAppender(this.chain)
@@ -177,7 +183,7 @@ export class Follower {
   /** Yields the blocks of a range on top of the newest one, the first block of a database with its total difficulty. */
   private async *blocksOf(range: { from: number; to: number; parentHash?: Uint8Array; signal: AbortSignal }) {
     const isFirst = this.head.newest === undefined
-    for await (const raw of this.rpc.blocks(range)) {
+    for await (const raw of this.rpc.blocks({ ...range, withReceipts: this.needsReceipts })) {
       const whole = isFirst && raw.block.header.number === range.from ? await this.completeFirst(raw) : raw
       this.raws.add(whole)
       yield whole
@@ -217,7 +223,7 @@ export class Follower {
     }
     let total = this.reader.blockByNumber(ancestor)!.totalDifficulty
     const ownTotal = this.head.newest!.totalDifficulty
-    for await (const raw of this.rpc.blocks(range)) {
+    for await (const raw of this.rpc.blocks({ ...range, withReceipts: this.needsReceipts })) {
       this.raws.add(raw)
       yield raw
       const { number, difficulty } = raw.block.header
@@ -256,6 +262,29 @@ export class Follower {
     }
   }
 
+  /** True where blocks are stored without execution; undefined: as the chain always does. */
+  private get needsReceipts(): true | undefined {
+    const { sparse } = this.chain
+    return sparse && !sparse.hasState && this.head.newest ? true : undefined
+  }
+
+  /** Handles that no upstream has the state that the next block needs. Where the chain is far ahead, the state is
+   *  pruned for good: blocks up to the upstream's head are stored without state, and it begins again there.
+   *  @throws the error again where the state may come back: a node was restarted, or lacks a method */
+  private leaveState(error: StateNotAtUpstream, target: UpstreamHeader): void {
+    const { sparse } = this.chain
+    const { number } = this.head.newest!.header
+    this.stateFailures++
+    if (!sparse?.hasState || target.header.number - number < KEPT_STATES) throw error
+    if (this.stateFailures < STATE_ATTEMPTS) return
+    this.stateFailures = 0
+    this.head.storeFacts(() => sparse.close(number))
+    this.log.warn(
+      { block: number, upstreamBlock: target.header.number, reason: error.message },
+      'the upstream does not have the state after this block any more; blocks up to its head are stored without state',
+    )
+  }
+
   /** Returns the upstream's head. Some nodes announce a new branch block by block: the first of them is not its end. */
   private async newestOf(target: UpstreamHeader): Promise<UpstreamHeader> {
     const newest = await this.rpc.head(this.signal)
@@ -290,6 +319,7 @@ export class Follower {
   private async advance(target: UpstreamHeader): Promise<boolean | UpstreamHeader> {
     const own = this.head.newest
     const { number, parentHash } = target.header
+    this.chain.sparse?.resumeAt(number)
     if (!own) {
       const from = await this.firstNumber(target)
       if (from !== undefined && number >= from) await this.catchUp(from, number)
@@ -330,6 +360,7 @@ export class Follower {
           this.head.expect(undefined)
           this.rpc.progressed()
           this.figures.reached()
+          this.stateFailures = 0
           return
         }
         if (outcome) {
@@ -341,7 +372,8 @@ export class Follower {
           const raw = this.raws.find(error)
           if (!raw) throw error
           this.rpc.reportInvalid(raw, error)
-        } else if (!(error instanceof ChainReorganized || error instanceof BranchStalled)) throw error
+        } else if (error instanceof StateNotAtUpstream) this.leaveState(error, target)
+        else if (!(error instanceof ChainReorganized || error instanceof BranchStalled)) throw error
       }
       await this.clock.sleep(RETRY_MS, this.signal)
       target = this.next ?? (await this.rpc.head(this.signal))

@@ -256,6 +256,14 @@ export class ChainHead {
     this.commitRows()
   }
 
+  /** Runs `write`, which stores facts about the chain, in a transaction of its own. Commits earlier changes first. */
+  storeFacts(write: () => void): void {
+    this.work(() => {
+      write()
+      return false
+    })
+  }
+
   /** Stores base rows of sparse state, in a transaction of its own, in which `learn` fills the state trie. Commits
    *  earlier changes first. */
   storeBase(base: BaseState, learn: () => void): void {

@@ -8,8 +8,11 @@ import { UsageError } from '../../lib/errors.js'
 import { formatData } from '../../lib/hex.js'
 import type { EthRpc } from '../../sources/ethRpc/types.js'
 import type { Database } from '../../store/database.js'
-import { createMetaTable, META_ANCESTOR_HASHES, META_STATE_FIRST } from '../../store/meta.js'
+import { createMetaTable, META_ANCESTOR_HASHES, META_CLOSED_STATES, META_STATE_FIRST } from '../../store/meta.js'
+import type { BlockInterval } from '../../store/rows/coverage.js'
 import type { ChainReader } from '../../store/rows/types.js'
+import { createBaseRows } from '../../store/state/baseRows.js'
+import { countClosedStates, readStateFirst } from '../../store/state/sparseState.js'
 import { createStateReader, type StateReader } from '../../store/state/stateReader.js'
 import type { RecordedTrieTable } from '../../store/state/trieHistory.js'
 import type { StateKeys } from '../../trie/missingNodes.js'
@@ -38,9 +41,25 @@ export interface SparseChain {
   isExecuting(): boolean
   /** Fills the trie of the newest block with nodes on the paths of keys, in the open transaction. */
   learn(proved: LearnedNodes): void
-  /** Begins the state at the block that was just appended, within the open transaction: nothing of it is known but its
-   *  root. @throws UsageError before Cancun: until then SELFDESTRUCT removes storage that was never read (EIP-6780) */
-  begin(block: { hash: Uint8Array; header: Header }): void
+  /** False while blocks are stored without state, since the state after the newest block with state could not be had. */
+  readonly hasState: boolean
+  /** The first block of the newest interval with state, if blocks have state. */
+  readonly stateFirst: number | undefined
+  /** Closes the interval of states at the newest block, within the open transaction: blocks are stored without state
+   *  from then on. */
+  close(last: number): void
+  /** While there is no state: it begins again at that block, if it is above the newest one. */
+  resumeAt(blockNumber: number): void
+  /** True for a block that is stored without execution: its receipts are compared with the header instead. */
+  skips(blockNumber: number): boolean
+  /** Begins the state where it is due after the block that was just appended, within the open transaction: nothing of
+   *  it is known but its root. @throws UsageError before Cancun: until then SELFDESTRUCT removes storage that was never
+   *  read (EIP-6780) */
+  appended(block: { hash: Uint8Array; header: Header }): void
+  /** Removes the state that begins above `blockNumber`, whose blocks were removed, within the open transaction. */
+  removeAbove(blockNumber: number): void
+  /** Reads again what a rollback may have changed. */
+  reload(): void
   /** Sets the hashes of the blocks before the first one, newest first, which `begin` stores. */
   setAncestors(hashes: Uint8Array): void
   /** Fetches state from these upstreams from now on. */
@@ -67,7 +86,7 @@ export async function openSparseChain(
   const meta = createMetaTable(db)
   const stateReader = createStateReader(db)
   const nodes = new NodeSet()
-  restoreRoot(table, reader)
+  if (readStateFirst(db) !== undefined) restoreRoot(table, reader)
   const root = createStateRoot(table, cacheBytes / 2, { nodes })
   let state: SparseState | undefined
   const executor = await loadExecutor('cairn', {
@@ -78,9 +97,19 @@ export async function openSparseChain(
     },
   })
   let ancestorHashes: Uint8Array = EMPTY_BYTES
+  /** The first block with state, and the intervals before it. */
+  let stateFirst: number | undefined
+  let closed = 0
+  let resume = -1
+  const reload = () => {
+    stateFirst = readStateFirst(db)
+    closed = countClosedStates(db)
+  }
+  reload()
   let source: { rpc: EthRpc; mode: StateFetchMode; signal?: AbortSignal } | undefined
   const sparse = new SparseExecutor({
     ...{ executor, state: state!, root, nodes },
+    closedStates: () => closed,
     parentOf: ({ number }) => {
       const { hash, header } = ancestors.header(number - 1)!
       return { number: number - 1, hash, stateRoot: header.stateRoot }
@@ -105,13 +134,41 @@ export async function openSparseChain(
     setAncestors: (hashes) => {
       ancestorHashes = hashes
     },
-    begin: ({ hash, header }) => {
+    get stateFirst() {
+      return stateFirst
+    },
+    get hasState() {
+      return stateFirst !== undefined
+    },
+    close: (last) => {
+      const closed = meta.get<BlockInterval[]>(META_CLOSED_STATES) ?? []
+      meta.set(META_CLOSED_STATES, [...closed, { first: stateFirst!, last }])
+      meta.set(META_STATE_FIRST, null)
+      reload()
+    },
+    resumeAt: (blockNumber) => {
+      resume = blockNumber
+    },
+    skips: (blockNumber) => stateFirst === undefined && blockNumber <= resume,
+    appended: ({ hash, header }) => {
+      const isFirst = closed === 0 && stateFirst === undefined
+      if (!isFirst && (stateFirst !== undefined || header.number < resume)) return
       requireCancun(parts.spec, header)
-      meta.set(META_ANCESTOR_HASHES, formatData(ancestorHashes))
+      if (ancestorHashes.length > 0) meta.set(META_ANCESTOR_HASHES, formatData(ancestorHashes))
+      if (!isFirst) createBaseRows(db).mark(header.number)
       meta.set(META_STATE_FIRST, header.number)
+      table.removeFrom(0)
       table.setHead(unknownStateHead(header.stateRoot, { number: header.number, hash: formatData(hash) }))
       root.reset()
+      reload()
     },
+    removeAbove: (blockNumber) => {
+      if (stateFirst === undefined || stateFirst <= blockNumber) return
+      createBaseRows(db).removeAt(stateFirst)
+      meta.set(META_STATE_FIRST, null)
+      reload()
+    },
+    reload,
     connect: (rpc, { mode = 'auto', signal } = {}) => {
       source = { rpc, mode, signal }
     },

@@ -28,6 +28,8 @@ export interface SparseExecutorParts {
   /** The nodes that `state` and `root` read. */
   readonly nodes: NodeSet
   parentOf(header: Header): ParentState
+  /** Intervals of states before that of the block. */
+  closedStates(): number
   /** Begins to fetch the state of a block. @throws UsageError without an upstream */
   fetching(block: Block, parent: ParentState): BlockStateFetch
 }
@@ -65,7 +67,7 @@ export class SparseExecutor implements Executor {
     const { executor, state, nodes, parentOf, fetching } = this.parts
     this.isBusy = true
     const parent = parentOf(block.header)
-    state.begin(parent.stateRoot)
+    state.begin(parent.stateRoot, this.parts.closedStates())
     nodes.clear()
     const fetch = fetching(block, parent)
     const hints = new StateKeySet()

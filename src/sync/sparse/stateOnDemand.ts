@@ -117,6 +117,7 @@ export class StateOnDemand {
 
   private async fetchAtHead(batch: readonly WantedState[]): Promise<void> {
     const { rpc, head, signal } = this.parts
+    if (!this.parts.sparse.hasState) throw new NoStateSource('the newest blocks are stored without state')
     const { hash, header } = head.newest!
     const at = { number: header.number, hash, stateRoot: header.stateRoot }
     const keys = new StateKeySet()

@@ -1,0 +1,35 @@
+/** Blocks, both inclusive. */
+export interface BlockInterval {
+  readonly first: number
+  readonly last: number
+}
+
+/** The stored blocks: all of [first, head], both inclusive. */
+export interface Coverage {
+  first: number
+  head: number
+  /** The state of [stateFirst, head] is available; undefined when there is none, as with blocks that were imported
+   *  without execution. */
+  stateFirst?: number
+  /** Earlier blocks with state, ascending: with sparse state, before the server was away for so long that the upstream
+   *  did not have the next state any more. */
+  closedStates?: readonly BlockInterval[]
+}
+
+/** Returns the first block of the interval of states that has the state after the block; undefined if none has. */
+export function firstOfState({ stateFirst, closedStates = [] }: Coverage, blockNumber: number): number | undefined {
+  if (stateFirst !== undefined && blockNumber >= stateFirst) return stateFirst
+  return closedStates.find(({ first, last }) => first <= blockNumber && blockNumber <= last)?.first
+}
+
+/** True if the state after the block is available. */
+export function hasStateAfter(coverage: Coverage | undefined, blockNumber: number): boolean {
+  return coverage !== undefined && firstOfState(coverage, blockNumber) !== undefined
+}
+
+/** True if the state before the block is available, on which its transactions are executed. */
+export function hasStateBefore(coverage: Coverage | undefined, blockNumber: number): boolean {
+  if (coverage === undefined) return false
+  const first = firstOfState(coverage, blockNumber)
+  return first !== undefined && first < blockNumber
+}
