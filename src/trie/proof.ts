@@ -68,7 +68,7 @@ function leafRlp({ key, value }: TrieLeaf, depth: number, { valueRlp }: TrieRead
   return encodeLeaf(toNibbles(key).subarray(depth), valueRlp.out.slice(0, length))
 }
 
-/** RLP of the extension above an unknown branch. @throws MissingTrieNode if there is none */
+/** RLP of the extension above an unknown branch. @throws MissingTrieNode if nothing of the node is known */
 function unknownExtension(node: UnknownNode): Uint8Array {
   if (isWhollyUnknown(node)) throw new MissingTrieNode(node.hash)
   return encodeExtension(node.skip!, hashReference(node.hash))
@@ -97,9 +97,9 @@ export interface WitnessKeys {
   isDeleted(key: Uint8Array): boolean
 }
 
-/** Passes to `add` the RLP of every node needed to read the keys and to apply their changes, insertions before deletions:
- *  the nodes on the paths of the keys, and each node that moves up because its last sibling is deleted and none is
- *  inserted. Without keys there are none. (execution-specs, `build_execution_witness`)
+/** Passes to `add` the RLP of every node needed to read the keys and to apply their changes, insertions before
+ *  deletions: the nodes on the paths of the keys, and each node that moves up because its last sibling is deleted and
+ *  none is inserted. Without keys there are none. (execution-specs, `build_execution_witness`)
  *  @throws MissingTrieNode for an unknown node among them */
 export function witnessTrie(
   reads: TrieReads,

@@ -23,8 +23,8 @@ import { temporaryDirectory } from '../support/temporary.js'
 import { THOROUGH } from '../support/thorough.js'
 import { SKIP_GETH, serveWithGeth } from '../support/upstream/geth.js'
 
-/* Witnesses of random chains through all forks: blocks execute from them alone, and geth's have the same nodes and codes
- * but for named differences. geth makes none before Byzantium. */
+/* Witnesses of random chains through all forks: blocks execute from them alone, and geth's have the same nodes and
+ * codes but for named differences. geth makes none before Byzantium. */
 
 const SEED = Number(process.env.SEED ?? 1)
 const CHAINS = Number(process.env.CHAINS ?? (THOROUGH ? 12 : 3))

@@ -50,7 +50,7 @@ async function probe(pool: Pool, upstream: Upstream, signal: AbortSignal | undef
   }
 }
 
-/** Asks for a proof at the parent of the head: that is what following needs. Returns why there is none. */
+/** Asks for a proof at the parent of the head: that is what following needs. Returns why it could not be had. */
 async function findProofs(upstream: Upstream, signal: AbortSignal | undefined): Promise<string | undefined> {
   const head = await fetchHead(upstream, signal)
   const parent = head.header.number === 0 ? head : await fetchHeader(upstream, head.header.parentHash, signal)

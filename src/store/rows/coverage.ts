@@ -8,7 +8,7 @@ export interface BlockInterval {
 export interface Coverage {
   first: number
   head: number
-  /** The state of [stateFirst, head] is available; undefined when there is none, as with blocks that were imported
+  /** The state of [stateFirst, head] is available; undefined where it is not, as with blocks that were imported
    *  without execution. */
   stateFirst?: number
   /** Earlier blocks with state, ascending: with sparse state, before the server was away for so long that the upstream

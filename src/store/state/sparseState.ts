@@ -52,7 +52,7 @@ export function createSparseCheck(db: Database): () => boolean {
   }
 }
 
-/** Returns the first block with state of a database with sparse state; undefined while there is none. */
+/** Returns the first block with state of a database with sparse state; undefined in a gap. */
 export function readStateFirst(db: Database): number | undefined {
   return createMetaTable(db).get<number | null>(META_STATE_FIRST) ?? undefined
 }

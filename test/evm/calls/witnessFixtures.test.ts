@@ -28,8 +28,8 @@ import {
 import { FixtureState, type ListedAccount } from '../../support/compare/fixtureState.js'
 import { temporaryDirectory } from '../../support/temporary.js'
 
-/* The public witnesses of execution-specs (EIP-8025): the folder blockchain_tests_zkevm of a release, for example of the
-   repository erigontech/eest-fixtures. */
+/* The public witnesses of execution-specs (EIP-8025): the folder blockchain_tests_zkevm of a release, for example of
+ * the repository erigontech/eest-fixtures. */
 
 const FOLDER = process.env.CAIRN_WITNESS_FIXTURES
 const skip = FOLDER !== undefined && existsSync(FOLDER) ? false : 'CAIRN_WITNESS_FIXTURES names no folder'

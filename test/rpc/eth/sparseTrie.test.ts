@@ -42,7 +42,7 @@ async function openWithoutTries(t: TestContext) {
   return fail
 }
 
-test('methods that read an unknown trie say of which account it is not known', async (t) => {
+test('methods that read an unknown trie name the account', async (t) => {
   const fail = await openWithoutTries(t)
   const transfer = { from: ALICE, to: ALICE, value: '0x1' }
   for (const { code, message } of [

@@ -37,7 +37,7 @@ export interface WitnessState extends StateProvider {
 
 class MissingNode extends Error {}
 
-/** Nodes of a trie by their hash, of which it notes which were read. */
+/** Nodes of a trie by their hash; notes the ones that were read. */
 class UsedNodes extends MapDB<string, Uint8Array> {
   readonly used = new Set<string>()
 

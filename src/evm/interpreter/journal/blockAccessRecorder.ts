@@ -26,8 +26,8 @@ interface SlotRecord {
 const ACCESSED = 1
 const WRITTEN = 2 // at the current index
 
-/** Records what a block accesses and changes, for its access list (EIP-7928) and its witness. An account must be recorded
- *  before it is changed. Valid as long as the journal's tables. */
+/** Records what a block accesses and changes, for its access list (EIP-7928) and its witness. An account must be
+ *  recorded before it is changed. Valid as long as the journal's tables. */
 export class BlockAccessRecorder implements AccessRecorder {
   /** Index of the running transaction, from 1; 0 before the first one, one more than their number after the last
    *  one. */

@@ -394,10 +394,10 @@ export class Journal implements EvmState {
     return out
   }
 
-  /** Returns the accounts and slots that `recordAccesses` has recorded, the `called` accounts and those that changed; and
-   *  which of them do not exist now. What was loaded for other reasons is omitted: the caller of system calls, and
-   *  entries of access lists that no instruction accessed. Without `isFinal` all count as deleted, because they may have
-   *  been in between. */
+  /** Returns the accounts and slots that `recordAccesses` has recorded, the `called` accounts and those that changed;
+   *  and which of them do not exist now. What was loaded for other reasons is omitted: the caller of system calls, and
+   *  entries of access lists that no instruction accessed. Without `isFinal` all count as deleted, because they may
+   *  have been in between. */
   accesses({ isFinal, called }: AccessOptions): StateAccess[] {
     const { recorder } = this
     if (!(recorder instanceof BlockAccessRecorder)) throw new Error('the accesses of the block are not recorded')
