@@ -2,14 +2,10 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { FailureLog } from '../lib/failureLog.js'
 import type { Logger } from '../lib/logger.js'
 import type { Metrics } from '../lib/metrics.js'
-import { dispatchFor, type ObserveCall } from '../rpc/core/clientDispatcher.js'
 import type { Dispatcher } from '../rpc/core/dispatch.js'
-import { type ParsedBody, sizeOf } from '../rpc/core/envelope.js'
-import type { Subscriber } from '../rpc/core/session.js'
-import type { Client } from '../rpc/subscriptions/filters.js'
+import { sizeOf } from '../rpc/core/responseBytes.js'
 import type { Subscriptions } from '../rpc/subscriptions/subscriptions.js'
-import { type Access, type Caller, clientOf, type Refusal } from './access/access.js'
-import { clientOfAddress } from './access/addresses.js'
+import type { Access, Caller, Refusal } from './access/access.js'
 import { type CorsPolicy, corsHeaders } from './access/cors.js'
 import type { HostPolicy } from './access/hosts.js'
 import { type Accounting, openRecord, type RequestRecord } from './accounting/requestRecord.js'
@@ -111,8 +107,6 @@ export interface Exchange {
   readonly record: RequestRecord | undefined
 }
 
-const JSON_TYPES = ['application/json', 'application/json-rpc', 'application/jsonrequest']
-
 /** Starts an exchange with the headers that every response has. */
 export function beginExchange(
   options: ServerOptions,
@@ -171,42 +165,3 @@ function recordReply(reply: Reply, record: RequestRecord): Reply {
 
 /** The status of a request whose client did not wait for the response, as in nginx. */
 export const CLIENT_LEFT = 499
-
-/** Error message for the content headers of a request; undefined when they are valid. */
-export function checkContentHeaders(
-  contentType: string | undefined,
-  contentEncoding: string | undefined,
-): string | undefined {
-  const type = (contentType ?? '').split(';')[0].trim().toLowerCase()
-  if (!JSON_TYPES.includes(type)) return `content type must be ${JSON_TYPES.join(', ')}`
-  if (contentEncoding !== undefined && contentEncoding !== 'identity') return 'compressed request bodies are not taken'
-  return undefined
-}
-
-/** Calls that a body counts as for the rate limit. */
-export function callCount(body: ParsedBody): number {
-  return body.kind === 'single' ? 1 : body.items.length
-}
-
-/** The dispatcher for the calls of a body: scheduled in the client's share, and limited to the methods of its key. */
-export function clientDispatcher(
-  { access, dispatcher, subscriptions }: ServerOptions,
-  parts: {
-    caller: Caller
-    outputShare: OutputShare
-    body: ParsedBody
-    remoteAddress: string | undefined
-    subscriber?: Subscriber
-    observe?: ObserveCall
-  },
-): Dispatcher {
-  const { caller, outputShare, body, subscriber, observe } = parts
-  const openSession = () => ({ filters: subscriptions.filtersOf(ownerOf(parts)), subscriber })
-  const refusal = access.guardCalls(caller, body.kind === 'batch')
-  return dispatchFor(dispatcher, { client: clientOf(caller, outputShare), openSession, refusal, observe })
-}
-
-/** Owner of filters and subscriptions. */
-export function ownerOf({ caller, remoteAddress }: { caller: Caller; remoteAddress: string | undefined }): Client {
-  return { keyId: caller.keyId, countedAs: caller.keyId ?? clientOfAddress(remoteAddress) }
-}

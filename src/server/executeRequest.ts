@@ -6,7 +6,8 @@ import type { Caller, Refusal } from './access/access.js'
 import type { PendingRequest } from './admission/admission.js'
 import type { OutputShare, Reservation } from './admission/outputBudget.js'
 import type { Exchange, Reply } from './exchange.js'
-import { respond, respondFailure, respondInParts, respondRefusal } from './respond.js'
+import { respond, respondFailure, respondRefusal } from './respond.js'
+import { respondInParts } from './respondInParts.js'
 
 /** Executes a call that needs no admission and responds, synchronously if its outcome is available at once. */
 export function executeRequest(exchange: Exchange, body: ParsedBody, dispatcher: Dispatcher): void | Promise<void> {

@@ -1,9 +1,9 @@
 import { describeError } from '../lib/errors.js'
-import { CLOSE, encodeResponse, type ParsedBody, sizeOf } from '../rpc/core/envelope.js'
+import type { ParsedBody } from '../rpc/core/envelope.js'
 import { INTERNAL_ERROR, type RpcErrorBody } from '../rpc/core/errors.js'
 import { refuseCalls } from '../rpc/core/execute.js'
-import { type Response, SENT, type SendInParts } from '../rpc/core/executeCall.js'
-import type { ResultStream } from '../rpc/core/resultStream.js'
+import { type Response, SENT } from '../rpc/core/executeCall.js'
+import { encodeResponse, sizeOf } from '../rpc/core/responseBytes.js'
 import { type Refusal, retryHeaders } from './access/access.js'
 import { BUSY } from './admission/admission.js'
 import { type Reservation, SMALL_ANSWER_BYTES } from './admission/outputBudget.js'
@@ -36,37 +36,6 @@ export function respond(
     headers.push('Content-Encoding', coding)
     reply.send(200, headers, [compressed], onTaken)
   })
-}
-
-/** Sends the response to a call while its result is produced, uncompressed. Keeps a few megabytes in memory, whatever
- *  the response's length. */
-export function respondInParts(
-  { reply, headers, outputShare, options }: Exchange,
-  reserved?: Reservation,
-): SendInParts {
-  return async (beginning, rest) => {
-    const reservation = reserved ?? options.admission.output.reserveNow(outputShare, PARTS_BYTES)
-    if (reservation?.resize(PARTS_BYTES) !== true || reply.isGone()) {
-      rest.cancel()
-      reply.destroy()
-    } else await reply.sendParts(200, headers, partsOf(beginning, rest))
-    reservation?.release()
-  }
-}
-
-// Buffered by threads and sockets for one response.
-const PARTS_BYTES = 4_000_000
-
-async function* partsOf(beginning: readonly Uint8Array[], rest: ResultStream): AsyncGenerator<Uint8Array> {
-  try {
-    yield* beginning
-    for (let part = await rest.next(); part !== undefined; part = await rest.next()) {
-      if (part.length > 0) yield part
-    }
-    yield CLOSE
-  } finally {
-    rest.cancel()
-  }
 }
 
 /** Answers the whole request with an error. */

@@ -35,17 +35,8 @@ export function acceptUnexecuted(
   verifyBody(block, rules, spec)
   const uncleHashes = block.uncles.map(hashHeader)
   const receipts = takeReceipts(block, given, rules)
-  return { receipts, totalDifficulty, uncleHashes, appearances: keptAppearances(keepsAppearances, block, receipts) }
-}
-
-/** Returns the appearances of a block for the address index; undefined if the chain does not keep it. */
-export function keptAppearances(
-  keepsAppearances: boolean,
-  { transactions }: Block,
-  receipts: readonly Receipt[],
-  callees?: readonly Uint8Array[][],
-): Uint8Array[][] | undefined {
-  return keepsAppearances ? appearancesIn(transactions, receipts, callees) : undefined
+  const appearances = keepsAppearances ? appearancesIn(block.transactions, receipts) : undefined
+  return { receipts, totalDifficulty, uncleHashes, appearances }
 }
 
 /** Checks the source's receipts against the header and completes them with derived fields. */

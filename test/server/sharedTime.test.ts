@@ -47,7 +47,7 @@ async function serve(t: TestContext, dispatcher: Dispatcher) {
     dispatcher,
     subscriptions,
     access: createAccess({ keys, methods: new Map(), open: true, rateLimitRps: 0, failures }),
-    admission: createAdmission(LIMITS, () => 'point', metrics),
+    admission: createAdmission(LIMITS, new Map(), metrics),
     head: createHeadTracker({ chain: { head: () => undefined }, watch: createCommitWatch(db) }, 0),
     metrics,
     plainHttp: true,

@@ -102,7 +102,7 @@ function createListenerOptions(
     ...parts,
     accounting: openAccounting(options, { methods, metrics, log }),
     subscriptions: createSubscriptions({ db, timeBudget, limits: options.subscriptionLimits, failures, metrics, log }),
-    admission: createAdmission(limits, (method) => methods.get(method)?.cost, metrics),
+    admission: createAdmission(limits, methods, metrics),
     head: createHeadTracker({ chain: context.chain, watch }, limits.minBlockWaitMs),
     refusals: createRefusalCounter(metrics),
     page: options.page ? createPage() : undefined,

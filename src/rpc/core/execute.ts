@@ -1,5 +1,5 @@
 import type { Dispatcher } from './dispatch.js'
-import { encodeBatch, encodeResponse, type InvalidCall, type ParsedBody, type RpcCall, sizeOf } from './envelope.js'
+import type { InvalidCall, ParsedBody, RpcCall } from './envelope.js'
 import { type RpcErrorBody, SERVER_BUSY } from './errors.js'
 import {
   BATCH_LIMIT_ERROR,
@@ -8,6 +8,7 @@ import {
   type Response,
   type SendInParts,
 } from './executeCall.js'
+import { encodeBatch, encodeResponse, sizeOf } from './responseBytes.js'
 import { createTimeBudget } from './timeBudget.js'
 
 /** Calls of one batch that run in threads concurrently: enough to keep all threads busy, few enough that one batch does

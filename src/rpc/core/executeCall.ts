@@ -1,6 +1,7 @@
 import type { Dispatcher } from './dispatch.js'
-import { encodeBeginning, encodeResponse, type InvalidCall, isCall, type RpcCall, type RpcOutcome } from './envelope.js'
+import { type InvalidCall, isCall, type RpcCall, type RpcOutcome } from './envelope.js'
 import { RESPONSE_TOO_LARGE, type RpcErrorBody } from './errors.js'
+import { encodeBeginning, encodeResponse } from './responseBytes.js'
 import { collectResult, type ResultStream, StreamBroken } from './resultStream.js'
 
 /** Limit on all responses of a batch; the rest is refused item by item. geth's default. */

@@ -2,7 +2,7 @@ import type { Metrics } from '../../lib/metrics.js'
 import type { ParsedBody } from '../../rpc/core/envelope.js'
 import { isCall } from '../../rpc/core/envelope.js'
 import { LIMIT_EXCEEDED, SERVER_BUSY } from '../../rpc/core/errors.js'
-import type { CostClass } from '../../rpc/core/method.js'
+import type { CostClass, Method } from '../../rpc/core/method.js'
 import { type Caller, clientOf, type Refusal } from '../access/access.js'
 import { clientOfAddress } from '../access/addresses.js'
 import { type ByteBudget, createByteBudget } from './byteBudget.js'
@@ -45,6 +45,9 @@ export interface Admission {
   takeCallSlot(owner: RequestOwner, bytes: number): (() => void) | Refusal
 }
 
+/** The part of the method table that admission reads. */
+type CostTable = ReadonlyMap<string, Pick<Method, 'cost'>>
+
 /** Refusal when there is no memory for a request. */
 export const BUSY: Refusal = { status: 503, reason: 'memory', error: SERVER_BUSY, retryAfterSeconds: 1 }
 
@@ -61,12 +64,8 @@ const SCAN_ANSWER_BYTES = 1_000_000
 /** Memory of a parsed value besides its text: `{}` 64 bytes, `[]` 40, an element 8 to 32. */
 const VALUE_BYTES = 64
 
-/** Admission by the server limits. `costOf` returns the cost class of a method. */
-export function createAdmission(
-  limits: ServerLimits,
-  costOf: (method: string) => CostClass | undefined,
-  metrics: Metrics,
-): Admission {
+/** Admission by the server limits and the cost classes of the methods. */
+export function createAdmission(limits: ServerLimits, methods: CostTable, metrics: Metrics): Admission {
   const bodies = createByteBudget(limits.bodyBytes)
   const output = new OutputBudget({ totalBytes: limits.outputBytes, connectionBytes: limits.connectionOutputBytes })
   /** Requests in flight by key id or client. */
@@ -109,7 +108,7 @@ export function createAdmission(
     takeCallSlot,
     bodies,
     output,
-    isNeeded: (body) => body.kind === 'batch' || (isCall(body.item) && isLong(costOf(body.item.method))),
+    isNeeded: (body) => body.kind === 'batch' || (isCall(body.item) && isLong(methods.get(body.item.method)?.cost)),
     admit(pending) {
       const { caller, outputShare, body } = pending
       const calls = callsToAdmit(caller, body, keyCalls)
@@ -121,7 +120,7 @@ export function createAdmission(
         release()
         if (calls !== undefined) add(keyCalls, caller.keyId!, -calls)
       }
-      output.reserve(outputShare, clientOf(caller, outputShare), answerBytes(body, costOf), {
+      output.reserve(outputShare, clientOf(caller, outputShare), answerBytes(body, methods), {
         request: pending,
         maxConcurrent: calls,
         onRelease: end,
@@ -173,8 +172,8 @@ function isLong(cost: CostClass | undefined): boolean {
 }
 
 /** Bytes reserved for the response. The reservation of a batch grows with its responses. */
-function answerBytes(body: ParsedBody, costOf: (method: string) => CostClass | undefined): number {
-  const isScan = body.kind === 'single' && isCall(body.item) && costOf(body.item.method) === 'scan'
+function answerBytes(body: ParsedBody, methods: CostTable): number {
+  const isScan = body.kind === 'single' && isCall(body.item) && methods.get(body.item.method)?.cost === 'scan'
   return isScan ? SCAN_ANSWER_BYTES : SMALL_ANSWER_BYTES
 }
 

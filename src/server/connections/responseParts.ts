@@ -1,5 +1,5 @@
 import { STATUS_CODES } from 'node:http'
-import { sizeOf } from '../../rpc/core/envelope.js'
+import { sizeOf } from '../../rpc/core/responseBytes.js'
 
 /** Up to this size the parts of a response are joined into one write. Larger responses are written part by part without
  *  a copy. */

@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from 'node:http'
-import { encodeResponse, parseBody, sizeOf } from '../../rpc/core/envelope.js'
+import { parseBody } from '../../rpc/core/envelope.js'
 import { INVALID_REQUEST, type RpcErrorBody } from '../../rpc/core/errors.js'
+import { encodeResponse, sizeOf } from '../../rpc/core/responseBytes.js'
 import { createTimeBudget } from '../../rpc/core/timeBudget.js'
 import {
   type Caller,
@@ -22,7 +23,7 @@ import { createRequestQueue, type RequestQueue } from '../admission/requestQueue
 import { createWriteQueue, type WriteQueue } from '../admission/writeQueue.js'
 import { type Connections, TOO_SLOW, watchConnections } from '../connections/connections.js'
 import { bodyHeaders, JOIN_BYTES, joinParts } from '../connections/responseParts.js'
-import { beginExchange, checkContentHeaders, type Exchange, type ServerOptions, stampHead } from '../exchange.js'
+import { beginExchange, type Exchange, type ServerOptions, stampHead } from '../exchange.js'
 import { handleRequest } from '../handleRequest.js'
 import { takePlainRequests } from '../plain/plainConnections.js'
 import type { PlainHandler } from '../plain/plainRequest.js'
@@ -30,6 +31,7 @@ import { respondError, respondFailure, respondRefusal } from '../respond.js'
 import { MAX_SQL_BODY_BYTES } from '../sql/sqlLimits.js'
 import { type BodyReader, createBodyReader } from './bodyReader.js'
 import { type Compressor, createCompressor } from './compression.js'
+import { checkContentHeaders } from './contentHeaders.js'
 import { NodeReply } from './nodeReply.js'
 import { normalizeTarget, offersWebSocket } from './requestTarget.js'
 

@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http'
-import { sizeOf } from '../../rpc/core/envelope.js'
+import { sizeOf } from '../../rpc/core/responseBytes.js'
 import type { WriteQueue } from '../admission/writeQueue.js'
 import { bodyHeaders, JOIN_BYTES, joinParts } from '../connections/responseParts.js'
 import { writeParts } from '../connections/writeParts.js'

@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net'
-import { sizeOf } from '../../rpc/core/envelope.js'
+import { sizeOf } from '../../rpc/core/responseBytes.js'
 import type { WriteQueue } from '../admission/writeQueue.js'
 import { bodyHeaders, formatPlainAnswer, JOIN_BYTES } from '../connections/responseParts.js'
 import { writeParts } from '../connections/writeParts.js'

@@ -10,6 +10,7 @@ import {
 import { type Rules, rulesAt } from '../../chain/eth/forks/rules.js'
 import { InvalidBlock } from '../../chain/eth/invalidBlock.js'
 import { DecodeError } from '../../chain/eth/rlp.js'
+import { appearancesIn } from '../../chain/eth/transactionAddresses.js'
 import type { Block, Header, Receipt } from '../../chain/eth/types.js'
 import { verifyBodyRoots, verifyReceipts } from '../../chain/eth/verifyRoots.js'
 import { InvalidTransaction } from '../../evm/errors.js'
@@ -22,7 +23,7 @@ import type { RawBlock } from '../../sources/source.js'
 import type { StateChanges } from '../../store/rows/stateChanges.js'
 import type { WritableChain } from '../chainState.js'
 import type { Head } from '../head/chainHead.js'
-import { acceptUnexecuted, keptAppearances, takeReceipts } from '../unexecutedBlock.js'
+import { acceptUnexecuted, takeReceipts } from '../unexecutedBlock.js'
 import { verifyBodyRules } from './body.js'
 import { verifyHeader, verifyUncles } from './header.js'
 
@@ -66,17 +67,18 @@ export async function acceptBlock(
     return {
       ...common,
       receipts,
-      appearances: keptAppearances(chain.keepsAppearances, block, receipts),
+      appearances: chain.keepsAppearances ? appearancesIn(block.transactions, receipts) : undefined,
       isRootChecked: true,
     }
   }
   const { executed, accessList } = await executeAndCompare(chain, chain.executor, raw, { rules, checksRoot })
+  const { receipts, callees } = executed
   return {
     ...common,
-    receipts: executed.receipts,
+    receipts,
     changes: chain.executor.accept(),
     blockAccessList: chain.keepsAccessLists ? accessList : undefined,
-    appearances: keptAppearances(chain.keepsAppearances, block, executed.receipts, executed.callees),
+    appearances: chain.keepsAppearances ? appearancesIn(block.transactions, receipts, callees) : undefined,
     isRootChecked: executed.stateRoot !== undefined,
   }
 }
