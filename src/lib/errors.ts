@@ -17,6 +17,17 @@ export class UsageError extends CairnError {}
  *  translates it. */
 export class Interruption extends CairnError {}
 
+/** Creates an error that is thrown to be caught, and often: without a stack, which takes longer than all else. */
+export function withoutStack<E extends Error>(create: () => E): E {
+  const { stackTraceLimit } = Error
+  Error.stackTraceLimit = 0
+  try {
+    return create()
+  } finally {
+    Error.stackTraceLimit = stackTraceLimit
+  }
+}
+
 /** Cleans up after `error` and throws it, whatever the clean-up throws: the operator needs the first failure. */
 export function withoutHiding(error: unknown, cleanUp: () => void): never {
   try {

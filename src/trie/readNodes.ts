@@ -3,6 +3,7 @@ import { decodeAccount, decodeSlotValue, type ProvedAccount } from '../chain/eth
 import { EMPTY_TRIE_ROOT } from '../chain/eth/trie.js'
 import type { ChildNode, DecodedNode } from '../chain/eth/trieNodes.js'
 import { EMPTY_BYTES, equalBytes, padLeft } from '../lib/bytes.js'
+import { withoutStack } from '../lib/errors.js'
 import { MissingTrieNode } from './missingNodes.js'
 import { KEY_BYTES, nibbleAt, sharesNibbles } from './nodeFormat.js'
 import type { NodeSet } from './nodeSet.js'
@@ -62,6 +63,6 @@ export function findLastNode(
 
 function requireNode(nodes: NodeSet, hash: Uint8Array): Uint8Array {
   const rlp = nodes.get(hash)
-  if (rlp === undefined) throw new MissingTrieNode(hash)
+  if (rlp === undefined) throw withoutStack(() => new MissingTrieNode(hash))
   return rlp
 }

@@ -3,7 +3,7 @@ import { EMPTY_TRIE_ROOT } from '../../chain/eth/trie.js'
 import { EMPTY_BYTES, equalBytes, keyOfBytes, padLeft, trimLeft } from '../../lib/bytes.js'
 import { formatData } from '../../lib/hex.js'
 import type { BaseState, StateChanges } from '../../store/rows/stateChanges.js'
-import { isStateKnown, MissingState } from '../../store/state/missingState.js'
+import { MissingState } from '../../store/state/missingState.js'
 import { baseIncarnation, mayHaveUnknownSlots } from '../../store/state/sparseState.js'
 import type { StateReader } from '../../store/state/stateReader.js'
 import { MissingTrieNode, type StateKeys } from '../../trie/missingNodes.js'
@@ -49,6 +49,8 @@ export class StateKeySet {
   }
 }
 
+const NO_ROW = Symbol('no row')
+
 type BaseAccount = BaseState['accounts'][number] & { readonly storageRoot: Uint8Array }
 
 /** The newest state of a database with sparse state. What has no row is read from trie nodes below the state root of
@@ -62,6 +64,8 @@ export class SparseState implements NewestState {
   private closed = 0
   private accounts = new Map<string, BaseAccount | undefined>()
   private slots = new Map<string, { address: Uint8Array; slot: Uint8Array; value: Uint8Array }>()
+  /** Accounts and slots that are known to have no rows. */
+  private rowless = new Set<string>()
   private codes = new Map<string, Uint8Array>()
   private missing = new StateKeySet()
 
@@ -72,10 +76,12 @@ export class SparseState implements NewestState {
     this.nodes = nodes
   }
 
-  /** Begins a block on top of the state with that root, in the interval of states after `closed` others. */
+  /** Begins a block on top of the state with that root, in the interval of states after `closed` others. No other rows
+   *  may be added until its changes are stored. */
   begin(stateRoot: Uint8Array, closed: number): void {
     this.closed = closed
     this.stateRoot = stateRoot
+    this.rowless = new Set()
     this.codes = new Map()
     this.accounts = new Map()
     this.slots = new Map()
@@ -140,13 +146,11 @@ export class SparseState implements NewestState {
   }
 
   account(address: Uint8Array): ReturnType<NewestState['account']> {
-    const base = this.accounts.get(keyOfBytes(address))
+    const key = keyOfBytes(address)
+    const base = this.accounts.get(key)
     if (base !== undefined) return this.recordOf(base)
-    try {
-      return this.newest.account(address)
-    } catch (error) {
-      if (!(error instanceof MissingState)) throw error
-    }
+    const stored = this.fromRows(key, () => this.newest.account(address))
+    if (stored !== NO_ROW) return stored
     const found = this.findBase(address)
     return found && this.recordOf(found)
   }
@@ -157,11 +161,8 @@ export class SparseState implements NewestState {
     const isBase = this.accounts.get(keyOfBytes(address)) !== undefined
     if (isBase && !mayHaveUnknownSlots(record.incarnation)) return EMPTY_BYTES
     if (!isBase) {
-      try {
-        return this.newest.storage(address, slot)
-      } catch (error) {
-        if (!(error instanceof MissingState)) throw error
-      }
+      const stored = this.fromRows(slotKey(address, slot), () => this.newest.storage(address, slot))
+      if (stored !== NO_ROW) return stored
     }
     return this.findSlot(address, slot) ?? EMPTY_BYTES
   }
@@ -181,7 +182,24 @@ export class SparseState implements NewestState {
   /** As `NewestState.wrote`. @throws Error as `requireBase` */
   wrote(changes: StateChanges): void {
     this.requireBase(changes)
+    this.newest.wrote(this.baseRows())
     this.newest.wrote(changes)
+  }
+
+  /** The values that were read without rows as the changes that their base rows are. */
+  private baseRows(): StateChanges {
+    const accounts = [...this.accounts.values()].filter((each) => each !== undefined)
+    return {
+      accounts: accounts.map(({ address, account, hasStorage }) => ({
+        ...{ address, account },
+        incarnation: baseIncarnation(this.closed, hasStorage),
+      })),
+      storage: Array.from(this.slots.values(), ({ address, slot, value }) => ({
+        ...{ address, incarnation: baseIncarnation(this.closed, true) },
+        ...{ slot: padLeft(slot, 32), value },
+      })),
+      codes: [],
+    }
   }
 
   clear(): void {
@@ -194,13 +212,25 @@ export class SparseState implements NewestState {
   }
 
   private isKnown(address: Uint8Array): boolean {
-    if (this.accounts.get(keyOfBytes(address)) !== undefined) return true
-    return isStateKnown(() => this.newest.account(address))
+    const key = keyOfBytes(address)
+    return this.accounts.get(key) !== undefined || this.fromRows(key, () => this.newest.account(address)) !== NO_ROW
   }
 
   private isSlotKnown(address: Uint8Array, slot: Uint8Array): boolean {
-    if (this.slots.has(slotKey(address, slot))) return true
-    return isStateKnown(() => this.newest.storage(address, slot))
+    const key = slotKey(address, slot)
+    return this.slots.has(key) || this.fromRows(key, () => this.newest.storage(address, slot)) !== NO_ROW
+  }
+
+  /** Returns what `read` of that account or slot returns; `NO_ROW` when there is no row, which is remembered. */
+  private fromRows<T>(key: string, read: () => T): T | typeof NO_ROW {
+    if (this.rowless.has(key)) return NO_ROW
+    try {
+      return read()
+    } catch (error) {
+      if (!(error instanceof MissingState)) throw error
+      this.rowless.add(key)
+      return NO_ROW
+    }
   }
 
   /** True for code that is stored or was added. */

@@ -29,8 +29,9 @@ export interface Executor {
   /** Makes accepted blocks permanent: `discard` keeps them. `accept` also does this for a block whose state was
    *  hashed. */
   commit(): void
-  /** Drops the last executed block and the accepted ones that are not permanent. */
-  discard(): void
+  /** Drops the last executed block and the accepted ones that are not permanent. With `isRetry`,
+   *  where all accepted ones are permanent, what was read from the database stays in memory. */
+  discard(isRetry?: boolean): void
   /** Unwinds after blocks were removed from the database. `accounts` are those that they had changed, as they are now.
    *  Returns the state root: 32 bytes. */
   revert(accounts: readonly RestoredAccount[]): Uint8Array
@@ -107,8 +108,9 @@ export function createExecutorOver(engine: BlockEngine, backing: NewestState, ro
     },
     stateRoot: () => root.root(),
     commit: () => root.commit(),
-    discard: () => {
-      clear()
+    discard: (isRetry = false) => {
+      if (isRetry) engine.clear()
+      else clear()
       root.discard()
     },
     revert: (accounts) => {

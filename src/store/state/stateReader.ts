@@ -1,4 +1,5 @@
 import { EMPTY_BYTES, padLeft, trimLeft } from '../../lib/bytes.js'
+import { withoutStack } from '../../lib/errors.js'
 import { formatData } from '../../lib/hex.js'
 import { decodeUint, type StoredUint } from '../columns.js'
 import type { Database } from '../database.js'
@@ -119,14 +120,14 @@ export function createStateReader(db: Database): StateReader {
       const text = selectAccount.get(blockNumber, blockNumber, address)
       const record = text ? parseAccount(text) : undefined
       const isUnknown = record === undefined ? isSparse() : record.incarnation === UNKNOWN_ACCOUNT
-      if (isUnknown) throw new MissingState(address.slice())
+      if (isUnknown) throw withoutStack(() => new MissingState(address.slice()))
       return record
     },
     storage: (addressId, incarnation, slot, at) => {
       const value = selectStorage.get(addressId, incarnation, trimLeft(slot), at)
       if (value) return value
       if (mayHaveUnknownSlots(incarnation) && isSparse()) {
-        throw new MissingState(selectAddress.get(addressId)!, padLeft(slot, 32).slice())
+        throw withoutStack(() => new MissingState(selectAddress.get(addressId)!, padLeft(slot, 32).slice()))
       }
       return EMPTY_BYTES
     },

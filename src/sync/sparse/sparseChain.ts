@@ -160,7 +160,8 @@ export async function openSparseChain(
       meta.set(META_STATE_FIRST, header.number)
       table.removeFrom(0)
       table.setHead(unknownStateHead(header.stateRoot, { number: header.number, hash: formatData(hash) }))
-      root.reset()
+      // Values of an earlier interval are in memory, too.
+      sparse.reset()
       reload()
     },
     removeAbove: (blockNumber) => {

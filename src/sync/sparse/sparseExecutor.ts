@@ -81,7 +81,7 @@ export class SparseExecutor implements Executor {
         if (codes.length > 0) this.add(await fetch.fetch({ ...NOTHING, codes }))
         return outcome.executed
       }
-      executor.discard()
+      executor.discard(true)
       this.add(await fetch.fetch(outcome.lacking))
     }
     throw new StateIncomplete(block.header.number, `${MAX_ATTEMPTS} attempts did not suffice`)
