@@ -49,6 +49,9 @@ const MAX_BRANCH_BLOCKS = 1024
 const BRANCH_BYTES = 32 * 2 ** 20
 // Longest delay of the next block by index work.
 const INDEX_SLICE_MS = 3
+// Blocks below the newest one where `latest` begins: a reorg must not remove the first block. Longer ones have not been
+// seen under proof of stake.
+const REORG_MARGIN = 8
 // States that a full node keeps before its head.
 const KEPT_STATES = 128
 // Another upstream may be unreachable for a moment.
@@ -194,7 +197,7 @@ export class Follower {
   private async firstNumber(target: UpstreamHeader): Promise<number | undefined> {
     const { from } = this
     if (typeof from === 'number') return from
-    if (from === 'latest') return target.header.number
+    if (from === 'latest') return Math.max(0, target.header.number - (this.chain.spec.isDevelopment ? 0 : REORG_MARGIN))
     return (await this.rpc.taggedHeader(from, this.signal))?.header.number
   }
 
