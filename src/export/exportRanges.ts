@@ -4,6 +4,7 @@ import type { BlockRange } from '../chain/eth/types.js'
 import { formatData } from '../lib/hex.js'
 import type { ObjectStore } from '../lib/objects/objectStore.js'
 import { holdLock } from '../store/fileLock.js'
+import { coverageOf } from './availability.js'
 import type { Dataset, ExportedBlock } from './dataset.js'
 import { createEncoder } from './encoders/encoder.js'
 import type { Format } from './encoders/rowEncoder.js'
@@ -230,7 +231,7 @@ class Exporter {
   private plan(finalOnly: boolean, ends: readonly number[]): Task[] {
     const { from = 0, to = Number.MAX_SAFE_INTEGER, rangeSize } = this.terms
     const tasks = this.open.flatMap((own, i) => {
-      const { first } = own.dataset.layer.coverage(this.source)!
+      const { first } = coverageOf(this.source, own.dataset)!
       const bounds = { from: first, to: Math.min(ends[i], this.endOf(own, finalOnly)) }
       const files = planFiles({
         wanted: clip({ from, to }, bounds),

@@ -142,7 +142,8 @@ export async function openWritableChain(
   }
   const source = options.forkTimes === undefined ? named : setForkTimes(db, named, options.forkTimes)
   const spec = specOfSource(source)
-  const { stateCacheBytes = STATE_CACHE_BYTES, log = silentLogger, lazyTrie = false } = options
+  const { stateCacheBytes = STATE_CACHE_BYTES, log = silentLogger } = options
+  const lazyTrie = (options.lazyTrie ?? false) && stateMode !== 'sparse' // a partial trie follows with each block
   if (lazyTrie && !held && stateMode === 'execute') {
     await openWritableChain(db, wanted, wantedMode, { ...options, lazyTrie: false }) // the state of block 0
     return openWritableChain(db, undefined, undefined, options)
@@ -214,10 +215,9 @@ export async function openWritableChain(
 function openSparse(
   db: Database,
   given: { spec: ChainSpec; reader: ChainReader; ancestors: RecentAncestors; withCallees: boolean },
-  { evm = 'cairn', lazyTrie = false, stateCacheBytes = STATE_CACHE_BYTES }: OpenChainOptions,
+  { evm = 'cairn', stateCacheBytes = STATE_CACHE_BYTES }: OpenChainOptions,
 ): Promise<SparseChain> {
   if (evm !== 'cairn') throw new UsageError(`--evm ${evm} needs a complete state; leave it out with --state sparse`)
-  if (lazyTrie) throw new UsageError('a replica of a database with --state sparse is not supported')
   const blockHashes = (number: number) => given.reader.ancestorHash(number)
   return openSparseChain(db, { ...given, table: new RecordedTrieTable(db), blockHashes, cacheBytes: stateCacheBytes })
 }

@@ -100,7 +100,7 @@ async function toRanges(
   const { rangeSize, followExport, verifyFiles } = config
   const { from, to } = config.blockRange ?? {}
   if (followExport && to !== undefined) throw new UsageError(`--follow has no end; give --blocks ${from ?? 0}:`)
-  if (!followExport) for (const dataset of datasets) requireRange(source, dataset, config)
+  if (!followExport) for (const dataset of datasets) await requireRange(source, dataset, config)
   const observer = {
     begin: (blocks: number) => createProgress({ label: 'export', unit: 'blocks', total: blocks }),
   }
@@ -168,7 +168,7 @@ async function toOneFile(
   if (out === '-' && format === 'parquet' && process.stdout.isTTY) {
     throw new UsageError('Parquet is not for a terminal; use --format csv or ndjson, or name a file')
   }
-  const range = requireRange(source, dataset, config)
+  const range = await requireRange(source, dataset, config)
   const progress = createProgress({ label: 'export', unit: 'blocks', total: range.to - range.from + 1 })
   const control = { signal: stop.signal, onProgress: countInto(progress) }
   const terms = { dataset, format, range, control }
@@ -190,8 +190,10 @@ function countInto(progress: Progress): (blocks: number, rows: number) => void {
 }
 
 /** Returns the blocks of `--blocks`. @throws UsageError if they are not available */
-function requireRange(source: ExportSource, { name, layer }: Dataset, { blockRange = {} }: Config): BlockRange {
-  const held = layer.coverage(source)
+async function requireRange(source: ExportSource, dataset: Dataset, { blockRange = {} }: Config): Promise<BlockRange> {
+  const { coverageOf } = await import('../../export/availability.js')
+  const { name, layer } = dataset
+  const held = coverageOf(source, dataset)
   if (held === undefined) throw new CairnError(`${name}: the database holds no ${layer.name} block`)
   const { from = held.first, to = held.head } = blockRange
   for (const number of [from, to]) {

@@ -1,4 +1,5 @@
 import { keyOfBytes } from '../../lib/bytes.js'
+import { MissingState } from '../../store/state/missingState.js'
 import { codeBytes } from '../interpreter/code.js'
 import type { Frame } from '../interpreter/frame.js'
 import type { Hooks, SteppedMachine } from '../interpreter/hooks.js'
@@ -107,25 +108,33 @@ export function recordState(journal: Journal): StateRecorder {
     const { delegation } = journal.code(journal.account(address))
     if (delegation !== undefined) touch(delegation)
   }
+  const note = (machine: SteppedMachine, frame: Frame, op: number) => {
+    const { stack } = machine
+    const { sp } = frame
+    const height = (sp - frame.stackBase) / LIMBS
+    const addressAt = (position: number) => wordToBytes(stack, sp - position * LIMBS, 20)
+    if (op === SLOAD || op === SSTORE) {
+      if (height >= 1) touchSlot(machine, frame)
+    } else if (ACCOUNT_READS.has(op)) {
+      if (height >= 1) touch(addressAt(1))
+      if (op === SELFDESTRUCT && height >= 1) destruct(machine, frame)
+    } else if (CALLS.has(op)) {
+      if (height >= CALLS.get(op)!) touchCalled(machine, addressAt(2))
+    } else if (op === CREATE) {
+      if (height >= 3) create(contractAddress(frame.account.address, frame.account.nonce))
+    } else if (op === CREATE2 && height >= 4) {
+      const initCode = memoryAt(machine, frame, toIndex(stack, sp - 2 * LIMBS), toIndex(stack, sp - 3 * LIMBS))
+      if (initCode) create(contractAddress2(frame.account.address, wordToBytes(stack, sp - 4 * LIMBS), initCode))
+    }
+  }
   const hooks: Hooks = {
     step(machine, frame, op) {
-      const { stack } = machine
-      const { sp } = frame
-      const height = (sp - frame.stackBase) / LIMBS
-      const addressAt = (position: number) => wordToBytes(stack, sp - position * LIMBS, 20)
       added = []
-      if (op === SLOAD || op === SSTORE) {
-        if (height >= 1) touchSlot(machine, frame)
-      } else if (ACCOUNT_READS.has(op)) {
-        if (height >= 1) touch(addressAt(1))
-        if (op === SELFDESTRUCT && height >= 1) destruct(machine, frame)
-      } else if (CALLS.has(op)) {
-        if (height >= CALLS.get(op)!) touchCalled(machine, addressAt(2))
-      } else if (op === CREATE) {
-        if (height >= 3) create(contractAddress(frame.account.address, frame.account.nonce))
-      } else if (op === CREATE2 && height >= 4) {
-        const initCode = memoryAt(machine, frame, toIndex(stack, sp - 2 * LIMBS), toIndex(stack, sp - 3 * LIMBS))
-        if (initCode) create(contractAddress2(frame.account.address, wordToBytes(stack, sp - 4 * LIMBS), initCode))
+      try {
+        note(machine, frame, op)
+      } catch (error) {
+        // Sparse state: an instruction that can start reads the same, and throws it itself.
+        if (!(error instanceof MissingState)) throw error
       }
     },
     stepped(_, __, failure) {
