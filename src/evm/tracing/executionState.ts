@@ -1,4 +1,5 @@
 import { createAddress } from '../../chain/eth/transaction.js'
+import { isStateKnown } from '../../store/state/missingState.js'
 import { recoverAuthority } from '../transition/authorizations.js'
 import type { Execution } from './execution.js'
 import { recordState, type StateRecorder } from './stateRecorder.js'
@@ -10,6 +11,9 @@ export function recordExecutionState({ journal, header, transaction }: Execution
   const { from, to, authorizationList = [] } = transaction
   const authorities = authorizationList.flatMap((each) => recoverAuthority(each) ?? [])
   const called = to ?? createAddress(from, journal.account(from).nonce)
-  for (const address of [from, called, header.miner, ...authorities]) recorder.touch(address)
+  for (const address of [from, called, header.miner, ...authorities]) {
+    // Sparse state: an account that is not known is not changed, or the execution throws MissingState when it reads it.
+    isStateKnown(() => recorder.touch(address))
+  }
   return recorder
 }
