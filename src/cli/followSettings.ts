@@ -20,6 +20,7 @@ export async function readFollowSettings(config: Config): Promise<FollowSettings
     stateMode: state,
     from,
     stateFetch: config.stateFetch,
+    stateFetchRate: config.stateFetchRate,
     evm,
     blockAccessLists: config.blockAccessLists,
     strict: config.strict,

@@ -8,7 +8,7 @@ import { type OpenContext, openContext } from '../../rpc/core/openContext.js'
 import { loadMethods } from '../../rpc/loadMethods.js'
 import { type Access, createAccess } from '../../server/access/access.js'
 import { registerDatabaseMetrics } from '../../server/admin/databaseMetrics.js'
-import { registerFollowMetrics } from '../../server/admin/followMetrics.js'
+import { registerFollowMetrics, registerStateFetchMetrics } from '../../server/admin/followMetrics.js'
 import { registerReplicationMetrics } from '../../server/admin/replicationMetrics.js'
 import { createTransactionForwarder, type TransactionForwarder } from '../../server/transactionForwarder.js'
 import { type ApiKeyReader, createApiKeyReader } from '../../store/keys/apiKeys.js'
@@ -74,7 +74,10 @@ function openMainContext(
 }
 
 function registerIngestMetrics(metrics: Metrics, ingest: IngestWorker | undefined): void {
-  if (ingest?.status().l1) registerFollowMetrics(metrics, () => ingest.status().l1!)
+  if (ingest?.status().l1) {
+    registerFollowMetrics(metrics, () => ingest.status().l1!)
+    registerStateFetchMetrics(metrics, () => ingest.status().l1!)
+  }
   if (ingest?.status().l2) registerFollowMetrics(metrics, () => ingest.status().l2!, 'cairn_l2')
   registerReplicationMetrics(metrics, () => ingest?.replication?.())
 }

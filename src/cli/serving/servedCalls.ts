@@ -43,7 +43,7 @@ export class ServedCalls {
       shortBodies: createShortBodies(context.chain, db, MAX_MAIN_THREAD_BYTES),
       served,
       stateFetcher: options.ingest?.fetchState && {
-        fetch: (unknown, call) => options.ingest!.fetchState!({ ...unknown, call }),
+        fetch: (unknown, bounds) => options.ingest!.fetchState!({ ...unknown, ...bounds }),
       },
     })
   }

@@ -26,6 +26,9 @@ import { JsonBytes, type Method, type MethodTable } from './method.js'
 import { stateUnknownError } from './stateFetch.js'
 import { reasonOfAbsence } from './unavailableMethods.js'
 
+// Replaced by the outcome of fetching it, where that is possible.
+const NEVER_NEEDED = 'it was never needed before, and this server follows no --upstream from which it could be fetched'
+
 /** Binds and decodes the parameters and runs the handler. @throws Interruption, and nothing else */
 export function runMethod(method: Method, params: unknown, context: RpcContext): RpcOutcome | Promise<RpcOutcome> {
   try {
@@ -77,7 +80,7 @@ export function callRunner(call: BoundCall, context: RpcContext): () => RpcOutco
 /** The error body for anything that a method threw. @throws Interruption, which the caller of the method handles */
 export function failedOutcome(error: unknown, method: Method, log: Logger): RpcOutcome {
   const unknown = unknownState(error)
-  if (unknown) return { error: { ...stateUnknownError(unknown, 'it was never needed before'), missing: unknown } }
+  if (unknown) return { error: { ...stateUnknownError(unknown, NEVER_NEEDED), missing: unknown } }
   if (error instanceof Interruption) throw error
   if (error instanceof DeadlineExceeded && method.cost === 'evm')
     return { error: callTimeoutError(error.limitMs, method) }

@@ -5,11 +5,20 @@ import type { RpcCall, RpcOutcome } from './envelope.js'
 import { type RpcErrorBody, SERVER_ERROR, type UnknownState } from './errors.js'
 import type { MethodTable } from './method.js'
 
+/** What one fetch of a call may take, and what else to fetch. */
+export interface StateFetchBounds {
+  /** Accounts and slots. */
+  readonly maxKeys: number
+  readonly timeoutMs: number
+  /** A call that needs the state, with members as of `eth_call`: a hint. */
+  readonly call?: unknown
+}
+
 /** Fetches state that is not known, from an upstream. */
 export interface UnknownStateFetcher {
-  /** Resolves when the state is stored. `call` is a call that needs it, with members as of `eth_call`: a hint of what
-   *  else to fetch. @throws an Error with the reason why it cannot be fetched */
-  fetch(unknown: UnknownState, call?: unknown): Promise<void>
+  /** Resolves when the state is stored, with the number of accounts and slots that were asked for: those of `unknown`,
+   *  and what the hint added. @throws an Error with the reason why it cannot be fetched */
+  fetch(unknown: UnknownState, bounds: StateFetchBounds): Promise<number>
 }
 
 /** Bounds of the state that one call may fetch. */
@@ -46,19 +55,22 @@ export async function fetchAndRepeat(
   const fetched = new Map<string, number>()
   const hint = methods.get(method)?.takesCall && Array.isArray(params) ? params[0] : undefined
   let outcome = first
-  for (let count = 0; ; count++) {
+  let count = 0
+  for (let isFirst = true; ; isFirst = false) {
     const missing = 'error' in outcome ? outcome.error.missing : undefined
     if (missing === undefined) return outcome
     const fail = (reason: string) => ({ error: stateUnknownError(missing, reason) })
-    if (count >= limits.keys)
+    const maxKeys = limits.keys - count
+    if (missing.keys.reduce((sum, { slots }) => sum + Math.max(1, slots.length), 0) > maxKeys)
       return fail(`the call needs more than ${limits.keys} accounts and slots that are not known`)
-    if (performance.now() >= endMs) return fail(`fetching what the call needs took longer than ${limits.ms / 1000} s`)
+    const timeoutMs = endMs - performance.now()
+    if (timeoutMs <= 0) return fail(`fetching what the call needs took longer than ${limits.ms / 1000} s`)
     const key = JSON.stringify(missing, (_, value) => (value instanceof Uint8Array ? formatData(value) : value))
     const times = fetched.get(key) ?? 0
     if (times === MAX_TIMES) return fail('it was fetched and is not known all the same')
     fetched.set(key, times + 1)
     try {
-      await fetcher.fetch(missing, count === 0 ? hint : undefined)
+      count += await fetcher.fetch(missing, { maxKeys, timeoutMs, call: isFirst ? hint : undefined })
     } catch (error) {
       return fail(messageOf(error))
     }

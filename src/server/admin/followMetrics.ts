@@ -1,5 +1,6 @@
 import type { Metrics } from '../../lib/metrics.js'
 import type { FollowState, FollowStatus } from '../../sync/follow/status.js'
+import type { FetchedCounts, StateFetchReason } from '../../sync/sparse/stateFigures.js'
 
 const STATES: readonly FollowState[] = ['starting', 'syncing', 'following', 'stuck', 'alarm', 'failed']
 
@@ -54,5 +55,47 @@ export function registerFollowMetrics(
     `${prefix}_upstream_invalid_responses_total`,
     'How often an upstream sent something that failed a check.',
     ofUpstreams(({ invalidResponses }) => invalidResponses),
+  )
+}
+
+const REASONS: readonly StateFetchReason[] = ['block', 'request']
+
+/** Registers metrics of the state that a server with sparse state fetches. */
+export function registerStateFetchMetrics(metrics: Metrics, status: () => FollowStatus): void {
+  const ofReasons = (read: (counts: FetchedCounts) => number) => () => {
+    const { stateFetches } = status()
+    return (
+      stateFetches && REASONS.map((reason): [{ reason: string }, number] => [{ reason }, read(stateFetches[reason])])
+    )
+  }
+  metrics.counter(
+    'cairn_state_fetches_total',
+    'Fetches of state from the upstreams, for a block or for requests.',
+    ofReasons(({ fetches }) => fetches),
+  )
+  metrics.counter(
+    'cairn_state_fetched_accounts_total',
+    'Accounts that were asked for.',
+    ofReasons(({ accounts }) => accounts),
+  )
+  metrics.counter(
+    'cairn_state_fetched_slots_total',
+    'Slots that were asked for.',
+    ofReasons(({ slots }) => slots),
+  )
+  metrics.counter(
+    'cairn_state_fetched_bytes_total',
+    'Bytes of trie nodes and codes that upstreams sent.',
+    ofReasons(({ bytes }) => bytes),
+  )
+  metrics.counter(
+    'cairn_state_fetch_refusals_total',
+    'Requests whose state was not fetched.',
+    () => status().stateFetches?.refused,
+  )
+  metrics.gauge(
+    'cairn_state_fetch_waiting',
+    'Requests that wait for state from the upstreams.',
+    () => status().stateFetches?.waiting,
   )
 }

@@ -21,7 +21,7 @@ export interface OpenFollowers {
   run(): Promise<void>
   status(): FollowersStatus
   /** As `OpenFollower.fetchState`. */
-  fetchState(wanted: WantedState): Promise<void>
+  fetchState(wanted: WantedState): Promise<number>
   /** Closes connections and database. */
   close(): void
 }

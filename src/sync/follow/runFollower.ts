@@ -17,7 +17,8 @@ import { type ChainSource, readChainSource } from '../../store/rows/chainSource.
 import { openWritableChain, type StateMode, type WritableChain } from '../chainState.js'
 import { ReorgBelowFinalized } from '../head/errors.js'
 import { type OpenWriter, openWriter, whenUnlocked } from '../openWriter.js'
-import { NoStateSource, StateOnDemand, type WantedState } from '../sparse/stateOnDemand.js'
+import { StateFigures } from '../sparse/stateFigures.js'
+import { DEFAULT_KEYS_PER_SECOND, NoStateSource, StateOnDemand, type WantedState } from '../sparse/stateOnDemand.js'
 import type { StateFetchMode } from '../sparse/stateSource.js'
 import { nameCoreContract } from '../stateUpdates.js'
 import { isTransient, NoCommonBlock } from './errors.js'
@@ -48,6 +49,8 @@ export interface FollowSettings {
   readonly from?: StartBlock
   /** How sparse state is fetched. Default: 'auto'. */
   readonly stateFetch?: StateFetchMode
+  /** Accounts and slots that requests fetch in a second. Default: 2,000. */
+  readonly stateFetchRate?: number
   readonly evm?: EvmKind
   /** Store the access lists of blocks (EIP-7928). Default: false. */
   readonly blockAccessLists?: boolean
@@ -91,9 +94,9 @@ export interface OpenFollower {
    *  else after at most 20 s. @throws an error that `recovers` does not name */
   run(): Promise<void>
   status(): FollowStatus
-  /** Fetches state that a request needs, and stores it. @throws NoStateSource while the database is not open, or
-   *  without sparse state; what `StateOnDemand.fetch` throws */
-  fetchState(wanted: WantedState): Promise<void>
+  /** Fetches state that a request needs, and stores it. Resolves as `StateOnDemand.fetch`. @throws NoStateSource while
+   *  the database is not open, or without sparse state; what `StateOnDemand.fetch` throws */
+  fetchState(wanted: WantedState): Promise<number>
   /** Closes connections and database. */
   close(): void
 }
@@ -117,16 +120,12 @@ export async function openFollower(settings: FollowSettings, parts: FollowerPart
     writer.close()
     throw error
   }
-  let stateOnDemand: StateOnDemand | undefined
-  const connect = ({ sparse, head }: WritableChain) => {
-    sparse?.connect(rpc, { mode: settings.stateFetch, signal })
-    stateOnDemand = sparse && new StateOnDemand({ head, sparse, rpc, clock, signal })
-  }
-  connect(chain)
+  const state = createStateFetching(rpc, settings, { signal, clock })
+  state.connect(chain)
   const closeWriter = () => {
+    state.close()
     writer?.close()
     writer = undefined
-    stateOnDemand = undefined
   }
   let retryMs = FIRST_RETRY_MS
   const next = () => {
@@ -171,7 +170,7 @@ export async function openFollower(settings: FollowSettings, parts: FollowerPart
         isStarted = true
         if (!writer) {
           writer = await whenUnlocked(() => openChainWriter(settings, parts), clock, signal)
-          connect(writer.chain)
+          state.connect(writer.chain)
         }
         return await followBeside(parts.l2, writer)
       } catch (error) {
@@ -195,14 +194,39 @@ export async function openFollower(settings: FollowSettings, parts: FollowerPart
         throw error
       }
     },
-    status: () => ({ ...figures.status(stall()), upstreams: rpc.status() }),
-    fetchState: async (wanted) => {
-      if (stateOnDemand === undefined) throw new NoStateSource('following is stopped')
-      await stateOnDemand.fetch(wanted)
-    },
+    status: () => ({ ...figures.status(stall()), upstreams: rpc.status(), stateFetches: state.status() }),
+    fetchState: state.fetch,
     close: () => {
       rpc.close()
       closeWriter()
+    },
+  }
+}
+
+/** Fetches state of whichever chain is connected: none while the database is closed, or without sparse state. */
+function createStateFetching(
+  rpc: EthRpc,
+  { stateFetch, stateFetchRate = DEFAULT_KEYS_PER_SECOND }: FollowSettings,
+  { signal, clock }: { signal: AbortSignal; clock: Clock },
+) {
+  let figures: StateFigures | undefined
+  let onDemand: StateOnDemand | undefined
+  return {
+    connect: ({ sparse, head, reader }: WritableChain) => {
+      if (!sparse) return
+      figures ??= new StateFigures()
+      sparse.connect(rpc, { mode: stateFetch, signal, figures })
+      const parts = { head, chain: reader, sparse, rpc, clock, signal, figures }
+      onDemand = new StateOnDemand({ ...parts, keysPerSecond: stateFetchRate })
+    },
+    fetch: async (wanted: WantedState) => {
+      if (onDemand === undefined) throw new NoStateSource('following is stopped')
+      return onDemand.fetch(wanted)
+    },
+    status: () => figures?.status(),
+    close: () => {
+      onDemand?.close()
+      onDemand = undefined
     },
   }
 }

@@ -1,6 +1,7 @@
 import { monotonicMs } from '../../lib/progressDisplay.js'
 import { createRateMeter, estimateLeft } from '../../lib/rateMeter.js'
 import type { UpstreamStatus } from '../../sources/upstreams/types.js'
+import type { StateFetchStatus } from '../sparse/stateFigures.js'
 import type { Stopped } from './stopped.js'
 
 /** State of following. `starting`: no head of an upstream is known yet. `syncing`: more than 16 blocks behind it.
@@ -30,6 +31,8 @@ export interface FollowStatus {
   /** The same with the block and the check, and the duration; null in the other states. */
   readonly stopped: (Stopped & { readonly seconds: number }) | null
   readonly upstreams: readonly UpstreamStatus[]
+  /** State that was fetched, with sparse state. */
+  readonly stateFetches?: StateFetchStatus
 }
 
 /** Farther behind, `eth_syncing` reports a sync. */

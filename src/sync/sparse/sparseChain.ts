@@ -22,6 +22,7 @@ import { createStateRoot, type StateRoot } from '../../trie/stateRoot.js'
 import { findTrieBlock } from '../../trie/trieBlock.js'
 import type { Ancestors } from '../validate/header.js'
 import { SparseExecutor } from './sparseExecutor.js'
+import type { StateFigures } from './stateFigures.js'
 import { BlockStateFetch, type StateFetchMode } from './stateSource.js'
 
 /** Keys, and nodes of their proofs. */
@@ -64,7 +65,7 @@ export interface SparseChain {
   /** Sets the hashes of the blocks before the first one, newest first, which `begin` stores. */
   setAncestors(hashes: Uint8Array): void
   /** Fetches state from these upstreams from now on. */
-  connect(rpc: EthRpc, options?: { mode?: StateFetchMode; signal?: AbortSignal }): void
+  connect(rpc: EthRpc, options?: { mode?: StateFetchMode; signal?: AbortSignal; figures?: StateFigures }): void
 }
 
 /** Opens the sparse state of a database opened for writing. A stored trie that is not that of the newest block is
@@ -107,7 +108,7 @@ export async function openSparseChain(
     closed = countClosedStates(db)
   }
   reload()
-  let source: { rpc: EthRpc; mode: StateFetchMode; signal?: AbortSignal } | undefined
+  let source: { rpc: EthRpc; mode: StateFetchMode; signal?: AbortSignal; figures?: StateFigures } | undefined
   const sparse = new SparseExecutor({
     ...{ executor, state: state!, root, nodes },
     closedStates: () => closed,
@@ -117,8 +118,8 @@ export async function openSparseChain(
     },
     fetching: (block, parent) => {
       if (source === undefined) throw new UsageError('--state sparse executes blocks with an upstream only')
-      const { rpc, mode, signal } = source
-      return new BlockStateFetch(rpc, block, parent, { mode, signal, isCodeKnown: (hash) => state!.isCodeKnown(hash) })
+      const { rpc, ...options } = source
+      return new BlockStateFetch(rpc, block, parent, { ...options, isCodeKnown: (hash) => state!.isCodeKnown(hash) })
     },
   })
   return {
@@ -171,8 +172,8 @@ export async function openSparseChain(
       reload()
     },
     reload,
-    connect: (rpc, { mode = 'auto', signal } = {}) => {
-      source = { rpc, mode, signal }
+    connect: (rpc, { mode = 'auto', ...options } = {}) => {
+      source = { rpc, mode, ...options }
     },
   }
 }

@@ -3,15 +3,20 @@ import { EMPTY_TRIE_ROOT } from '../../chain/eth/trie.js'
 import { StateKeySet } from '../../evm/state/sparseState.js'
 import { equalBytes, trimLeft } from '../../lib/bytes.js'
 import { CairnError } from '../../lib/errors.js'
+import type { ProvedKeys, StateBlock } from '../../sources/ethRpc/stateTypes.js'
 import type { EthRpc } from '../../sources/ethRpc/types.js'
 import type { Clock } from '../../sources/upstreams/clock.js'
-import { ChainReorganized } from '../../sources/upstreams/errors.js'
+import { ChainReorganized, StateNotAtUpstream } from '../../sources/upstreams/errors.js'
+import { type LinkedAbort, linkAbort } from '../../sources/upstreams/linkedAbort.js'
 import type { BaseState } from '../../store/rows/stateChanges.js'
+import type { ChainReader } from '../../store/rows/types.js'
 import { isStateKnown } from '../../store/state/missingState.js'
 import { LATEST } from '../../store/state/stateReader.js'
 import type { StateKeys } from '../../trie/missingNodes.js'
 import type { ChainHead } from '../head/chainHead.js'
+import { FetchRate } from './fetchRate.js'
 import type { LearnedNodes, SparseChain } from './sparseChain.js'
+import { type StateFigures, totalBytes } from './stateFigures.js'
 
 /** State that a request needs. */
 export interface WantedState {
@@ -20,6 +25,10 @@ export interface WantedState {
   readonly isProof: boolean
   /** A call that needs it: a hint of what else to fetch. */
   readonly call?: unknown
+  /** Accounts and slots that the request may still fetch: bounds the hint. */
+  readonly maxKeys: number
+  /** How long the request waits. */
+  readonly timeoutMs: number
 }
 
 /** The server fetches more state than it may. */
@@ -29,28 +38,46 @@ export class StateFetchBusy extends CairnError {
   }
 }
 
+/** The upstreams did not send the state of a request in its time. */
+export class StateFetchTimeout extends CairnError {
+  /** @param problem of the upstreams, if there is one */
+  constructor(timeoutMs: number, problem?: string) {
+    const late = `the upstream did not send it within ${Math.ceil(timeoutMs / 1000)} s`
+    super(problem === undefined ? late : `${late}: ${problem}`)
+  }
+}
+
 /** State cannot be fetched here. */
 export class NoStateSource extends CairnError {}
 
 export interface StateOnDemandParts {
   readonly head: ChainHead
+  readonly chain: ChainReader
   readonly sparse: SparseChain
   readonly rpc: EthRpc
   readonly clock: Clock
   readonly signal: AbortSignal
+  readonly figures: StateFigures
+  /** Accounts and slots a second, for all requests. */
+  readonly keysPerSecond: number
 }
 
-/** Counters of fetched state. */
-export interface StateOnDemandFigures {
-  readonly fetches: number
-  readonly accounts: number
-  readonly slots: number
-}
+/** Accounts and slots that requests fetch in a second unless an option says otherwise. */
+export const DEFAULT_KEYS_PER_SECOND = 2_000
 
 // Requests that wait for state at once, of all clients.
 const MAX_WAITING = 10_000
 // Keys of one batch; a hint adds at most this many.
 const MAX_KEYS = 4_096
+// Accounts and slots of one request to the upstream: a batch sends one at a time, so that following, which has at least
+// four requests in flight, is never without one.
+const MAX_GROUP_KEYS = 1_024
+const MAX_GROUP_ACCOUNTS = 32
+// A batch that takes longer does not keep the next one from beginning.
+const SLOW_MS = 1_000
+const MAX_BATCHES = 2
+// Hints of all calls of one batch together.
+const HINTS_MS = 2_000
 // Between two looks whether the open transaction has ended: an import's takes up to a second.
 const RETRY_MS = 5
 // The head may move while its state is proved.
@@ -58,7 +85,12 @@ const ATTEMPTS = 4
 
 interface Waiting {
   readonly wanted: WantedState
-  resolve(): void
+  readonly endsMs: number
+  /** Accounts and slots that were asked for because of it. */
+  keys: number
+  /** Aborted when it is settled. */
+  readonly ended: LinkedAbort
+  resolve(keys: number): void
   reject(error: unknown): void
 }
 
@@ -67,93 +99,214 @@ interface Waiting {
  *  make the next one. */
 export class StateOnDemand {
   private readonly parts: StateOnDemandParts
-  private waiting: Waiting[] = []
-  private isFetching = false
-  private counts = { fetches: 0, accounts: 0, slots: 0 }
+  private readonly rate: FetchRate
+  private readonly closing: LinkedAbort
+  private queue: Waiting[] = []
+  private readonly waiting = new Set<Waiting>()
+  /** Batches that are fetched, each with its begin. */
+  private readonly batches = new Map<readonly Waiting[], number>()
 
   constructor(parts: StateOnDemandParts) {
     this.parts = parts
+    this.rate = new FetchRate(parts.keysPerSecond, parts.clock)
+    this.closing = linkAbort(parts.signal)
   }
 
-  get figures(): StateOnDemandFigures {
-    return this.counts
-  }
-
-  /** Resolves when the value is stored. @throws StateFetchBusy, StateNotAtUpstream, UpstreamError, the reason of the
-   *  signal */
-  fetch(wanted: WantedState): Promise<void> {
-    if (this.waiting.length >= MAX_WAITING) {
-      return Promise.reject(new StateFetchBusy(`${MAX_WAITING} requests wait for state from the upstream`))
+  /** Resolves when the value is stored, with the number of accounts and slots that were asked for because of the
+   *  request.
+   *  @throws StateFetchTimeout when that takes longer than the request may wait, StateFetchBusy, StateNotAtUpstream,
+   *  UpstreamError, NoStateSource after `close`, the reason of the signal */
+  async fetch(wanted: WantedState): Promise<number> {
+    const { clock, figures } = this.parts
+    try {
+      this.closing.signal.throwIfAborted()
+      if (this.waiting.size >= MAX_WAITING) {
+        throw new StateFetchBusy(`${MAX_WAITING} requests wait for state from the upstream`)
+      }
+      return await new Promise<number>((resolve, reject) => {
+        const ended = linkAbort(this.closing.signal)
+        const each: Waiting = { wanted, endsMs: clock.nowMs() + wanted.timeoutMs, keys: 0, ended, resolve, reject }
+        this.waiting.add(each)
+        this.queue.push(each)
+        figures.waiting = this.waiting.size
+        this.rejectInTime(each)
+        this.beginBatch()
+      })
+    } catch (error) {
+      figures.refused()
+      throw error
     }
-    return new Promise((resolve, reject) => {
-      this.waiting.push({ wanted, resolve, reject })
-      if (!this.isFetching) void this.work()
+  }
+
+  /** Rejects what waits, and ends what is being fetched: the database is closed. */
+  close(): void {
+    const error = new NoStateSource('following is stopped')
+    this.closing.abort(error)
+    this.closing.release()
+    for (const each of this.waiting) this.settle(each, () => each.reject(error))
+  }
+
+  private settle(each: Waiting, settle: () => void): void {
+    if (!this.waiting.delete(each)) return
+    each.ended.abort(undefined)
+    each.ended.release()
+    this.parts.figures.waiting = this.waiting.size
+    settle()
+  }
+
+  private rejectInTime(each: Waiting): void {
+    const { timeoutMs } = each.wanted
+    const late = () => this.settle(each, () => each.reject(this.timeout(timeoutMs)))
+    this.parts.clock.sleep(timeoutMs, each.ended.signal).then(late, () => {})
+  }
+
+  private timeout(timeoutMs: number): StateFetchTimeout {
+    return new StateFetchTimeout(timeoutMs, this.parts.rpc.stall()?.error.message)
+  }
+
+  /** Begins a batch of what waits, unless one that has just begun is fetched. */
+  private beginBatch(): void {
+    const { clock } = this.parts
+    this.queue = this.queue.filter((each) => this.waiting.has(each))
+    if (this.queue.length === 0 || this.batches.size === MAX_BATCHES) return
+    const nowMs = clock.nowMs()
+    for (const begunMs of this.batches.values()) if (nowMs - begunMs < SLOW_MS) return
+    const batch = this.takeBatch()
+    this.batches.set(batch, nowMs)
+    void this.runBatch(batch).finally(() => {
+      this.batches.delete(batch)
+      this.beginBatch()
     })
+    clock.sleep(SLOW_MS, this.closing.signal).then(
+      () => this.beginBatch(),
+      () => {},
+    )
   }
 
-  private async work(): Promise<void> {
-    this.isFetching = true
-    while (this.waiting.length > 0) {
-      const batch = this.waiting.splice(0, MAX_KEYS)
-      try {
-        await this.fetchBatch(batch.map(({ wanted }) => wanted))
-        for (const { resolve } of batch) resolve()
-      } catch (error) {
-        for (const { reject } of batch) reject(error)
+  private takeBatch(): Waiting[] {
+    let keys = 0
+    let count = 0
+    while (count < this.queue.length && keys < MAX_KEYS) keys += countKeys(this.queue[count++].wanted.keys)
+    return this.queue.splice(0, count)
+  }
+
+  /** Fetches for requests, as long as one of them waits. */
+  private async runBatch(batch: readonly Waiting[]): Promise<void> {
+    const { clock } = this.parts
+    const linked = linkAbort(this.closing.signal)
+    const endsMs = Math.max(...batch.map((each) => each.endsMs))
+    const ended = linkAbort(linked.signal)
+    const abort = () => linked.abort(new StateFetchTimeout(endsMs - clock.nowMs()))
+    clock.sleep(endsMs - clock.nowMs(), ended.signal).then(abort, () => {})
+    try {
+      await this.fetchBatch(batch, linked.signal)
+      for (const each of batch) this.settle(each, () => each.resolve(each.keys))
+    } catch (error) {
+      for (const each of batch) {
+        const isLate = error instanceof StateFetchTimeout
+        const reason = isLate ? this.timeout(each.wanted.timeoutMs) : error
+        this.settle(each, () => each.reject(reason))
       }
+    } finally {
+      ended.abort(undefined)
+      ended.release()
+      linked.release()
     }
-    this.isFetching = false
   }
 
-  private async fetchBatch(batch: readonly WantedState[]): Promise<void> {
+  private async fetchBatch(batch: readonly Waiting[], signal: AbortSignal): Promise<void> {
     for (let attempt = 1; ; attempt++) {
+      const { newest } = this.parts.head
+      if (newest === undefined) throw new NoStateSource('no block is stored yet')
+      if (!this.parts.sparse.hasState) throw new NoStateSource('the newest blocks are stored without state')
+      const { hash, header } = newest
       try {
-        return await this.fetchAtHead(batch)
+        return await this.fetchAt({ number: header.number, hash, stateRoot: header.stateRoot }, batch, signal)
       } catch (error) {
-        if (!(error instanceof ChainReorganized) || attempt === ATTEMPTS) throw error
+        const hasMoved = this.parts.head.newest === undefined || !equalBytes(this.parts.head.newest.hash, hash)
+        const isRetried = error instanceof ChainReorganized || (error instanceof StateNotAtUpstream && hasMoved)
+        if (!isRetried || attempt === ATTEMPTS) throw error
       }
     }
   }
 
-  private async fetchAtHead(batch: readonly WantedState[]): Promise<void> {
-    const { rpc, head, signal } = this.parts
-    if (!this.parts.sparse.hasState) throw new NoStateSource('the newest blocks are stored without state')
-    const { hash, header } = head.newest!
-    const at = { number: header.number, hash, stateRoot: header.stateRoot }
+  private async fetchAt(at: StateBlock, batch: readonly Waiting[], signal: AbortSignal): Promise<void> {
+    const { rpc, figures } = this.parts
     const keys = new StateKeySet()
     const proofs = new StateKeySet()
-    for (const { keys: wanted, isProof } of batch) {
-      for (const each of wanted) (isProof ? proofs : keys).addKeys(each)
+    for (const each of batch) {
+      const { keys: wanted, isProof } = each.wanted
+      for (const one of wanted) (isProof ? proofs : keys).addKeys(one)
+      each.keys = isProof ? countKeys(wanted) : this.countUnknown(wanted)
     }
-    for (const { call } of batch) {
-      if (call === undefined || keys.size >= MAX_KEYS) continue
-      const hint = await rpc.accessListHint(call as object, at, signal)
-      for (const each of hint ?? []) keys.addKeys(each)
-    }
+    await this.addHints(keys, at, batch, signal)
     for (const each of this.unknownOf(keys)) proofs.addKeys(each)
     const requests = proofs.list()
     if (requests.length === 0) return
-    const proved = await rpc.proofs(requests, at, signal)
-    const wantedCodes = requests.flatMap(({ address }, i) => {
-      const codeHash = proved[i].account?.codeHash
-      return codeHash === undefined || this.isCodeKnown(codeHash) ? [] : [{ address, codeHash }]
-    })
-    const codes = wantedCodes.length === 0 ? [] : await rpc.codes(wantedCodes, at, signal)
-    const nodes = proved.flatMap((each) => each.nodes)
-    const accounts = requests.map(({ address }, i) => baseOf(address, proved[i].account))
-    const base = {
-      accounts,
-      // A storage that is empty at the first block has no base rows.
-      slots: requests.flatMap(({ address, slots }, i) =>
-        slots.flatMap((slot, j) =>
-          !accounts[i].hasStorage || this.isSlotKnown(address, slot)
-            ? []
-            : [{ address, slot: trimLeft(slot), value: proved[i].values[j] }],
-        ),
-      ),
-      codes: codes.map((bytes, i) => ({ hash: wantedCodes[i].codeHash, bytes })),
+    for (const group of splitGroups(requests)) {
+      const count = { accounts: group.length, slots: countKeys(group) - group.length }
+      await this.rate.take(count.accounts + count.slots, signal)
+      const proved = await rpc.proofs(group, at, signal)
+      const codes = await this.fetchCodes(proved, at, signal)
+      const nodes = proved.flatMap((each) => each.nodes)
+      const bytes = totalBytes(
+        nodes,
+        codes.map((each) => each.bytes),
+      )
+      await this.store(at, () => this.baseOf(proved, codes), { keys: group, nodes }, signal)
+      figures.fetched('request', { ...count, bytes })
     }
-    await this.store(base, { keys: requests, nodes })
+  }
+
+  /** Adds what upstreams say that calls access, as long as there is time: what is left out is fetched when it is read. */
+  private async addHints(
+    keys: StateKeySet,
+    at: StateBlock,
+    batch: readonly Waiting[],
+    signal: AbortSignal,
+  ): Promise<void> {
+    const { rpc, clock } = this.parts
+    const endsMs = clock.nowMs() + HINTS_MS
+    for (const each of batch) {
+      const { call, maxKeys } = each.wanted
+      if (call === undefined || keys.size >= MAX_KEYS || clock.nowMs() >= endsMs) continue
+      const hint = await rpc.accessListHint(call as object, at, signal)
+      const hinted = new StateKeySet()
+      for (const one of hint ?? []) hinted.addKeys(one)
+      for (const { address, slots } of this.unknownOf(hinted)) {
+        const left = Math.min(maxKeys - each.keys, MAX_KEYS - keys.size)
+        if (left <= 0) break
+        const some = { address, slots: slots.slice(0, left - 1) }
+        keys.addKeys(some)
+        each.keys += this.countUnknown([some])
+      }
+    }
+  }
+
+  private async fetchCodes(
+    proved: readonly ProvedKeys[],
+    at: StateBlock,
+    signal: AbortSignal,
+  ): Promise<BaseState['codes']> {
+    const wanted = proved.flatMap(({ address, account }) =>
+      account === undefined || this.isCodeKnown(account.codeHash) ? [] : [{ address, codeHash: account.codeHash }],
+    )
+    const codes = wanted.length === 0 ? [] : await this.parts.rpc.codes(wanted, at, signal)
+    return codes.map((bytes, i) => ({ hash: wanted[i].codeHash, bytes }))
+  }
+
+  /** Returns the rows of proved values. */
+  private baseOf(proved: readonly ProvedKeys[], codes: BaseState['codes']): BaseState {
+    const accounts = proved.map(({ address, account }) => baseOfAccount(address, account))
+    // A storage that is empty at the first block has no base rows.
+    const slots = proved.flatMap(({ address, slots: own, values }, i) =>
+      own.flatMap((slot, j) =>
+        !accounts[i].hasStorage || this.isSlotKnown(address, slot)
+          ? []
+          : [{ address, slot: trimLeft(slot), value: values[j] }],
+      ),
+    )
+    return { accounts, slots, codes }
   }
 
   /** Returns the accounts with those of their slots that have no rows. */
@@ -164,6 +317,13 @@ export class StateOnDemand {
       if (missing.length > 0 || !this.isAccountKnown(address)) unknown.push({ address, slots: missing })
     }
     return unknown
+  }
+
+  private countUnknown(keys: readonly StateKeys[]): number {
+    return keys.reduce((sum, { address, slots }) => {
+      const unknown = slots.filter((slot) => !this.isSlotKnown(address, slot)).length
+      return sum + unknown + (this.isAccountKnown(address) ? 0 : 1)
+    }, 0)
   }
 
   private isAccountKnown(address: Uint8Array): boolean {
@@ -182,20 +342,47 @@ export class StateOnDemand {
     return equalBytes(hash, EMPTY_CODE_HASH) || this.parts.sparse.reader.hasCode(hash)
   }
 
-  /** Stores rows and nodes as soon as the follower neither executes a block nor has a transaction open. */
-  private async store(base: BaseState, proved: LearnedNodes): Promise<void> {
-    const { head, sparse, clock, signal } = this.parts
+  /** Stores rows and nodes as soon as the follower neither executes a block nor has a transaction open.
+   *  @throws ChainReorganized when the block whose state was proved is not stored any more, which may have changed what
+   *  is unknown again without it, or when the state begins after it by now */
+  private async store(at: StateBlock, base: () => BaseState, proved: LearnedNodes, signal: AbortSignal): Promise<void> {
+    const { head, chain, sparse, clock } = this.parts
     while (head.inTransaction || sparse.isExecuting()) await clock.sleep(RETRY_MS, signal)
-    head.storeBase(base, () => sparse.learn(proved))
-    this.counts = {
-      fetches: this.counts.fetches + 1,
-      accounts: this.counts.accounts + base.accounts.length,
-      slots: this.counts.slots + base.slots.length,
+    signal.throwIfAborted()
+    const stored = chain.blockHash(at.number)
+    const isStored = stored !== undefined && equalBytes(stored, at.hash)
+    const { stateFirst } = sparse
+    if (!isStored || stateFirst === undefined || stateFirst > at.number) {
+      throw new ChainReorganized(at.number + 1, at.hash)
     }
+    head.storeBase(base(), () => sparse.learn(proved))
   }
 }
 
-function baseOf(
+function countKeys(keys: readonly StateKeys[]): number {
+  return keys.reduce((sum, { slots }) => sum + 1 + slots.length, 0)
+}
+
+/** Splits keys into groups of at most 32 accounts and 1,024 keys; an account whose slots are more is in several. */
+function splitGroups(keys: readonly StateKeys[]): StateKeys[][] {
+  const groups: StateKeys[][] = []
+  let left = 0
+  for (const { address, slots } of keys) {
+    for (let from = 0; from === 0 || from < slots.length; from += MAX_GROUP_KEYS - 1) {
+      const part = { address, slots: slots.slice(from, from + MAX_GROUP_KEYS - 1) }
+      const group = groups.at(-1)
+      if (group && group.length < MAX_GROUP_ACCOUNTS && 1 + part.slots.length <= left) group.push(part)
+      else {
+        groups.push([part])
+        left = MAX_GROUP_KEYS
+      }
+      left -= 1 + part.slots.length
+    }
+  }
+  return groups
+}
+
+function baseOfAccount(
   address: Uint8Array,
   account: { nonce: bigint; balance: bigint; codeHash: Uint8Array; storageRoot: Uint8Array } | undefined,
 ): BaseState['accounts'][number] {

@@ -6,6 +6,7 @@ import { formatData } from '../../lib/hex.js'
 import type { EthRpc } from '../../sources/ethRpc/types.js'
 import type { StateKeys } from '../../trie/missingNodes.js'
 import type { ParentState } from './parentState.js'
+import { type StateFigures, totalBytes } from './stateFigures.js'
 
 /** How the state that a block needs is fetched. */
 export type StateFetchMode = 'auto' | 'witness' | 'proofs'
@@ -39,6 +40,8 @@ export interface FetchedBlockState {
 export interface StateSourceOptions {
   readonly mode: StateFetchMode
   readonly signal?: AbortSignal
+  /** Counts what is fetched. */
+  readonly figures?: StateFigures
   /** True for code that needs not be fetched. */
   isCodeKnown(hash: Uint8Array): boolean
 }
@@ -67,7 +70,22 @@ export class BlockStateFetch {
 
   /** Fetches what is lacking.
    *  @throws StateNotAtUpstream, ChainReorganized, UpstreamError, the reason of the signal */
-  async fetch({ before, after, codes, executedCode }: Lacking): Promise<FetchedBlockState> {
+  async fetch(lacking: Lacking): Promise<FetchedBlockState> {
+    const found = await this.fetchUncounted(lacking)
+    const keys = [...lacking.before.list(), ...lacking.after.list()]
+    this.options.figures?.fetched('block', {
+      accounts: keys.length,
+      slots: keys.reduce((sum, { slots }) => sum + slots.length, 0),
+      bytes: totalBytes(
+        found.nodes,
+        found.after?.nodes ?? [],
+        found.codes.map(({ bytes }) => bytes),
+      ),
+    })
+    return found
+  }
+
+  private async fetchUncounted({ before, after, codes, executedCode }: Lacking): Promise<FetchedBlockState> {
     this.rounds++
     if (this.witness) this.refuseWrongWitness(before, executedCode)
     if (before.size > 0 && this.prefersWitness(before.size)) {

@@ -23,10 +23,16 @@ export interface IngestWorkerRequest {
   readonly wanted: WantedState
 }
 
-/** Status reports of the thread, and outcomes of its requests: `problem` is undefined when the state is stored. */
+/** Outcome of a request for state: the number of accounts and slots that were asked for, or why it is not stored. */
+type StateReply = { readonly kind: 'state'; readonly id: number } & (
+  | { readonly keys: number; readonly problem?: undefined }
+  | { readonly problem: string }
+)
+
+/** Status reports of the thread, and outcomes of its requests. */
 export type IngestWorkerReply =
   | WriterReply
-  | { readonly kind: 'state'; readonly id: number; readonly problem: string | undefined }
+  | StateReply
   | { readonly kind: 'pending'; readonly block: PendingBlock | undefined }
   | { readonly kind: 'status'; readonly status: FollowersStatus }
 
@@ -37,9 +43,11 @@ export interface IngestWorker {
   /** Returns the upstream's pending block, at most a second old; undefined where it has none or `pending` does not ask
    *  for it. */
   pending(): PendingBlock | undefined
-  /** Fetches state of a database with sparse state from the upstream; resolves when it is stored. Absent where nothing
-   *  is followed. @throws CairnError with the reason why it cannot be fetched */
-  fetchState?(wanted: WantedState): Promise<void>
+  /** Fetches state of a database with sparse state from the upstream; resolves when it is stored, with the number of
+   *  accounts and slots that were asked for because of the request. Absent where nothing is followed.
+   *  @throws CairnError with the reason why it cannot be fetched, at the latest a second after the time that `wanted`
+   *  allows */
+  fetchState?(wanted: WantedState): Promise<number>
   /** Its part in replication; absent without one. */
   replication?(): ReplicationStatus
   /** Ends the thread after the current transaction. */
@@ -68,11 +76,9 @@ export async function startIngestWorker(
 ): Promise<IngestWorker> {
   let status = describeIdle(settings)
   let pendingBlock: PendingBlock | undefined
-  const states = new Map<number, (problem: string | undefined) => void>()
-  let lastId = 0
+  const states = createStateRequests()
   const fail = (problem: string) => {
-    for (const settle of states.values()) settle(problem)
-    states.clear()
+    states.fail(problem)
     const failed = { state: 'failed', problem } as const
     status = { l1: status.l1 && { ...status.l1, ...failed }, l2: status.l2 && { ...status.l2, ...failed } }
   }
@@ -85,18 +91,39 @@ export async function startIngestWorker(
     onReply: (reply) => {
       if (reply.kind === 'pending') pendingBlock = reply.block
       else if (reply.kind === 'status') status = reply.status
-      else {
-        states.get(reply.id)?.(reply.problem)
-        states.delete(reply.id)
-      }
+      else states.settle(reply)
     },
     onFailure: fail,
   })
   const fetchState = (wanted: WantedState) =>
-    new Promise<void>((resolve, reject) => {
-      const id = ++lastId
-      states.set(id, (problem) => (problem === undefined ? resolve() : reject(new CairnError(problem))))
-      thread.post({ kind: 'state', id, wanted })
-    })
+    states.add(wanted.timeoutMs, (id) => thread.post({ kind: 'state', id, wanted }))
   return { status: () => status, pending: () => pendingBlock, fetchState, close: thread.close }
+}
+
+// The thread rejects a request in time, unless it is busy with a block or has ended.
+const GRACE_MS = 1_000
+
+/** Requests to the thread that have no outcome yet. A message to a thread that has ended gets none. */
+function createStateRequests() {
+  const open = new Map<number, (reply: { keys: number; problem?: undefined } | { problem: string }) => void>()
+  let lastId = 0
+  return {
+    add: (timeoutMs: number, post: (id: number) => void) =>
+      new Promise<number>((resolve, reject) => {
+        const id = ++lastId
+        const late = `the thread that follows the upstreams did not answer within ${Math.round(timeoutMs) / 1000} s`
+        const timer = setTimeout(() => open.get(id)?.({ problem: late }), timeoutMs + GRACE_MS)
+        open.set(id, (reply) => {
+          clearTimeout(timer)
+          open.delete(id)
+          if (reply.problem === undefined) resolve(reply.keys)
+          else reject(new CairnError(reply.problem))
+        })
+        post(id)
+      }),
+    settle: (reply: StateReply) => open.get(reply.id)?.(reply),
+    fail: (problem: string) => {
+      for (const settle of [...open.values()]) settle({ problem })
+    },
+  }
 }

@@ -23,10 +23,9 @@ await runWriter<FollowersStatus, IngestWorkerRequest>(
     const parts = { checkpoints, l2Verify: verifier.verify, recovers: () => true, onPending }
     const followers = await openFollowers(settings, { log: createLogger(logging), signal, ...parts })
     const handle = ({ id, wanted }: IngestWorkerRequest) => {
-      const done = (problem?: string) => post({ kind: 'state', id, problem })
       followers.fetchState(wanted).then(
-        () => done(),
-        (error) => done(messageOf(error)),
+        (keys) => post({ kind: 'state', id, keys }),
+        (error) => post({ kind: 'state', id, problem: messageOf(error) }),
       )
     }
     return { ...followers, handle }

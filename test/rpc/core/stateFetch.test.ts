@@ -27,10 +27,11 @@ function createCall(needs: readonly UnknownState[], refuse?: string) {
     return next === undefined ? RESULT : outcomeOf(next)
   }
   const fetcher: UnknownStateFetcher = {
-    fetch: async (wanted, call) => {
+    fetch: async (wanted, { call }) => {
       if (refuse !== undefined) throw new Error(refuse)
       known.add(wanted)
       hints.push(call)
+      return 1
     },
   }
   return { run, fetcher, hints, known }
@@ -68,7 +69,7 @@ test('a call that needs more accounts and slots than it may fetch is refused', a
 
 test('a value that stays unknown although it was fetched ends the call', async () => {
   let fetches = 0
-  const fetcher: UnknownStateFetcher = { fetch: async () => void fetches++ }
+  const fetcher: UnknownStateFetcher = { fetch: async () => ++fetches && 1 }
   const run = () => outcomeOf(unknown(1))
   const outcome = await fetchAndRepeat(run(), CALL, run, { fetcher, methods: METHODS })
   assert.match(JSON.stringify(outcome), /it was fetched and is not known all the same/)

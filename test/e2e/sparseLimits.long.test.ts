@@ -1,0 +1,229 @@
+import assert from 'node:assert/strict'
+import { connect } from 'node:net'
+import { type TestContext, test } from 'node:test'
+import { type CairnServer, runCairn, startCairn } from '../support/cairn.js'
+import { type ServedChain, serveRandomChain } from '../support/compare/sparseAnswers.js'
+import { ask, resultOf } from '../support/rpcClient.js'
+import { temporaryDirectory } from '../support/temporary.js'
+import { until, untilBlockNumber, untilValue } from '../support/until.js'
+import { type ChangingProxy, startChangingProxy } from '../support/upstream/changingProxy.js'
+
+/* What clients can make a server with sparse state fetch is bounded, and an upstream that hangs, fails or lacks the
+ * state costs only the requests that wait for it. */
+
+const SEED = 2
+// What a request may wait, and what a busy machine adds.
+const BOUND_MS = 20_000
+
+// Reads slots 0, 1, 2, … of its account until the gas is used up.
+const WALK_SLOTS = '0x5f5b805450600101600156'
+// Reads the balances of the accounts 1 << 64, (1 << 64) + 1, ….
+const WALK_ACCOUNTS = `0x68${'01'.padEnd(18, '0')}5b803150600101600a56`
+
+test('a call that walks unknown slots or accounts fetches at most 1,000, in at most ten seconds', async (t) => {
+  const { server, chain, proxy } = await startBehindProxy(t)
+  const to = await findContractWithStorage(chain)
+  for (const code of [WALK_SLOTS, WALK_ACCOUNTS]) {
+    proxy.calls.length = 0
+    const startMs = performance.now()
+    const call = { to, gas: '0x989680' }
+    const answer = await ask(server.url, 'eth_call', [call, 'latest', { [to]: { code } }])
+    assert.ok(performance.now() - startMs < BOUND_MS)
+    assert.match(
+      String(answer.error?.message),
+      /is not known: (the call needs more than 1000 accounts and slots that are not known|fetching what the call needs took longer than 10 s|the upstream did not send it within \d+ s)/,
+    )
+    assert.equal(answer.error?.code, -32000)
+    const proofs = proxy.calls.filter(({ method }) => method === 'eth_getProof').length
+    assert.ok(proofs <= 1_000, `${proofs} proofs`)
+    assert.ok(proofs > 10, `${proofs} proofs`)
+  }
+  assert.equal(typeof (await resultOf(server.url, 'eth_getBalance', [to, 'latest'])), 'string')
+})
+
+test('an upstream that hangs on proofs: requests end with an error in time, all else is answered', async (t) => {
+  const { server, chain, proxy } = await startBehindProxy(t)
+  const known = await resultOf(server.url, 'eth_getBalance', [unknownAddress(1), 'latest'])
+  proxy.fault = { hangs: ({ method }) => method === 'eth_getProof' }
+  const startMs = performance.now()
+  const waiting = Array.from({ length: 50 }, (_, i) =>
+    ask(server.url, 'eth_getBalance', [unknownAddress(10 + i), 'latest']),
+  )
+  assert.equal(await resultOf(server.url, 'eth_blockNumber'), `0x${chain.head.toString(16)}`)
+  assert.equal(await resultOf(server.url, 'eth_getBalance', [unknownAddress(1), 'latest']), known)
+  for (const { error } of await Promise.all(waiting)) {
+    assert.equal(error?.code, -32000)
+    assert.match(String(error?.message), /^state of 0x\w+ is not known: the upstream did not send it within 10 s/)
+  }
+  assert.ok(performance.now() - startMs < BOUND_MS)
+  proxy.fault = {}
+  assert.equal(await resultOf(server.url, 'eth_getBalance', [unknownAddress(10), 'latest']), '0x0')
+})
+
+test('a proof that hangs does not keep other requests from being answered', async (t) => {
+  const { server, proxy } = await startBehindProxy(t)
+  const hung = unknownAddress(77)
+  proxy.fault = { hangs: ({ method, params }) => method === 'eth_getProof' && params[0] === hung }
+  const first = ask(server.url, 'eth_getBalance', [hung, 'latest'])
+  await until(() => proxy.changed > 0)
+  let isOver = false
+  void first.then(() => {
+    isOver = true
+  })
+  for (let i = 0; i < 20; i++) {
+    assert.equal(await resultOf(server.url, 'eth_getBalance', [unknownAddress(100 + i), 'latest']), '0x0')
+  }
+  assert.equal(isOver, false, 'the others were answered while it waited')
+  assert.match(String((await first).error?.message), /did not send it within 10 s/)
+})
+
+test('following goes on while proofs for requests hang', async (t) => {
+  const chain = await serveRandomChain(t, SEED)
+  const proxy = await startChangingProxy(t, chain.complete.url)
+  const hidden = { head: chain.head - 6 }
+  const hung = new Set(Array.from({ length: 30 }, (_, i) => unknownAddress(200 + i)))
+  proxy.fault = {
+    call: (call) => hideHead(call, hidden.head),
+    hangs: ({ method, params }) => method === 'eth_getProof' && hung.has(String(params[0])),
+  }
+  const server = await startSparse(t, chain, ['--upstream', proxy.url, '--state-fetch', 'proofs'])
+  await untilBlockNumber(server, hidden.head)
+  const waiting = [...hung].map((address) => ask(server.url, 'eth_getBalance', [address, 'latest']))
+  let over = 0
+  for (const each of waiting) void each.then(() => over++)
+  await until(() => proxy.changed > 0)
+  hidden.head = chain.head
+  await untilBlockNumber(server, chain.head)
+  assert.equal(over, 0, 'the head was reached while they waited')
+  await Promise.all(waiting)
+})
+
+test('many clients that ask for unknown keys at once, and clients that leave', async (t) => {
+  const { server, proxy } = await startBehindProxy(t, ['--state-fetch-rate', '300'])
+  const leave = (i: number) => {
+    const body = JSON.stringify({
+      jsonrpc: '2.0',
+      id: 1,
+      method: 'eth_getBalance',
+      params: [unknownAddress(i), 'latest'],
+    })
+    const { hostname, port } = new URL(server.url)
+    const socket = connect(Number(port), hostname)
+    socket.on('error', () => {})
+    socket.end(
+      `POST / HTTP/1.1\r\nHost: ${hostname}\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
+    )
+    socket.on('connect', () => setImmediate(() => socket.destroy()))
+  }
+  for (let i = 0; i < 200; i++) leave(1_000 + i)
+  const startMs = performance.now()
+  const answers = await Promise.all(
+    Array.from({ length: 900 }, (_, i) => ask(server.url, 'eth_getBalance', [unknownAddress(2_000 + i), 'latest'])),
+  )
+  const seconds = (performance.now() - startMs) / 1000
+  for (const { result, error } of answers) {
+    if (error) assert.match(error.message, /did not send it within 10 s/)
+    else assert.equal(result, '0x0')
+  }
+  // The first second's worth is free, and one batch may exceed it.
+  const proofs = proxy.calls.filter(({ method, params }) => method === 'eth_getProof' && isUnknown(params[0])).length
+  assert.ok(proofs <= 300 * (seconds + 1) + 1_100, `${proofs} proofs in ${seconds} s`)
+  assert.ok(seconds > 1, 'the rate holds them up')
+  await untilValue(
+    () => readMetric(server, 'cairn_state_fetch_waiting'),
+    (waiting) => waiting === 0,
+  )
+})
+
+test('the metrics count what was fetched, for blocks and for requests, and what was refused', async (t) => {
+  const { server, proxy } = await startBehindProxy(t)
+  const read = (name: string) => readMetric(server, name)
+  assert.ok((await read('cairn_state_fetches_total{reason="block"}')) > 0)
+  assert.ok((await read('cairn_state_fetched_bytes_total{reason="block"}')) > 0)
+  const before = await read('cairn_state_fetched_slots_total{reason="request"}')
+  const slot = `0x${'00'.repeat(31)}77`
+  assert.equal(
+    await resultOf(server.url, 'eth_getStorageAt', [unknownAddress(5), slot, 'latest']),
+    `0x${'00'.repeat(32)}`,
+  )
+  await untilValue(
+    () => read('cairn_state_fetched_accounts_total{reason="request"}'),
+    (count) => count === 1,
+  )
+  assert.equal(await read('cairn_state_fetched_slots_total{reason="request"}'), before)
+  proxy.fault = {
+    error: ({ method }) => (method === 'eth_getProof' ? { code: -32000, message: 'missing trie node' } : undefined),
+  }
+  const { error } = await ask(server.url, 'eth_getBalance', [unknownAddress(6), 'latest'])
+  assert.match(String(error?.message), /is not known: .*missing trie node/)
+  await untilValue(
+    () => read('cairn_state_fetch_refusals_total'),
+    (count) => count === 1,
+  )
+})
+
+test('without an upstream, an unknown value is an error that says what would work', async (t) => {
+  const datadir = temporaryDirectory(t)
+  const { server } = await startBehindProxy(t, [], datadir)
+  await server.stop()
+  const alone = await startCairn(t, ['--datadir', datadir, '--open'])
+  const address = unknownAddress(9)
+  assert.deepEqual((await ask(alone.url, 'eth_getBalance', [address, 'latest'])).error, {
+    code: -32000,
+    message: `state of ${address} is not known: it was never needed before, and this server follows no --upstream from which it could be fetched`,
+  })
+  await alone.stop()
+  const { code, stderr } = await runCairn(['verify', '--datadir', datadir])
+  assert.equal(code, 0, stderr)
+})
+
+async function startBehindProxy(
+  t: TestContext,
+  args: readonly string[] = [],
+  datadir?: string,
+): Promise<{ server: CairnServer; chain: ServedChain; proxy: ChangingProxy }> {
+  const chain = await serveRandomChain(t, SEED)
+  const proxy = await startChangingProxy(t, chain.complete.url)
+  const server = await startSparse(t, chain, ['--upstream', proxy.url, ...args], datadir)
+  await untilBlockNumber(server, chain.head)
+  return { server, chain, proxy }
+}
+
+function startSparse(
+  t: TestContext,
+  { genesis, first }: ServedChain,
+  args: readonly string[],
+  datadir = temporaryDirectory(t),
+): Promise<CairnServer> {
+  const chain = ['--open', '--genesis', genesis, '--state', 'sparse', '--from', String(first)]
+  return startCairn(t, ['--datadir', datadir, ...chain, '--metrics', ...args])
+}
+
+async function findContractWithStorage({ complete, facts }: ServedChain): Promise<string> {
+  for (const address of facts.addresses) {
+    const found = await resultOf<{ storageHash: string }>(complete.url, 'eth_getProof', [address, [], 'latest'])
+    if (!/^0x(56e81f17|0+$)/.test(found.storageHash)) return address
+  }
+  throw new Error('no contract has storage')
+}
+
+/** An address that no block touches. */
+function unknownAddress(i: number): string {
+  return `0x${'ad'.repeat(16)}${i.toString(16).padStart(8, '0')}`
+}
+
+function isUnknown(address: unknown): boolean {
+  return String(address).startsWith(`0x${'ad'.repeat(16)}`)
+}
+
+/** The call with an earlier head in place of the newest block. */
+function hideHead<T extends { method: string; params: unknown[] }>(call: T, head: number): T {
+  const [first, ...rest] = call.params
+  return first === 'latest' ? { ...call, params: [`0x${head.toString(16)}`, ...rest] } : call
+}
+
+async function readMetric({ url }: CairnServer, sample: string): Promise<number> {
+  const text = await (await fetch(`${url}/metrics`)).text()
+  const line = text.split('\n').find((each) => each.startsWith(`${sample} `))
+  return Number(line?.slice(sample.length + 1))
+}

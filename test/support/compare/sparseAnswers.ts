@@ -1,0 +1,117 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { buildRandomChain } from '../../../tools/fuzz-chain/buildChain.js'
+import { type ChainFacts, readFacts } from '../../../tools/fuzz-chain/facts.js'
+import { requestsAbout } from '../../../tools/fuzz-chain/requests/all.js'
+import type { Request } from '../../../tools/fuzz-chain/requests/random.js'
+import { type CairnServer, startCairn } from '../cairn.js'
+import { type SeededRandom, seededRandom } from '../random.js'
+import { ask, resultOf } from '../rpcClient.js'
+import { temporaryDirectory } from '../temporary.js'
+
+type After = { after(callback: () => void | Promise<void>): void }
+
+/** A random chain, served by a Cairn that executed it from the genesis. */
+export interface ServedChain {
+  readonly complete: CairnServer
+  readonly genesis: string
+  readonly facts: ChainFacts
+  readonly head: number
+  /** The first block of Cancun. */
+  readonly first: number
+}
+
+/** Limits of both servers, so that they refuse the same calls. */
+export const SPARSE_LIMITS = [
+  ...['--compat', 'geth', '--max-call-gas', '10', '--simulation-gas', '10', '--call-timeout', '60000'],
+]
+
+/** Builds the random chain of a seed, and serves it until the test ends. */
+export async function serveRandomChain(t: After, seed: number): Promise<ServedChain> {
+  const folder = temporaryDirectory(t)
+  const genesis = join(folder, 'genesis.json')
+  const chain = await buildRandomChain(seed)
+  writeFileSync(genesis, chain.genesis)
+  writeFileSync(join(folder, 'chain.rlp'), chain.chainRlp)
+  const complete = await startCairn(t, ['--fixture', folder, ...SPARSE_LIMITS])
+  const facts = await readFacts((method, params) => resultOf(complete.url, method, params), chain)
+  const cancun = (JSON.parse(chain.genesis) as { config: { cancunTime: number } }).config.cancunTime
+  return { complete, genesis, facts, head: chain.head, first: facts.timestamps.findIndex((time) => time >= cancun) }
+}
+
+/** What a comparison found. */
+export interface Comparison {
+  readonly compared: number
+  /** About blocks before the first one, or with answers that a database without them cannot give. */
+  readonly skipped: number
+  /** Requests whose answers differ, with both from where they begin to differ. */
+  readonly differences: string[]
+}
+
+/** Asks a server with sparse state and the complete one `count` random requests. */
+export async function compareWithComplete(
+  { url }: { url: string },
+  { complete, facts, first }: ServedChain,
+  { random, count }: { random: SeededRandom; count: number },
+): Promise<Comparison> {
+  const earlier = [
+    ...facts.blockHashes.slice(0, first),
+    ...facts.transactions.filter(({ blockNumber }) => blockNumber < first).map(({ hash }) => hash),
+  ]
+  const namesEarlier = ({ params }: Request) => earlier.some((hash) => JSON.stringify(params).includes(hash))
+  const differences: string[] = []
+  let compared = 0
+  let skipped = 0
+  for (const request of requestsAbout(facts, random, count)) {
+    const [own, wanted] = await Promise.all(
+      [url, complete.url].map((each) => ask(each, request.method, request.params)),
+    )
+    if (isOfEarlierBlock(own, first) || namesEarlier(request) || isSuggested(request, own) || isList(request, own)) {
+      skipped++
+      continue
+    }
+    compared++
+    if (JSON.stringify(own) !== JSON.stringify(wanted)) differences.push(describeDifference(request, own, wanted))
+  }
+  return { compared, skipped, differences }
+}
+
+/** As `compareWithComplete`, with the requests of a seed. */
+export function compareSeed(server: { url: string }, chain: ServedChain, seed: number, count: number) {
+  return compareWithComplete(server, chain, { random: seededRandom(seed), count })
+}
+
+/** True for an answer that a database which begins at `first` cannot give. */
+function isOfEarlierBlock({ error }: { error?: unknown }, first: number): boolean {
+  const message = (error as { message?: string } | undefined)?.message ?? ''
+  const [, number] =
+    /^(?:block|historical state) (\d+) is not available/.exec(message) ??
+    /before block (\d+) are not available/.exec(message) ??
+    []
+  return number !== undefined && Number(number) <= first
+}
+
+/** True for what is computed from the fees of the 20 newest blocks, some of them earlier ones, and for preimages: those
+ *  of what was asked for are known. */
+function isSuggested({ method }: Request, own: object): boolean {
+  return (
+    /eth_(feeHistory|gasPrice|maxPriorityFeePerGas)|debug_preimage/.test(method) ||
+    JSON.stringify(own).includes('maxPriorityFeePerGas (0x')
+  )
+}
+
+/** True for an answer that lists a state that is known in part. */
+function isList({ method }: Request, { error }: { error?: unknown }): boolean {
+  const isRefused = /^the state cannot be listed/.test((error as { message?: string } | undefined)?.message ?? '')
+  return isRefused && /^debug_(dumpBlock|accountRange|storageRangeAt)$/.test(method)
+}
+
+/** The request, and both answers from where they begin to differ. */
+function describeDifference({ method, params }: Request, ...answers: [object, object]): string {
+  const [own, wanted] = answers.map((each) => JSON.stringify(each))
+  let same = 0
+  while (same < own.length && own[same] === wanted[same]) same++
+  const from = Math.max(0, same - 40)
+  const shown = [JSON.stringify(params), own.slice(from), wanted.slice(from)].map((text) => text.slice(0, 300))
+  return `${method} ${shown.join('\n  ')}`
+}
