@@ -14,38 +14,66 @@ export interface ProvedAccount extends StateAccount {
 // A branch whose 16 children are nodes of less than 32 bytes each, in which nodes are nested again.
 const MAX_NODE_ITEMS = 1024
 
+/** Nodes that several proofs share: each array is hashed and decoded once. */
+export class ProofNodes {
+  readonly #hashes = new Map<Uint8Array, Uint8Array>()
+  readonly #decoded = new Map<Uint8Array, DecodedNode>()
+
+  /** The Keccak-256 of the RLP of a node. */
+  hash(rlp: Uint8Array): Uint8Array {
+    const known = this.#hashes.get(rlp)
+    if (known !== undefined) return known
+    const hash = keccak256(rlp)
+    this.#hashes.set(rlp, hash)
+    return hash
+  }
+
+  /** Decodes the RLP of a node. @throws DecodeError at `path` when it is not one of a trie with keys of 32 bytes */
+  decode(rlp: Uint8Array, path: string): DecodedNode {
+    const known = this.#decoded.get(rlp)
+    if (known !== undefined) return known
+    const node = decodeTrieNode(decodeRlp(rlp, path, MAX_NODE_ITEMS), path)
+    this.#decoded.set(rlp, node)
+    return node
+  }
+}
+
 /** Verifies a Merkle proof of an account (EIP-1186): `proof` has the RLP of each node from the root to the leaf, or to
  *  where the path of keccak-256(address) ends. Nodes inside their parent may be listed or not.
- *  @param stateRoot 32 bytes @param address 20 bytes
+ *  @param stateRoot 32 bytes @param address 20 bytes @param nodes those of other proofs, to which these are added
  *  @returns the fields of the account; undefined when the proof shows that it does not exist
  *  @throws DecodeError naming the node, for one with another hash, a malformed, missing or further one */
 export function verifyAccountProof({
   stateRoot,
   address,
   proof,
+  nodes = new ProofNodes(),
 }: {
   stateRoot: Uint8Array
   address: Uint8Array
   proof: readonly Uint8Array[]
+  nodes?: ProofNodes
 }): ProvedAccount | undefined {
-  const value = verifyPath(stateRoot, keccak256(address), proof)
+  const value = verifyPath({ root: stateRoot, key: keccak256(address), nodes }, proof)
   return value === undefined ? undefined : decodeAccount(value)
 }
 
 /** Verifies a Merkle proof of a storage slot, as `verifyAccountProof` does. The proof of an empty storage may be empty.
- *  @param storageRoot 32 bytes @param slot 32 bytes
+ *  @param storageRoot 32 bytes @param slot 32 bytes @param nodes those of other proofs, to which these are added
  *  @returns the value without leading zeros; no bytes when the proof shows that the slot is zero
  *  @throws DecodeError naming the node */
 export function verifyStorageProof({
   storageRoot,
   slot,
   proof,
+  nodes = new ProofNodes(),
 }: {
   storageRoot: Uint8Array
   slot: Uint8Array
   proof: readonly Uint8Array[]
+  nodes?: ProofNodes
 }): Uint8Array {
-  const value = verifyPath(storageRoot, keccak256(slot), proof)
+  const value = verifyPath({ root: storageRoot, key: keccak256(slot), nodes }, proof)
   return value === undefined ? EMPTY_BYTES : decodeSlotValue(value)
 }
 
@@ -69,14 +97,12 @@ export function decodeAccount(value: Uint8Array): ProvedAccount {
   }
 }
 
-/** Decodes the RLP of a node. @throws DecodeError at `path` when it is not one of a trie with keys of 32 bytes */
-function decodeNode(rlp: Uint8Array, path: string): DecodedNode {
-  return decodeTrieNode(decodeRlp(rlp, path, MAX_NODE_ITEMS), path)
-}
-
 /** Follows the path of a key of 32 bytes through the nodes of a proof. Returns the value of its leaf; undefined when
  *  the path ends before one. @throws DecodeError naming the node */
-function verifyPath(root: Uint8Array, key: Uint8Array, proof: readonly Uint8Array[]): Uint8Array | undefined {
+function verifyPath(
+  { root, key, nodes }: { root: Uint8Array; key: Uint8Array; nodes: ProofNodes },
+  proof: readonly Uint8Array[],
+): Uint8Array | undefined {
   if (equalBytes(root, EMPTY_TRIE_ROOT)) {
     // Nodes prove an empty trie by no node, or by its RLP.
     const isEmpty = proof.length === 0 || (proof.length === 1 && equalBytes(proof[0], NO_CHILD))
@@ -91,7 +117,7 @@ function verifyPath(root: Uint8Array, key: Uint8Array, proof: readonly Uint8Arra
     const at = `proof[${used}]`
     let node: DecodedNode
     if (next instanceof Uint8Array) {
-      node = decodeNode(requireHash(proof[used], next, at), at)
+      node = nodes.decode(requireHash(proof[used], { hash: next, nodes, at }), at)
       used++
     } else {
       node = decodeTrieNode(next, `proof[${used - 1}]`)
@@ -130,9 +156,12 @@ function follow(
   return isShared ? { child: node.child, depth: depth + path.length } : { value: undefined }
 }
 
-function requireHash(rlp: Uint8Array | undefined, hash: Uint8Array, at: string): Uint8Array {
+function requireHash(
+  rlp: Uint8Array | undefined,
+  { hash, nodes, at }: { hash: Uint8Array; nodes: ProofNodes; at: string },
+): Uint8Array {
   if (rlp === undefined) throw new DecodeError(at, `expected the node ${formatData(hash)}, got the end of the proof`)
-  const actual = keccak256(rlp)
+  const actual = nodes.hash(rlp)
   if (equalBytes(actual, hash)) return rlp
   throw new DecodeError(at, `expected the node ${formatData(hash)}, got ${formatData(actual)}`)
 }

@@ -1,5 +1,5 @@
 import { EMPTY_CODE_HASH } from '../../chain/eth/emptyHashes.js'
-import { type ProvedAccount, verifyAccountProof, verifyStorageProof } from '../../chain/eth/proof.js'
+import { ProofNodes, type ProvedAccount, verifyAccountProof, verifyStorageProof } from '../../chain/eth/proof.js'
 import { DecodeError } from '../../chain/eth/rlp.js'
 import { EMPTY_TRIE_ROOT } from '../../chain/eth/trie.js'
 import { bytesToBigInt, equalBytes } from '../../lib/bytes.js'
@@ -118,20 +118,33 @@ async function fetchAtOnce(
   const { results, verify } = await requestState(upstream, { method: METHOD, params, block }, signal)
   const pause = createPause(20)
   const proofs: ProvedKeys[] = []
+  const shared: SharedNodes = { nodes: new ProofNodes(), byText: new Map() }
   for (const [i, each] of keys.entries()) {
     await pause()
-    proofs.push(await verify(() => readProof(results[i], each, block.stateRoot)))
+    proofs.push(await verify(() => readProof(results[i], each, { stateRoot: block.stateRoot, shared })))
   }
   return proofs
 }
 
+/** Nodes of one response: those near the root are in all proofs. */
+interface SharedNodes {
+  readonly nodes: ProofNodes
+  /** Their bytes by the text that was received. */
+  readonly byText: Map<unknown, Uint8Array>
+}
+
 /** @throws DecodeError whose path is the check */
-function readProof(result: unknown, keys: StateKeys, stateRoot: Uint8Array): ProvedKeys {
+function readProof(
+  result: unknown,
+  keys: StateKeys,
+  { stateRoot, shared }: { stateRoot: Uint8Array; shared: SharedNodes },
+): ProvedKeys {
+  const { nodes: proofNodes } = shared
   const { address, slots } = keys
   const [fields, accountNodes, account] = asCheck('proof: account', formatData(address), () => {
     const read = readFields(result, METHOD)
-    const proof = readNodes(read, 'accountProof')
-    const proved = verifyAccountProof({ stateRoot, address, proof })
+    const proof = readNodes(read, 'accountProof', shared)
+    const proved = verifyAccountProof({ stateRoot, address, proof, nodes: proofNodes })
     compareFields(read, address, proved)
     return [read, proof, proved] as const
   })
@@ -145,8 +158,8 @@ function readProof(result: unknown, keys: StateKeys, stateRoot: Uint8Array): Pro
     return slots.map((slot, i) => {
       const entry = readFields(list[i], `storageProof[${i}]`)
       requireSlot(entry, list[i], slot)
-      const proof = readNodes(entry, 'proof')
-      const value = under(entry.path, () => verifyStorageProof({ storageRoot, slot, proof }))
+      const proof = readNodes(entry, 'proof', shared)
+      const value = under(entry.path, () => verifyStorageProof({ storageRoot, slot, proof, nodes: proofNodes }))
       requireEqual(entry, 'value', bytesToBigInt(value))
       for (const node of proof) nodes.push(node)
       return value
@@ -183,10 +196,16 @@ function requireSlot(entry: Fields, value: unknown, slot: Uint8Array): void {
   throw new DecodeError(`${entry.path}.key`, `expected ${formatData(slot)}, got ${String(key)}`)
 }
 
-function readNodes(fields: Fields, name: string): Uint8Array[] {
+/** Returns the nodes of a list: the same array for the same text. */
+function readNodes(fields: Fields, name: string, { byText }: SharedNodes): Uint8Array[] {
   return fields.array(name).map((item, i) => {
+    const known = byText.get(item)
+    if (known) return known
     const bytes = parseData(item)
-    if (bytes) return bytes
+    if (bytes) {
+      byText.set(item, bytes)
+      return bytes
+    }
     throw new DecodeError(`${fields.path}.${name}[${i}]`, 'expected hex data')
   })
 }

@@ -14,7 +14,7 @@ export interface ProvedKeys extends StateKeys {
   readonly account?: ProvedAccount
   /** Values in the order of the slots, without leading zeros. */
   readonly values: readonly Uint8Array[]
-  /** RLP of the nodes of all proofs, some more than once. */
+  /** RLP of the nodes of all proofs; some more than once, mostly as the same array. */
   readonly nodes: readonly Uint8Array[]
 }
 

@@ -109,7 +109,7 @@ export class SparseExecutor implements Executor {
 
   private add({ nodes, after, codes }: FetchedBlockState): void {
     const { state, nodes: all } = this.parts
-    for (const node of nodes) all.add(node)
+    for (const node of new Set(nodes)) all.add(node)
     if (after) {
       const nodesAfter = new NodeSet()
       for (const node of after.nodes) nodesAfter.add(node)
