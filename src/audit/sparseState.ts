@@ -63,7 +63,8 @@ function unwindAll(db: Database, onProgress: ((blocks: number) => void) | undefi
       done.unaudited = number - first
       return done
     }
-    onProgress?.(++done.blocks)
+    done.blocks++
+    onProgress?.(done.blocks)
   }
   return done
 }

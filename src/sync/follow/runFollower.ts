@@ -167,6 +167,7 @@ export async function openFollower(settings: FollowSettings, parts: FollowerPart
       const before = figures.status().block
       try {
         if (!isStarted) await rpc.start(signal)
+        if (!isStarted && writer?.chain.sparse) await reportStateSupport(rpc, { log, signal })
         isStarted = true
         if (!writer) {
           writer = await whenUnlocked(() => openChainWriter(settings, parts), clock, signal)
@@ -229,6 +230,14 @@ function createStateFetching(
       onDemand = undefined
     },
   }
+}
+
+/** Logs what the upstreams cannot give of the state. */
+async function reportStateSupport(rpc: EthRpc, { log, signal }: Pick<FollowerParts, 'log' | 'signal'>): Promise<void> {
+  const { witness, proofs, reason } = await rpc.probeState(signal)
+  if (!witness && !proofs) log.error({ reason }, 'no upstream gives the state that blocks and requests need')
+  else if (!proofs)
+    log.warn({ reason }, 'no upstream gives proofs: requests cannot fetch state, nor can blocks beyond their witnesses')
 }
 
 /** True for an error that the operator or the upstream can resolve while following waits. */
