@@ -167,7 +167,7 @@ export async function openFollower(settings: FollowSettings, parts: FollowerPart
       const before = figures.status().block
       try {
         if (!isStarted) await rpc.start(signal)
-        if (!isStarted && writer?.chain.sparse) await reportStateSupport(rpc, { log, signal })
+        if (!isStarted && writer?.chain.sparse) void reportStateSupport(rpc, { log, signal }).catch(() => {}) // none can be asked
         isStarted = true
         if (!writer) {
           writer = await whenUnlocked(() => openChainWriter(settings, parts), clock, signal)
