@@ -95,10 +95,13 @@ async function startFollower(
   const datadir = join(run.directory, name)
   const proxy = await startCountingProxy(upstream.socketUrl)
   run.after(proxy.close)
-  const state = name === 'execute' ? [] : ['--state', 'sparse', '--state-fetch', name]
+  const head = Number(await resultOf<string>(upstream.url, 'eth_blockNumber'))
+  // The blocks that the state grew with are not of mainnet's size.
+  const sparse = ['--state', 'sparse', '--state-fetch', name, '--from', String(head)]
+  const state = name === 'execute' ? [] : sparse
   const args = ['--datadir', datadir, '--genesis', genesis, '--open', '--upstream', proxy.url, ...state]
   const server = await startCairn(run, args)
-  await untilBlockNumber(server, Number(await resultOf<string>(upstream.url, 'eth_blockNumber')))
+  await untilBlockNumber(server, head)
   const notices = await openHeadNotices(server.socketUrl)
   run.after(notices.close)
   return { name, datadir, server, proxy, notices }
