@@ -24,6 +24,11 @@ export async function runImport({ config, operands }: ParsedArgs): Promise<numbe
   if (operands.length === 0 && genesis === undefined && network === undefined) {
     throw new UsageError("expected files or a directory to import; see 'cairn help import'")
   }
+  if (config.state === 'sparse') {
+    throw new UsageError(
+      '--state sparse follows an upstream, which has the state: cairn serve --state sparse --upstream URL',
+    )
+  }
   const { importFiles, readDirectoryChain, readGenesisFile } = await import('../../sync/import/importFiles.js')
   const { createL2Verifier } = await import('../../sync/thread/l2Verifier.js')
   const { Checkpointer } = await import('../../workers/checkpointer.js')

@@ -117,7 +117,10 @@ export async function openSparseChain(
       return { number: number - 1, hash, stateRoot: header.stateRoot }
     },
     fetching: (block, parent) => {
-      if (source === undefined) throw new UsageError('--state sparse executes blocks with an upstream only')
+      if (source === undefined)
+        throw new UsageError(
+          'sparse state is fetched from an upstream: follow one (--upstream), files are not imported',
+        )
       const { rpc, ...options } = source
       return new BlockStateFetch(rpc, block, parent, { ...options, isCodeKnown: (hash) => state!.isCodeKnown(hash) })
     },
