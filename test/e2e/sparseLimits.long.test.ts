@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict'
 import { connect } from 'node:net'
 import { type TestContext, test } from 'node:test'
-import { type CairnServer, runCairn, startCairn } from '../support/cairn.js'
+import { type CairnServer, runCairn, runCairnOk, startCairn } from '../support/cairn.js'
 import { type ServedChain, serveRandomChain } from '../support/compare/sparseAnswers.js'
 import { ask, resultOf } from '../support/rpcClient.js'
 import { temporaryDirectory } from '../support/temporary.js'
 import { until, untilBlockNumber, untilValue } from '../support/until.js'
 import { type ChangingProxy, startChangingProxy } from '../support/upstream/changingProxy.js'
+import { STATE_LIES } from '../support/upstream/stateLies.js'
 
 /* What clients can make a server with sparse state fetch is bounded, and an upstream that hangs, fails or lacks the
  * state costs only the requests that wait for it. */
@@ -77,6 +78,16 @@ test('a proof that hangs does not keep other requests from being answered', asyn
   assert.match(String((await first).error?.message), /did not send it within 10 s/)
 })
 
+test('an upstream that lies to requests, without another one: the error and /health name the lie', async (t) => {
+  const { server, chain, proxy } = await startBehindProxy(t)
+  proxy.fault = STATE_LIES.find(({ name }) => name === 'another leaf in an account proof')!
+  const { error } = await ask(server.url, 'eth_getBalance', [unknownAddress(1), 'latest'])
+  assert.match(String(error?.message), /^state of 0x\w+ is not known: .*: proof: account: /)
+  const { problem } = (await (await fetch(`${server.url}/health`)).json()) as { problem: { check: string } }
+  assert.equal(problem.check, 'proof: account')
+  assert.equal(Number(await resultOf(server.url, 'eth_blockNumber')), chain.head)
+})
+
 test('following goes on while proofs for requests hang', async (t) => {
   const chain = await serveRandomChain(t, SEED)
   const proxy = await startChangingProxy(t, chain.complete.url)
@@ -133,6 +144,30 @@ test('many clients that ask for unknown keys at once, and clients that leave', a
     () => readMetric(server, 'cairn_state_fetch_waiting'),
     (waiting) => waiting === 0,
   )
+})
+
+test('fetches count against the rate of the key', async (t) => {
+  const chain = await serveRandomChain(t, SEED)
+  const datadir = temporaryDirectory(t)
+  const key = (await runCairnOk(['keys', 'create', 'page', '--rate', '20', '--datadir', datadir]))
+    .trim()
+    .split('\n')
+    .at(-1)!
+  const server = await startCairn(t, [
+    ...['--datadir', datadir, '--genesis', chain.genesis, '--state', 'sparse', '--from', String(chain.first)],
+    ...['--upstream', chain.complete.url],
+  ])
+  const url = `${server.url}/v3/${key}`
+  await untilValue(
+    async () =>
+      ((await (await fetch(`${server.url}/health`)).json()) as { head: { number: number } | null }).head?.number,
+    (number) => number === chain.head,
+  )
+  const to = await findContractWithStorage(chain)
+  await ask(url, 'eth_call', [{ to, gas: '0x989680' }, 'latest', { [to]: { code: WALK_ACCOUNTS } }])
+  const refused = await ask(url, 'eth_blockNumber')
+  assert.equal(refused.error?.code, -32005)
+  assert.match(refused.error.message, /request rate exceeded/)
 })
 
 test('the metrics count what was fetched, for blocks and for requests, and what was refused', async (t) => {

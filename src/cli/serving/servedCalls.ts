@@ -43,7 +43,10 @@ export class ServedCalls {
       shortBodies: createShortBodies(context.chain, db, MAX_MAIN_THREAD_BYTES),
       served,
       stateFetcher: options.ingest?.fetchState && {
-        fetch: (unknown, bounds) => options.ingest!.fetchState!({ ...unknown, ...bounds }),
+        fetch: (unknown, { client, ...bounds }) => {
+          if (typeof client === 'number') core.access.countWork(client)
+          return options.ingest!.fetchState!({ ...unknown, ...bounds })
+        },
       },
     })
   }

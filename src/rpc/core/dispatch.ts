@@ -130,7 +130,7 @@ export function createDispatcher(options: {
     const outcome = run()
     if (stateFetcher === undefined) return outcome
     const completed = (first: RpcOutcome) =>
-      isStateMissing(first) ? fetchAndRepeat(first, call, run, { fetcher: stateFetcher, methods }) : first
+      isStateMissing(first) ? fetchAndRepeat(first, call, run, { fetcher: stateFetcher, methods, client }) : first
     return outcome instanceof Promise ? outcome.then(completed) : completed(outcome)
   }
   return { timeBudget: createTimeBudget(), dispatch }

@@ -12,6 +12,8 @@ export interface StateFetchBounds {
   readonly timeoutMs: number
   /** A call that needs the state, with members as of `eth_call`: a hint. */
   readonly call?: unknown
+  /** The client that called: the id of an API key, or a connection. */
+  readonly client?: number | object
 }
 
 /** Fetches state that is not known, from an upstream. */
@@ -44,10 +46,12 @@ export async function fetchAndRepeat(
   {
     fetcher,
     methods,
+    client,
     limits = STATE_FETCH_LIMITS,
   }: {
     fetcher: UnknownStateFetcher
     methods: MethodTable
+    client?: number | object
     limits?: StateFetchLimits
   },
 ): Promise<RpcOutcome> {
@@ -70,7 +74,7 @@ export async function fetchAndRepeat(
     if (times === MAX_TIMES) return fail('it was fetched and is not known all the same')
     fetched.set(key, times + 1)
     try {
-      count += await fetcher.fetch(missing, { maxKeys, timeoutMs, call: isFirst ? hint : undefined })
+      count += await fetcher.fetch(missing, { maxKeys, timeoutMs, client, call: isFirst ? hint : undefined })
     } catch (error) {
       return fail(messageOf(error))
     }

@@ -60,6 +60,8 @@ export interface Access {
   countRefusal(refusal: Refusal, remoteAddress: string | undefined): Refusal
   /** Refuses calls of a caller whose key was revoked or that exceeds the rate limit; undefined when they may run. */
   refuse(caller: Caller, calls: number): Refusal | undefined
+  /** Counts work of a call that is under way as another call of its key: a fetch of state. */
+  countWork(keyId: number): void
   /** False once the caller's key is revoked. */
   isLive(caller: Caller): boolean
   /** The error of a method, with these parameters, that the limits of the caller's key exclude; undefined for an
@@ -165,6 +167,7 @@ export function createAccess(options: {
       const retryAfterSeconds = Math.max(1, Math.ceil(refusal.backoff_seconds))
       return { status: 429, reason: 'rate_limit', error: rateError(refusal), retryAfterSeconds }
     },
+    countWork: (keyId) => limiter.debit(keyId, 1),
     isLive,
     exclude,
     guardCalls(caller, isBatch) {

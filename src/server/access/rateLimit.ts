@@ -9,10 +9,17 @@ export interface RateRefusal {
 export interface RateLimiter {
   /** Charges `calls` to the key. Undefined when they may run. */
   charge(keyId: number, calls: number, allowedRps: number): RateRefusal | undefined
+  /** Charges work that is under way to a key that was charged before: its next calls wait for it, at most ten
+   *  seconds. */
+  debit(keyId: number, calls: number): void
 }
+
+// A call that fetches much state would otherwise refuse those after it for minutes.
+const MAX_DEBT_SECONDS = 10
 
 interface Bucket {
   tokens: number
+  allowedRps: number
   filledMs: number
   /** Calls requested in the second that began at `secondMs`. */
   requested: number
@@ -29,11 +36,12 @@ export function createRateLimiter(nowMs: () => number = () => performance.now())
       const capacity = Math.max(1, allowedRps)
       let bucket = buckets.get(keyId)
       if (bucket === undefined) {
-        bucket = { tokens: capacity, filledMs: now, requested: 0, secondMs: now }
+        bucket = { tokens: capacity, allowedRps, filledMs: now, requested: 0, secondMs: now }
         buckets.set(keyId, bucket)
       }
       bucket.tokens = Math.min(capacity, bucket.tokens + ((now - bucket.filledMs) / 1000) * allowedRps)
       bucket.filledMs = now
+      bucket.allowedRps = allowedRps
       if (now - bucket.secondMs >= 1000) {
         bucket.requested = 0
         bucket.secondMs = now
@@ -51,6 +59,12 @@ export function createRateLimiter(nowMs: () => number = () => performance.now())
         allowed_rps: allowedRps,
         backoff_seconds: Math.ceil(seconds * 1000) / 1000,
       }
+    },
+    debit(keyId, calls) {
+      const bucket = buckets.get(keyId)
+      if (bucket === undefined) return
+      const least = Math.min(bucket.tokens, -MAX_DEBT_SECONDS * bucket.allowedRps)
+      bucket.tokens = Math.max(least, bucket.tokens - calls)
     },
   }
 }

@@ -255,6 +255,7 @@ export class StateOnDemand {
       )
       await this.store(at, () => this.baseOf(proved, codes), { keys: group, nodes }, signal)
       figures.fetched('request', { ...count, bytes })
+      rpc.progressed()
     }
   }
 

@@ -75,3 +75,22 @@ test('a value that stays unknown although it was fetched ends the call', async (
   assert.match(JSON.stringify(outcome), /it was fetched and is not known all the same/)
   assert.equal(fetches, 5)
 })
+
+test('a call that fetches many values at once has no more of them left, and names its client', async () => {
+  const bounds: { maxKeys: number; client?: unknown }[] = []
+  const { run, known } = createCall([unknown(1), unknown(2), unknown(3)])
+  const fetcher: UnknownStateFetcher = {
+    fetch: async (wanted, { maxKeys, client }) => {
+      known.add(wanted)
+      bounds.push({ maxKeys, client })
+      return 40
+    },
+  }
+  const options = { fetcher, methods: METHODS, client: 7, limits: { keys: 100, ms: 60_000 } }
+  assert.deepEqual(await fetchAndRepeat(run(), CALL, run, options), RESULT)
+  assert.deepEqual(bounds, [
+    { maxKeys: 100, client: 7 },
+    { maxKeys: 60, client: 7 },
+    { maxKeys: 20, client: 7 },
+  ])
+})

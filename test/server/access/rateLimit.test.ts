@@ -5,7 +5,8 @@ import { createRateLimiter } from '../../../src/server/access/rateLimit.js'
 function limiter(rps: number) {
   const clock = { ms: 0 }
   const limited = createRateLimiter(() => clock.ms)
-  return { clock, charge: (calls = 1, key = 1) => limited.charge(key, calls, rps) }
+  const charge = (calls = 1, key = 1) => limited.charge(key, calls, rps)
+  return { clock, charge, debit: (calls = 1, key = 1) => limited.debit(key, calls) }
 }
 
 test('one second of calls may come at once, then as many as the rate', () => {
@@ -51,4 +52,17 @@ test('keys are counted apart', () => {
   assert.equal(charge(1, 1), undefined)
   assert.equal(charge(1, 2), undefined)
   assert.notEqual(charge(1, 1), undefined)
+})
+
+test('work of a call that is under way counts as calls, and delays the next ones by ten seconds at most', () => {
+  const { clock, charge, debit } = limiter(5)
+  debit(3) // a key without a limit is never charged
+  assert.equal(charge(), undefined)
+  debit(3)
+  assert.equal(charge(), undefined)
+  assert.equal(charge()?.backoff_seconds, 0.2)
+  debit(1_000)
+  assert.equal(charge()?.backoff_seconds, 10.2)
+  clock.ms += 10_200
+  assert.equal(charge(), undefined)
 })

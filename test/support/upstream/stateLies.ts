@@ -9,7 +9,9 @@ export interface StateLie extends ProxyFault {
   readonly mode: 'proofs' | 'witness'
   /** The check that names it; undefined where nothing depends on the member. */
   readonly check?: RegExp
-  /** Requests of clients ask for the member too. */
+  /** Executing blocks asks for the member. */
+  readonly isOfBlocks: boolean
+  /** Requests of clients ask for the member. */
   readonly isOfRequests?: boolean
 }
 
@@ -27,7 +29,7 @@ function bump(value: unknown): string {
 
 function proofLie(name: string, check: RegExp, change: (proof: Json) => void): StateLie {
   return {
-    ...{ name, check, mode: 'proofs', isOfRequests: true },
+    ...{ name, check, mode: 'proofs', isOfBlocks: true, isOfRequests: true },
     result: ({ method }, result) => {
       if (method !== 'eth_getProof') return result
       const proof = structuredClone(result) as Json
@@ -55,7 +57,7 @@ function flipNode(nodes: unknown, index: number): void {
 
 function witnessLie(name: string, check: RegExp | undefined, change: (witness: Json) => void): StateLie {
   return {
-    ...{ name, check, mode: 'witness' },
+    ...{ name, check, mode: 'witness', isOfBlocks: true },
     result: ({ method }, result) => {
       if (method !== 'debug_executionWitness' || !result) return result
       const witness = structuredClone(result) as Json
@@ -67,7 +69,7 @@ function witnessLie(name: string, check: RegExp | undefined, change: (witness: J
 
 function hintLie(name: string, method: string, change: (result: unknown) => unknown): StateLie {
   return {
-    ...{ name, mode: 'proofs', isOfRequests: true },
+    ...{ name, mode: 'proofs', isOfBlocks: false, isOfRequests: true },
     result: (call, result) => (call.method === method ? change(result) : result),
   }
 }
@@ -91,11 +93,17 @@ export const STATE_LIES: readonly StateLie[] = [
   }),
   ...['balance', 'nonce', 'codeHash', 'storageHash'].map(memberLie),
   {
-    ...{ name: 'another code', check: /^code hash$/, mode: 'proofs', isOfRequests: true },
+    ...{ name: 'another code', check: /^code hash$/, mode: 'proofs', isOfBlocks: true, isOfRequests: true },
     result: ({ method }, result) => (method === 'eth_getCode' && result !== '0x' ? flip(result as string) : result),
   },
   {
-    ...{ name: 'proofs of another block', check: /^proof: account$/, mode: 'proofs', isOfRequests: true },
+    ...{
+      name: 'proofs of another block',
+      check: /^proof: account$/,
+      mode: 'proofs',
+      isOfBlocks: true,
+      isOfRequests: true,
+    },
     call: ofEarlierBlock(/^eth_getProof$/),
   },
   witnessLie('another node in a witness', /^witness: node$/, ({ state }) => flipNode(state, -2)),
@@ -106,7 +114,7 @@ export const STATE_LIES: readonly StateLie[] = [
     witness.codes = (witness.codes as string[]).map(flip)
   }),
   {
-    ...{ name: 'a witness of another block', check: /^witness: node$/, mode: 'witness' },
+    ...{ name: 'a witness of another block', check: /^witness: node$/, mode: 'witness', isOfBlocks: true },
     call: (call) => (call.method === 'debug_executionWitness' ? { ...call, params: ['0x1'] } : call),
   },
   witnessLie('other headers in a witness', undefined, (witness) => {
@@ -117,5 +125,4 @@ export const STATE_LIES: readonly StateLie[] = [
     gasUsed: '0x0',
   })),
   hintLie('an access list that is none', 'eth_createAccessList', () => ({ accessList: [{ address: 7 }] })),
-  hintLie('an empty block access list', 'eth_getBlockAccessList', () => []),
 ]
