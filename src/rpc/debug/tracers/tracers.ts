@@ -9,6 +9,7 @@ import { recoverAuthority } from '../../../evm/transition/authorizations.js'
 import { keyOfBytes } from '../../../lib/bytes.js'
 import { formatData } from '../../../lib/hex.js'
 import type { StoredBlock } from '../../../store/rows/types.js'
+import { isStateKnown } from '../../../store/state/missingState.js'
 import type { JsonOutput } from '../../core/jsonOutput.js'
 import { formatCallFrame } from './callFrames.js'
 import { type Erc7562Options, recordErc7562 } from './erc7562.js'
@@ -116,7 +117,10 @@ function startPrestate(options: PrestateOptions, execution: Execution): RunningT
   touch(header.miner)
   for (const authorization of transaction.authorizationList ?? []) {
     const authority = recoverAuthority(authorization)
-    if (authority !== undefined) touch(authority)
+    if (authority === undefined) continue
+    // Sparse state: the signer of an invalid authorization is not read, and does not change.
+    if (options.diffMode) isStateKnown(() => touch(authority))
+    else touch(authority)
   }
   if (created !== undefined) touched.get(keyOfBytes(created))!.isCreated = true
   return {
