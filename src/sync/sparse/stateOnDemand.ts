@@ -167,10 +167,11 @@ export class StateOnDemand {
   /** Begins a batch of what waits, unless one that has just begun is fetched. */
   private beginBatch(): void {
     const { clock } = this.parts
-    this.queue = this.queue.filter((each) => this.waiting.has(each))
-    if (this.queue.length === 0 || this.batches.size === MAX_BATCHES) return
+    if (this.batches.size === MAX_BATCHES) return
     const nowMs = clock.nowMs()
     for (const begunMs of this.batches.values()) if (nowMs - begunMs < SLOW_MS) return
+    this.queue = this.queue.filter((each) => this.waiting.has(each))
+    if (this.queue.length === 0) return
     const batch = this.takeBatch()
     this.batches.set(batch, nowMs)
     void this.runBatch(batch).finally(() => {
