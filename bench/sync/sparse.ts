@@ -148,8 +148,9 @@ function readTotals({ datadir, server, proxy }: Follower) {
 function databaseBytes(datadir: string): number {
   const db = openForReading(datadir)
   try {
-    const [pages, size] = ['page_count', 'page_size'].map((name) => Number(db.pragma(name, { simple: true })))
-    return pages * size
+    const names = ['page_count', 'freelist_count', 'page_size']
+    const [pages, free, size] = names.map((name) => Number(db.pragma(name, { simple: true })))
+    return (pages - free) * size
   } finally {
     db.close()
   }
