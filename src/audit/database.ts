@@ -4,6 +4,7 @@ import type { Progress } from '../lib/progress.js'
 import type { Database } from '../store/database.js'
 import { createMetaTable, META_STATE_MODE } from '../store/meta.js'
 import { openForReading } from '../store/open.js'
+import { readStateFirst } from '../store/state/sparseState.js'
 import { CHAIN_INDEXES } from '../sync/chainIndexer.js'
 import { auditBlocks, blocksBetween } from './blocks.js'
 import { atPlace } from './fault.js'
@@ -66,6 +67,8 @@ const PARTS: { readonly [K in AuditPart]: (db: Database, options: AuditOptions) 
     if (createMetaTable(db).get<string>(META_STATE_MODE) === 'sparse') {
       const { blocks, rows, codes, unaudited } = auditSparseState(db, (count) => progress.update(count))
       progress.finish()
+      // Without state, the stored trie is that of an earlier block.
+      if (readStateFirst(db) === undefined) return report('state: the newest blocks are stored without state')
       const accounts = auditStateTrie(db, { isPartial: true }) ?? 0
       const earlier = unaudited === 0 ? '' : `; ${unaudited} blocks before the trie was begun again were not checked`
       return report(

@@ -257,6 +257,21 @@ export const COMMAND_DOCS: { readonly [K in Command]: CommandDoc } = {
     ],
     examples: [{ line: 'cairn migrate --datadir /srv/cairn' }],
   },
+  'upgrade-state': {
+    summary: 'Raise a database without state to sparse state.',
+    usage: ['cairn upgrade-state [OPTIONS]'],
+    detail: [
+      'The database was begun with --state none. Its state begins at the newest block, which must be of Cancun or later: cairn serve ' +
+        'and cairn sync execute every block after it, and fetch the state that blocks and requests need from the upstream ' +
+        '(docs/real-network.md). Blocks before it, their logs and the indexes stay as they are, without state.',
+      'One transaction: killed at any moment, it is complete or did not happen. No other process may write the database; a server that ' +
+        'only reads it may run at the same time.',
+    ],
+    examples: [
+      { line: 'cairn upgrade-state --datadir /srv/cairn' },
+      { line: 'cairn serve --datadir /srv/cairn --upstream http://127.0.0.1:8545', note: 'afterwards' },
+    ],
+  },
   export: {
     summary: 'Write blocks, transactions, logs and more as Parquet, CSV or NDJSON.',
     usage: ['cairn export [OPTIONS] --out DIR|s3://BUCKET/PREFIX|FILE|- DATASET...'],

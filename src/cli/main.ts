@@ -27,6 +27,7 @@ const RUNS: { readonly [K in Exclude<Command, 'help'>]: () => Promise<Run> } = {
   restore: async () => (await import('./commands/backup.js')).runRestore,
   snapshot: async () => (await import('./commands/snapshot.js')).runSnapshot,
   migrate: async () => (await import('./commands/migrate.js')).runMigrate,
+  'upgrade-state': async () => (await import('./commands/upgradeState.js')).runUpgradeState,
   export: async () => (await import('./commands/export.js')).runExport,
   abi: async () => (await import('./commands/abi.js')).runAbi,
   record: async () => (await import('./commands/record.js')).runRecord,

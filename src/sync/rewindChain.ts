@@ -11,6 +11,8 @@ export interface RewindSummary {
   logs: number
   /** The new head. */
   head: number
+  /** True when the first block with sparse state was removed: it begins again when a chain is followed. */
+  removedState: boolean
   interrupted: boolean
 }
 
@@ -28,7 +30,7 @@ const INDEX_SLICE_MS = 100
 /** Removes the blocks above `to`, newest first, in transactions of some hundred blocks. Each leaves a consistent chain,
  *  so an interrupted rewind can be run again. Finalized blocks are removed too. @throws RewindOutOfRange */
 export async function rewindChain(
-  { head, reader }: WritableChain,
+  { head, reader, sparse }: WritableChain,
   to: number,
   { startProgress, signal, checkpoints }: RewindOptions,
 ): Promise<RewindSummary> {
@@ -55,6 +57,7 @@ export async function rewindChain(
     transactions: before.firstTx + before.txCount - after.firstTx - after.txCount,
     logs: before.firstLog + before.logCount - after.firstLog - after.logCount,
     head: after.header.number,
+    removedState: coverage.stateFirst !== undefined && sparse?.hasState === false,
     interrupted: after.header.number > to,
   }
 }

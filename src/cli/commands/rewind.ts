@@ -29,9 +29,10 @@ export async function runRewind({ config, operands }: ParsedArgs): Promise<numbe
       signal,
       startProgress: (blocks) => createProgress({ label: 'rewind', unit: 'blocks', total: blocks }),
     })
-    const { blocks, transactions, logs, head, interrupted } = summary
+    const { blocks, transactions, logs, head, removedState, interrupted } = summary
     const removed = `${blocks} blocks removed with ${transactions} transactions and ${logs} logs; the head is block ${head}`
-    printSummary(`${removed}${interrupted ? '; interrupted: run the same command again to resume' : ''}`)
+    const state = removedState ? '; the sparse state begins again at the head of the upstream' : ''
+    printSummary(`${removed}${state}${interrupted ? '; interrupted: run the same command again to resume' : ''}`)
     // The next readers start with a small write-ahead log.
     db.pragma('wal_checkpoint(TRUNCATE)')
     return interrupted ? stop.exitCode() : 0

@@ -13,6 +13,7 @@ export const COMMANDS = [
   'restore',
   'snapshot',
   'migrate',
+  'upgrade-state',
   'export',
   'abi',
   'record',

@@ -4,6 +4,7 @@ import type { Authorization, Header } from '../../chain/eth/types.js'
 import { bigIntToBytes, concatBytes, EMPTY_BYTES } from '../../lib/bytes.js'
 import { collectGarbageSoon } from '../../lib/garbageCollection.js'
 import { formatData } from '../../lib/hex.js'
+import { hasStateAfter } from '../../store/rows/coverage.js'
 import type { ChainReader } from '../../store/rows/types.js'
 import type { StateReader } from '../../store/state/stateReader.js'
 import { requireCallTerms, ZERO_ADDRESS } from '../calls/callChecks.js'
@@ -43,7 +44,7 @@ export function createReferenceRunner(chain: ChainReader, reader: StateReader) {
 
   const at = (blockNumber: number): ReferenceCallContext => {
     const block = chain.blockByNumber(blockNumber)
-    if (!block || chain.coverage()?.stateFirst === undefined) throw new StateUnavailable(blockNumber)
+    if (!block || !hasStateAfter(chain.coverage(), blockNumber)) throw new StateUnavailable(blockNumber)
     const { header } = block
     const spec = chain.spec()
     const rules = chain.rulesOf(block)

@@ -51,8 +51,8 @@ export const SEARCH_ERRORS: readonly ErrorDoc[] = [ADDRESS_INDEX_MISSING, SEARCH
 export const SEARCH_DESCRIPTION =
   'Transactions in which the address is the sender, the recipient or the created contract, is called, created or the beneficiary of ' +
   'a SELFDESTRUCT by a call of the transaction, or is a party of a token transfer in a log (ERC-20, ERC-721, ERC-1155, EIP-7708). ' +
-  'They are listed from the newest to the oldest; receipts have `timestamp`. `internalCalls` is false where blocks are not ' +
-  'executed (`--state none`): calls within transactions are then unknown. Blocks that are not available are not searched.'
+  'They are listed from the newest to the oldest; receipts have `timestamp`. `internalCalls` is false where blocks, or ' +
+  'earlier ones, are not executed (`--state none`): calls within their transactions are then unknown. Blocks that are not available are not searched.'
 
 const OBJECTS: JsonSchema = { type: 'array', items: { type: 'object' } }
 
@@ -94,5 +94,6 @@ export function findTransactions(
     }
     return true
   })
-  return { txs, receipts, hasMore, internalCalls: chain.coverage()?.stateFirst !== undefined }
+  const coverage = chain.coverage()
+  return { txs, receipts, hasMore, internalCalls: coverage !== undefined && coverage.stateFirst === coverage.first }
 }

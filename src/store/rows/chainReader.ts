@@ -83,7 +83,7 @@ export function createChainReader(db: Database, watch: CommitWatch = createCommi
   const unverifiedFrom = untilCommit(watch, () => meta.get<number | null>(META_UNVERIFIED_FROM) ?? undefined)
   const chainIdText = lastingText(meta, META_CHAIN_ID)
   let chainId: bigint | undefined
-  const stateMode = lastingText(meta, META_STATE_MODE)
+  const stateMode = createStateMode(watch, meta)
   const sparseFirst = untilCommit(watch, () => meta.get<number | null>(META_STATE_FIRST))
   const closedStates = untilCommit(watch, () => meta.get<BlockInterval[]>(META_CLOSED_STATES))
   const forkTimes = untilCommit(watch, () => JSON.stringify(meta.get(META_FORK_TIMES)))
@@ -161,7 +161,18 @@ export function createChainReader(db: Database, watch: CommitWatch = createCommi
   }
 }
 
-/** Reads a fact that never changes once set, and caches it: every call needs some of them. */
+/** Reads the state mode, and caches it: only 'none' may still become another one. */
+function createStateMode(watch: CommitWatch, meta: MetaTable): () => string | undefined {
+  const read = untilCommit(watch, () => meta.get<string>(META_STATE_MODE))
+  let lasting: string | undefined
+  return () => {
+    if (lasting !== undefined) return lasting
+    const mode = read()
+    if (mode !== 'none') lasting = mode
+    return mode
+  }
+}
+
 /** Reads hashes of blocks before the first one. */
 function createAncestorHashes(watch: CommitWatch, meta: MetaTable, first: () => number | null) {
   const hashes = untilCommit(watch, () => {
@@ -176,6 +187,7 @@ function createAncestorHashes(watch: CommitWatch, meta: MetaTable, first: () => 
   }
 }
 
+/** Reads a fact that never changes once set, and caches it: every call needs some of them. */
 function lastingText(meta: MetaTable, key: string): () => string | undefined {
   let known: string | undefined
   return () => {

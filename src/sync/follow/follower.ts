@@ -14,7 +14,7 @@ import type { WritableChain } from '../chainState.js'
 import type { ChainHead } from '../head/chainHead.js'
 import { ReorgBelowFinalized } from '../head/errors.js'
 import { importBlocks } from '../pipeline.js'
-import { fetchAncestorHashes } from '../sparse/ancestorHashes.js'
+import { fetchAncestorHashes, lacksAncestorHashes } from '../sparse/ancestorHashes.js'
 import { adoptBranch, BranchStalled, fetchBranch } from './branch.js'
 import { createFinalityFeed, type FinalityFeed } from './finality.js'
 import { withTotalDifficulty } from './firstDifficulty.js'
@@ -215,6 +215,16 @@ export class Follower {
     return { ...whole, receipts: withReceipts.receipts }
   }
 
+  /** Stores the hashes of blocks before the first one that executing needs and the database lacks: it was begun
+   *  without state. @throws ChainReorganized */
+  private async completeAncestors(): Promise<void> {
+    const { sparse } = this.chain
+    if (!sparse || !lacksAncestorHashes(this.reader)) return
+    const { header } = this.reader.blockByNumber(this.reader.coverage()!.first)!
+    const hashes = await fetchAncestorHashes(this.rpc, header, this.signal)
+    this.head.storeFacts(() => sparse.storeAncestors(hashes))
+  }
+
   /** Yields the blocks from `ancestor + 1` to `to`, and on towards the target while proof of work makes them the
    *  lighter branch. */
   private async *branchBlocks(ancestor: number, to: number, target: UpstreamHeader, ended: AbortSignal) {
@@ -226,7 +236,8 @@ export class Follower {
     }
     let total = this.reader.blockByNumber(ancestor)!.totalDifficulty
     const ownTotal = this.head.newest!.totalDifficulty
-    for await (const raw of this.rpc.blocks({ ...range, withReceipts: this.needsReceipts })) {
+    const removesState = ancestor < (this.chain.sparse?.stateFirst ?? 0)
+    for await (const raw of this.rpc.blocks({ ...range, withReceipts: removesState || this.needsReceipts })) {
       this.raws.add(raw)
       yield raw
       const { number, difficulty } = raw.block.header
@@ -329,9 +340,13 @@ export class Follower {
       return true
     }
     if (this.isStored(target.hash, number)) return true // the newest one, or the upstream is behind
-    if (number === own.header.number + 1 && equalBytes(parentHash, own.hash)) return this.appendTip(target)
+    if (number === own.header.number + 1 && equalBytes(parentHash, own.hash)) {
+      await this.completeAncestors()
+      return this.appendTip(target)
+    }
     const ancestor = await findForkPoint(this.chain, this.rpc, target, this.signal)
     if (ancestor === undefined) return false
+    await this.completeAncestors()
     if (ancestor === own.header.number) {
       await this.catchUp(ancestor + 1, number)
       return true

@@ -2,10 +2,21 @@ import type { Header } from '../../chain/eth/types.js'
 import { concatBytes, equalBytes } from '../../lib/bytes.js'
 import type { EthRpc } from '../../sources/ethRpc/types.js'
 import { ChainReorganized } from '../../sources/upstreams/errors.js'
+import type { ChainReader } from '../../store/rows/types.js'
 
 /** Blocks whose hashes BLOCKHASH returns (Yellow Paper, 9.4.2). */
 const ANCESTORS = 256
 const AT_ONCE = 16
+// A reorg below the first block with state lets it begin earlier: at most this many blocks are expected.
+const DEEPEST_REORG = 1024
+
+/** True when BLOCKHASH can ask for blocks before the first stored one, and their hashes are not stored: in a database
+ *  that was begun without state shortly before its first block with state. */
+export function lacksAncestorHashes(chain: ChainReader): boolean {
+  const { first = 0, stateFirst } = chain.coverage() ?? {}
+  if (first === 0 || stateFirst === undefined || stateFirst - first > ANCESTORS + DEEPEST_REORG) return false
+  return chain.ancestorHash(first - 1) === undefined
+}
 
 /** Fetches the hashes of the ancestors of a block that BLOCKHASH can ask for: at most 256, newest first, 32 bytes each,
  *  each bound by the header after it.

@@ -1,4 +1,3 @@
-import { type ChainSpec, rulesAt } from '../../chain/eth/forks/rules.js'
 import type { Header } from '../../chain/eth/types.js'
 import { SparseState } from '../../evm/state/sparseState.js'
 import type { Executor, ExecutorParts } from '../../evm/transition/blockExecutor.js'
@@ -8,21 +7,20 @@ import { UsageError } from '../../lib/errors.js'
 import { formatData } from '../../lib/hex.js'
 import type { EthRpc } from '../../sources/ethRpc/types.js'
 import type { Database } from '../../store/database.js'
-import { createMetaTable, META_ANCESTOR_HASHES, META_CLOSED_STATES, META_STATE_FIRST } from '../../store/meta.js'
-import type { BlockInterval } from '../../store/rows/coverage.js'
+import { createMetaTable, META_ANCESTOR_HASHES } from '../../store/meta.js'
 import type { ChainReader } from '../../store/rows/types.js'
-import { createBaseRows } from '../../store/state/baseRows.js'
-import { countClosedStates, readStateFirst } from '../../store/state/sparseState.js'
+import { readStateFirst } from '../../store/state/sparseState.js'
 import { createStateReader, type StateReader } from '../../store/state/stateReader.js'
 import type { RecordedTrieTable } from '../../store/state/trieHistory.js'
 import type { StateKeys } from '../../trie/missingNodes.js'
 import { NodeSet } from '../../trie/nodeSet.js'
-import { unknownStateHead } from '../../trie/partialState.js'
 import { createStateRoot, type StateRoot } from '../../trie/stateRoot.js'
 import { findTrieBlock } from '../../trie/trieBlock.js'
 import type { Ancestors } from '../validate/header.js'
+import { canBeginSparse, requireSparseStart, setUnknownTrie } from './beginState.js'
 import { SparseExecutor } from './sparseExecutor.js'
 import type { StateFigures } from './stateFigures.js'
+import { StateIntervals } from './stateIntervals.js'
 import { BlockStateFetch, type StateFetchMode } from './stateSource.js'
 
 /** Keys, and nodes of their proofs. */
@@ -52,14 +50,19 @@ export interface SparseChain {
   close(last: number): void
   /** While there is no state: it begins again at that block, if it is above the newest one. */
   resumeAt(blockNumber: number): void
-  /** True for a block that is stored without execution: its receipts are compared with the header instead. */
-  skips(blockNumber: number): boolean
+  /** True while blocks are stored without execution: their receipts are compared with the header instead. */
+  skips(): boolean
   /** Begins the state where it is due after the block that was just appended, within the open transaction: nothing of
    *  it is known but its root. @throws UsageError before Cancun: until then SELFDESTRUCT removes storage that was never
    *  read (EIP-6780) */
   appended(block: { hash: Uint8Array; header: Header }): void
-  /** Removes the state that begins above `blockNumber`, whose blocks were removed, within the open transaction. */
+  /** Removes the states of all blocks above `blockNumber`, which were removed, within the open transaction. Where the
+   *  newest interval begins above it, later blocks are stored without state until it begins again. */
   removeAbove(blockNumber: number): void
+  /** Replaces the trie by the root of the newest block, within the open transaction: the rest is fetched again. */
+  dropTrie(block: { hash: Uint8Array; header: Header }): void
+  /** Stores the hashes of the blocks before the first one, newest first, 32 bytes each, within the open transaction. */
+  storeAncestors(hashes: Uint8Array): void
   /** Reads again what a rollback may have changed. */
   reload(): void
   /** Sets the hashes of the blocks before the first one, newest first, which `begin` stores. */
@@ -99,19 +102,12 @@ export async function openSparseChain(
     },
   })
   let ancestorHashes: Uint8Array = EMPTY_BYTES
-  /** The first block with state, and the intervals before it. */
-  let stateFirst: number | undefined
-  let closed = 0
+  const intervals = new StateIntervals(db)
   let resume = -1
-  const reload = () => {
-    stateFirst = readStateFirst(db)
-    closed = countClosedStates(db)
-  }
-  reload()
   let source: { rpc: EthRpc; mode: StateFetchMode; signal?: AbortSignal; figures?: StateFigures } | undefined
   const sparse = new SparseExecutor({
     ...{ executor, state: state!, root, nodes },
-    closedStates: () => closed,
+    closedStates: () => intervals.closed,
     parentOf: ({ number }) => {
       const { hash, header } = ancestors.header(number - 1)!
       return { number: number - 1, hash, stateRoot: header.stateRoot }
@@ -125,6 +121,12 @@ export async function openSparseChain(
       return new BlockStateFetch(rpc, block, parent, { ...options, isCodeKnown: (hash) => state!.isCodeKnown(hash) })
     },
   })
+  const storeAncestors = (hashes: Uint8Array) => meta.set(META_ANCESTOR_HASHES, formatData(hashes))
+  // Values of an earlier interval are in memory, too.
+  const clear = () => {
+    table.clear()
+    sparse.reset()
+  }
   return {
     root,
     table,
@@ -140,59 +142,44 @@ export async function openSparseChain(
       ancestorHashes = hashes
     },
     get stateFirst() {
-      return stateFirst
+      return intervals.first
     },
     get hasState() {
-      return stateFirst !== undefined
+      return intervals.first !== undefined
     },
-    close: (last) => {
-      const closed = meta.get<BlockInterval[]>(META_CLOSED_STATES) ?? []
-      meta.set(META_CLOSED_STATES, [...closed, { first: stateFirst!, last }])
-      meta.set(META_STATE_FIRST, null)
-      reload()
-    },
+    close: (last) => intervals.close(last),
     resumeAt: (blockNumber) => {
       resume = blockNumber
     },
-    skips: (blockNumber) => stateFirst === undefined && blockNumber <= resume,
-    appended: ({ hash, header }) => {
-      const isFirst = closed === 0 && stateFirst === undefined
-      if (!isFirst && (stateFirst !== undefined || header.number < resume)) return
-      requireCancun(parts.spec, header)
-      if (ancestorHashes.length > 0) meta.set(META_ANCESTOR_HASHES, formatData(ancestorHashes))
-      if (!isFirst) createBaseRows(db).mark(header.number)
-      meta.set(META_STATE_FIRST, header.number)
-      table.removeFrom(0)
-      table.setHead(unknownStateHead(header.stateRoot, { number: header.number, hash: formatData(hash) }))
-      // Values of an earlier interval are in memory, too.
-      sparse.reset()
-      reload()
+    skips: () => intervals.first === undefined,
+    appended: (block) => {
+      if (intervals.first !== undefined) return
+      const { number } = block.header
+      if (reader.coverage()!.first === number) requireSparseStart(parts.spec, block.header)
+      else if (number < resume || !canBeginSparse(parts.spec, block.header)) return
+      if (ancestorHashes.length > 0) storeAncestors(ancestorHashes)
+      intervals.begin(block)
+      clear()
     },
     removeAbove: (blockNumber) => {
-      if (stateFirst === undefined || stateFirst <= blockNumber) return
-      createBaseRows(db).removeAt(stateFirst)
-      meta.set(META_STATE_FIRST, null)
-      reload()
+      intervals.removeAbove(blockNumber)
+      clear()
     },
-    reload,
+    dropTrie: (block) => {
+      setUnknownTrie(table, block)
+      clear()
+    },
+    storeAncestors,
+    reload: () => intervals.reload(),
     connect: (rpc, { mode = 'auto', ...options } = {}) => {
       source = { rpc, mode, ...options }
     },
   }
 }
 
-function requireCancun(spec: ChainSpec, { number, timestamp }: Header): void {
-  if (rulesAt(spec, number, timestamp).keepsOldDestructed) return
-  throw new UsageError(
-    `block ${number} is before Cancun: --state sparse begins at a later block, since storage could be removed unseen before`,
-  )
-}
-
 /** Replaces a stored trie of another block by the root of the newest one. */
 function restoreRoot(table: RecordedTrieTable, reader: ChainReader): void {
   const number = reader.head()
   if (number === undefined || findTrieBlock(table, reader) !== undefined) return
-  const { hash, header } = reader.blockByNumber(number)!
-  table.removeFrom(0)
-  table.setHead(unknownStateHead(header.stateRoot, { number, hash: formatData(hash) }))
+  setUnknownTrie(table, reader.blockByNumber(number)!)
 }

@@ -1,15 +1,26 @@
+import { MissingTrieNode, MissingTrieNodes } from '../../trie/missingNodes.js'
 import type { HeadState } from '../head/chainHead.js'
 import type { SparseChain } from './sparseChain.js'
 
-/** Wraps the state of an executed chain: while blocks are stored without state, the trie stays as it is. */
+/** Wraps the state of an executed chain: while blocks are stored without state, the trie stays as it is. When the first
+ *  block with state is removed, the state is too: base rows are values at that block, and blocks of another branch may
+ *  have changed them. */
 export function createSparseHeadState(sparse: SparseChain, state: HeadState): HeadState {
   return {
     beforeRemoval: (ancestor, upTo) => {
       const { number } = ancestor.header
       const first = sparse.stateFirst
-      if (first === undefined) return () => {}
-      if (number < first) return () => sparse.removeAbove(number)
-      return state.beforeRemoval(ancestor, upTo)
+      if (first === undefined || number < first) return () => sparse.removeAbove(number)
+      const unwind = state.beforeRemoval(ancestor, upTo)
+      return () => {
+        try {
+          unwind()
+        } catch (error) {
+          if (!(error instanceof MissingTrieNode || error instanceof MissingTrieNodes)) throw error
+          // More than 128 blocks back, the trie may lack nodes that only its earlier forms have.
+          sparse.dropTrie(ancestor)
+        }
+      }
     },
     beforeCommit: (newest, isNext) => {
       if (sparse.hasState) state.beforeCommit(newest, isNext)

@@ -1,0 +1,63 @@
+import type { Header } from '../../chain/eth/types.js'
+import type { Database } from '../../store/database.js'
+import { createMetaTable, META_CLOSED_STATES, META_STATE_FIRST, type MetaTable } from '../../store/meta.js'
+import type { BlockInterval } from '../../store/rows/coverage.js'
+import { type BaseRows, createBaseRows } from '../../store/state/baseRows.js'
+import { countClosedStates, readStateFirst } from '../../store/state/sparseState.js'
+import { beginSparseState } from './beginState.js'
+
+/** The intervals of blocks with sparse state. Changes join the caller's transaction; call `reload` after a rollback. */
+export class StateIntervals {
+  private readonly db: Database
+  private readonly meta: MetaTable
+  private readonly rows: BaseRows
+  /** The first block of the newest interval; undefined while blocks are stored without state. */
+  first: number | undefined
+  /** The number of intervals before it. */
+  closed = 0
+
+  /** Reads the intervals of a database opened for writing. */
+  constructor(db: Database) {
+    this.db = db
+    this.meta = createMetaTable(db)
+    this.rows = createBaseRows(db)
+    this.reload()
+  }
+
+  reload(): void {
+    this.first = readStateFirst(this.db)
+    this.closed = countClosedStates(this.db)
+  }
+
+  /** Begins an interval at the newest block. Keys of earlier ones are unknown from there on. */
+  begin(block: { hash: Uint8Array; header: Header }): void {
+    this.rows.mark(block.header.number)
+    beginSparseState(this.db, block)
+    this.reload()
+  }
+
+  /** Closes the newest interval at block `last`. */
+  close(last: number): void {
+    this.meta.set(META_CLOSED_STATES, [...this.list(), { first: this.first!, last }])
+    this.meta.set(META_STATE_FIRST, null)
+    this.reload()
+  }
+
+  /** Removes intervals and parts of them above `blockNumber`, whose blocks were removed with the rows of their
+   *  changes. */
+  removeAbove(blockNumber: number): void {
+    const closed = this.list()
+    const firsts = [...closed.map(({ first }) => first), this.first ?? -1]
+    for (const first of firsts) if (first > blockNumber) this.rows.removeAt(first)
+    const kept = closed
+      .filter(({ first }) => first <= blockNumber)
+      .map(({ first, last }) => ({ first, last: Math.min(last, blockNumber) }))
+    if (closed.length > 0) this.meta.set(META_CLOSED_STATES, kept)
+    if (this.first !== undefined && this.first > blockNumber) this.meta.set(META_STATE_FIRST, null)
+    this.reload()
+  }
+
+  private list(): BlockInterval[] {
+    return this.meta.get<BlockInterval[]>(META_CLOSED_STATES) ?? []
+  }
+}
