@@ -268,8 +268,7 @@ export const COMMAND_DOCS: { readonly [K in Command]: CommandDoc } = {
         'only reads it may run at the same time.',
     ],
     examples: [
-      { line: 'cairn upgrade-state --datadir /srv/cairn' },
-      { line: 'cairn serve --datadir /srv/cairn --upstream http://127.0.0.1:8545', note: 'afterwards' },
+      { line: 'cairn upgrade-state --datadir /srv/cairn', note: 'then: cairn serve --upstream URL' },
     ],
   },
   export: {

@@ -15,8 +15,8 @@ export function whyUnavailable(source: ExportSource, dataset: Dataset): string |
   return undefined
 }
 
-/** Returns the blocks that a dataset can have rows of; undefined for none. One that needs the state before a block begins
- *  after the first block with state, unless that is the genesis. */
+/** Returns the blocks that a dataset can have rows of; undefined for none. One that needs the state before a block
+ *  begins after the first block with state, unless that is the genesis. */
 export function coverageOf(
   source: ExportSource,
   { layer, needsState }: Pick<Dataset, 'layer' | 'needsState'>,

@@ -16,8 +16,8 @@ const KILLS = THOROUGH ? 30 : 5
 const REQUESTS = THOROUGH ? 2_000 : 300
 const MAX_SHOWN = 3
 
-/* A server with sparse state is killed at random moments: while it follows a chain that grows, and while clients make it
- * fetch state. */
+/* A server with sparse state is killed at random moments: while it follows a chain that grows, and while clients make
+ * it fetch state. */
 test('SIGKILL while following and while requests fetch state leaves a sound database', async (t) => {
   const random = seededRandom(31)
   const chain = await serveRandomChain(t, 1)

@@ -260,7 +260,8 @@ export class StateOnDemand {
     }
   }
 
-  /** Adds what upstreams say that calls access, as long as there is time: what is left out is fetched when it is read. */
+  /** Adds what upstreams say that calls access, as long as there is time: what is left out is fetched when it is read.
+   * */
   private async addHints(
     keys: StateKeySet,
     at: StateBlock,

@@ -16,8 +16,8 @@ import { openStateServer } from '../../support/sparse/stateServer.js'
 import { temporaryDirectory } from '../../support/temporary.js'
 import { THOROUGH } from '../../support/thorough.js'
 
-/* The blocks of official tests, executed on a state that begins with the root of the genesis alone: everything that they
- * read comes from proofs or witnesses of a complete database. */
+/* The blocks of official tests, executed on a state that begins with the root of the genesis alone: everything that
+ * they read comes from proofs or witnesses of a complete database. */
 
 const EVERY = THOROUGH ? 1 : 10
 
