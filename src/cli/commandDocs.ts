@@ -267,9 +267,7 @@ export const COMMAND_DOCS: { readonly [K in Command]: CommandDoc } = {
       'One transaction: killed at any moment, it is complete or did not happen. No other process may write the database; a server that ' +
         'only reads it may run at the same time.',
     ],
-    examples: [
-      { line: 'cairn upgrade-state --datadir /srv/cairn', note: 'then: cairn serve --upstream URL' },
-    ],
+    examples: [{ line: 'cairn upgrade-state --datadir /srv/cairn' }],
   },
   export: {
     summary: 'Write blocks, transactions, logs and more as Parquet, CSV or NDJSON.',
