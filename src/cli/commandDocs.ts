@@ -261,7 +261,7 @@ export const COMMAND_DOCS: { readonly [K in Command]: CommandDoc } = {
     summary: 'Raise a database without state to sparse state.',
     usage: ['cairn upgrade-state [OPTIONS]'],
     detail: [
-      'The database was begun with --state none. Its state begins at the newest block, which must be of Cancun or later: cairn serve ' +
+      'The database was begun without state. Its state begins at the newest block, which must be of Cancun or later: cairn serve ' +
         'and cairn sync execute every block after it, and fetch the state that blocks and requests need from the upstream ' +
         '(docs/real-network.md). Blocks before it, their logs and the indexes stay as they are, without state.',
       'One transaction: killed at any moment, it is complete or did not happen. No other process may write the database; a server that ' +
