@@ -96,7 +96,7 @@ function isOfEarlierBlock({ error }: { error?: unknown }, first: number): boolea
 function isSuggested({ method }: Request, own: object): boolean {
   return (
     /eth_(feeHistory|gasPrice|maxPriorityFeePerGas)|debug_preimage/.test(method) ||
-    JSON.stringify(own).includes('maxPriorityFeePerGas (0x')
+    /maxPriorityFeePerGas \(0x|have \d+ want \d+ \(supplied gas/.test(JSON.stringify(own))
   )
 }
 
