@@ -22,20 +22,20 @@ test('an upstream that lies about state', async (t) => {
   for (const lie of STATE_LIES) {
     if (lie.isOfBlocks) {
       await t.test(`${lie.name}: blocks are executed with another upstream`, async (each) => {
-        const { liar, server, verify } = await startBehind(each, chain, { lie, isAlone: false, liesFromStart: true })
+        const { wrong, server, verify } = await startBehind(each, chain, { lie, isAlone: false, liesFromStart: true })
         await untilBlockNumber(server, chain.head)
-        await requireNamed(server, liar, lie)
+        await requireNamed(server, wrong, lie)
         await requireEqual(server, chain)
         await verify()
       })
     }
     if (lie.isOfRequests) {
       await t.test(`${lie.name}: requests are answered from another upstream`, async (each) => {
-        const { liar, server, verify } = await startBehind(each, chain, { lie, isAlone: false, liesFromStart: false })
+        const { wrong, server, verify } = await startBehind(each, chain, { lie, isAlone: false, liesFromStart: false })
         await untilBlockNumber(server, chain.head)
-        liar.fault = lie
+        wrong.fault = lie
         await requireEqual(server, chain)
-        await requireNamed(server, liar, lie)
+        await requireNamed(server, wrong, lie)
         await verify()
       })
     }
@@ -62,13 +62,13 @@ async function startBehind(
   { complete, genesis, first }: ServedChain,
   { lie, isAlone, liesFromStart }: { lie: StateLie; isAlone: boolean; liesFromStart: boolean },
 ) {
-  const liar = await startChangingProxy(t, complete.url)
-  if (liesFromStart) liar.fault = lie
+  const wrong = await startChangingProxy(t, complete.url)
+  if (liesFromStart) wrong.fault = lie
   const datadir = temporaryDirectory(t)
-  // Slower until the other one has lied, so that the faster one is asked.
+  // Slower until the other one has sent it, so that the faster one is asked.
   const honest = await startChangingProxy(t, complete.url)
-  honest.fault = { delayMs: () => (liar.changed === 0 ? SLOW_MS : 0) }
-  const upstreams = [liar, ...(isAlone ? [] : [honest])].flatMap(({ url }) => ['--upstream', url])
+  honest.fault = { delayMs: () => (wrong.changed === 0 ? SLOW_MS : 0) }
+  const upstreams = [wrong, ...(isAlone ? [] : [honest])].flatMap(({ url }) => ['--upstream', url])
   const server = await startCairn(t, [
     ...['--datadir', datadir, '--open', '--genesis', genesis, '--state', 'sparse', '--from', String(first)],
     ...['--state-fetch', lie.mode, ...upstreams, '--log-level', 'warn', ...SPARSE_LIMITS],
@@ -78,7 +78,7 @@ async function startBehind(
     const { code, stderr } = await runCairn(['verify', '--datadir', datadir])
     assert.equal(code, 0, stderr)
   }
-  return { liar, server, verify }
+  return { wrong, server, verify }
 }
 
 interface Health {
@@ -94,20 +94,20 @@ async function readProblem(server: CairnServer) {
   return (await readHealth(server)).problem
 }
 
-/** Requires that the log and `/health` name the liar; of a lie on which nothing depends, that they do not. */
-async function requireNamed(server: CairnServer, liar: ChangingProxy, { check }: StateLie): Promise<void> {
+/** Requires that the log and `/health` name the upstream; of a lie on which nothing depends, that they do not. */
+async function requireNamed(server: CairnServer, wrong: ChangingProxy, { check }: StateLie): Promise<void> {
   const named = async () => {
     const { upstreams } = (await readHealth(server)).following
-    return upstreams.find(({ upstream }) => upstream === liar.url)!
+    return upstreams.find(({ upstream }) => upstream === wrong.url)!
   }
-  assert.ok(liar.changed > 0, 'the upstream was asked for the member')
+  assert.ok(wrong.changed > 0, 'the upstream was asked for the member')
   if (!check) return assert.equal((await named()).invalidResponses, 0)
   await until(async () => (await named()).state === 'quarantined')
   const [, line] = await server.running.waitFor('stderr', /(\{.*invalid response; the upstream is quarantined.*)/)
   const { check: found, upstream } = JSON.parse(line) as { check: string; upstream: string }
   assert.match(found, check)
   await until(async () => (await readProblem(server)) === null)
-  assert.equal(upstream, liar.url)
+  assert.equal(upstream, wrong.url)
 }
 
 async function requireEqual(server: CairnServer, chain: ServedChain): Promise<void> {
