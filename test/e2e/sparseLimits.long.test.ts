@@ -88,7 +88,7 @@ test('an upstream that lies to requests, without another one: the error and /hea
   assert.equal(Number(await resultOf(server.url, 'eth_blockNumber')), chain.head)
 })
 
-test('following goes on while proofs for requests hang', async (t) => {
+test('following continues while proofs for requests hang', async (t) => {
   const chain = await serveRandomChain(t, SEED)
   const proxy = await startChangingProxy(t, chain.complete.url)
   const hidden = { head: chain.head - 6 }

@@ -172,7 +172,7 @@ test('killed at any moment, upgrade-state is complete or did not happen', async 
   assert.ok(outcomes.before > 0 && outcomes.after > 0, JSON.stringify(outcomes))
 })
 
-/** Runs the command and kills it after so many writes to the files of the database, or after a time. */
+/** Runs the command and kills it after that many writes to the files of the database, or after a time. */
 async function killed(datadir: string, { writes, delayMs }: { writes: number; delayMs: number | undefined }) {
   let seen = 0
   let kill = () => {}
