@@ -40,8 +40,7 @@ export interface SparseChain {
   isExecuting(): boolean
   /** Fills the trie of the newest block with nodes on the paths of keys, in the open transaction. */
   learn(proved: LearnedNodes): void
-  /** False while blocks are stored without state, since the state after the newest block with state could not be had.
-   * */
+  /** False while blocks are stored without state, since that after the newest block with state could not be had. */
   readonly hasState: boolean
   /** The first block of the newest interval with state, if blocks have state. */
   readonly stateFirst: number | undefined

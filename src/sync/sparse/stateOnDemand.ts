@@ -260,8 +260,7 @@ export class StateOnDemand {
     }
   }
 
-  /** Adds what upstreams say that calls access, as long as there is time: what is left out is fetched when it is read.
-   * */
+  /** Adds what upstreams say that calls access, while there is time: what is left out is fetched when it is read. */
   private async addHints(
     keys: StateKeySet,
     at: StateBlock,
