@@ -20,19 +20,34 @@ import { THOROUGH } from '../../support/thorough.js'
  * they read comes from proofs or witnesses of a complete database. */
 
 const EVERY = THOROUGH ? 1 : 10
+/** Forks under which sparse state can begin. */
+const NETWORKS = new Set(['Cancun', 'Prague', 'Osaka', 'Amsterdam', 'BPO1', 'BPO2'])
+const FIXTURES = process.env.CAIRN_WITNESS_FIXTURES
+const SOURCES = [
+  { name: 'Amsterdam tests', folder: sharedPath('amsterdam-tests'), skip: SKIP_SHARED },
+  { name: 'blockchain tests', folder: sharedPath('blockchain-tests'), skip: SKIP_SHARED },
+  {
+    name: 'public tests of witnesses (EIP-8025)',
+    folder: FIXTURES,
+    skip: FIXTURES === undefined && 'CAIRN_WITNESS_FIXTURES names no folder',
+  },
+]
 
-for (const mode of ['proofs', 'witness'] as const) {
-  test(`Amsterdam tests are executed from ${mode} alone`, { skip: SKIP_SHARED }, async (t) => {
-    let [index, blocks] = [0, 0]
-    for (const { name, test: each } of readBlockchainTests(sharedPath('amsterdam-tests')!)) {
-      if (index++ % EVERY !== 0) continue
-      await t.test(name, async (child) => {
-        blocks += await followSparse(child, each, mode)
-      })
-    }
-    t.diagnostic(`${blocks} blocks`)
-    assert.ok(blocks > index / EVERY / 2)
-  })
+for (const { name: source, folder, skip } of SOURCES) {
+  for (const mode of ['proofs', 'witness'] as const) {
+    test(`${source} are executed from ${mode} alone`, { skip }, async (t) => {
+      let [index, tests, blocks] = [0, 0, 0]
+      for (const { name, test: each } of readBlockchainTests(folder!)) {
+        if (!NETWORKS.has(each.network) || index++ % EVERY !== 0) continue
+        await t.test(name, async (child) => {
+          blocks += await followSparse(child, each, mode)
+        })
+        tests++
+      }
+      t.diagnostic(`${tests} tests, ${blocks} blocks`)
+      assert.ok(blocks > tests / 2)
+    })
+  }
 }
 
 /** Follows the valid blocks of a test with sparse state, and audits it. @returns how many blocks that are */
