@@ -22,24 +22,17 @@ import { THOROUGH } from '../../support/thorough.js'
 const EVERY = THOROUGH ? 1 : 10
 /** Forks under which sparse state can begin. */
 const NETWORKS = new Set(['Cancun', 'Prague', 'Osaka', 'Amsterdam', 'BPO1', 'BPO2'])
-const FIXTURES = process.env.CAIRN_WITNESS_FIXTURES
-const SOURCES = [
-  { name: 'Amsterdam tests', folder: sharedPath('amsterdam-tests'), skip: SKIP_SHARED },
-  { name: 'blockchain tests', folder: sharedPath('blockchain-tests'), skip: SKIP_SHARED },
-  {
-    name: 'public tests of witnesses (EIP-8025)',
-    folder: FIXTURES,
-    skip: FIXTURES === undefined && 'CAIRN_WITNESS_FIXTURES names no folder',
-  },
-]
 
-for (const { name: source, folder, skip } of SOURCES) {
+for (const [source, name] of [
+  ['Amsterdam tests', 'amsterdam-tests'],
+  ['blockchain tests', 'blockchain-tests'],
+]) {
   for (const mode of ['proofs', 'witness'] as const) {
-    test(`${source} are executed from ${mode} alone`, { skip }, async (t) => {
+    test(`${source} are executed from ${mode} alone`, { skip: SKIP_SHARED }, async (t) => {
       let [index, tests, blocks] = [0, 0, 0]
-      for (const { name, test: each } of readBlockchainTests(folder!)) {
+      for (const { name: title, test: each } of readBlockchainTests(sharedPath(name)!)) {
         if (!NETWORKS.has(each.network) || index++ % EVERY !== 0) continue
-        await t.test(name, async (child) => {
+        await t.test(title, async (child) => {
           blocks += await followSparse(child, each, mode)
         })
         tests++
