@@ -9,7 +9,7 @@ import { untilBlockNumber } from '../support/until.js'
 /* Random chains through all forks, served by a Cairn that executed them from the genesis, and followed with `--state
  * sparse` from a block after Cancun: every answer about a block since then is the same. */
 
-const SEEDS = THOROUGH ? 10 : 2
+const SEEDS = THOROUGH ? 10 : 1
 const REQUESTS = THOROUGH ? 4_000 : 1_000
 const MAX_SHOWN = 5
 

@@ -17,7 +17,7 @@ import { untilBlockNumber } from '../support/until.js'
 /* `cairn upgrade-state`: a database that was begun without state, raised to sparse state at a block after Cancun, and
  * followed from there. */
 
-const SEEDS = THOROUGH ? 10 : 2
+const SEEDS = THOROUGH ? 10 : 1
 const REQUESTS = THOROUGH ? 4_000 : 1_000
 /** Makes a database without state of the blocks [from, to]. */
 async function makeWithoutState(
