@@ -12,7 +12,7 @@ import { THOROUGH } from '../support/thorough.js'
 import { untilBlockNumber } from '../support/until.js'
 import { startChangingProxy } from '../support/upstream/changingProxy.js'
 
-const KILLS = THOROUGH ? 30 : 5
+const KILLS = THOROUGH ? 30 : 3
 const REQUESTS = THOROUGH ? 2_000 : 300
 const MAX_SHOWN = 3
 
