@@ -13,8 +13,7 @@ export function addBlockKeys(keys: StateKeySet, block: Block, blockAccessList?: 
     if (to) keys.add(to)
     for (const { address } of authorizationList) keys.add(address)
     for (const { address, storageKeys } of accessList) {
-      keys.add(address)
-      for (const slot of storageKeys) keys.add(address, slot)
+      keys.addKeys({ address, slots: storageKeys })
     }
   }
   if (blockAccessList) addAccessList(keys, decodeBlockAccessList(blockAccessList))

@@ -3,14 +3,14 @@ import type { Block, Header } from '../../chain/eth/types.js'
 import { MissingCode, type SparseState, StateKeySet } from '../../evm/state/sparseState.js'
 import type { ExecutedBlock, Executor } from '../../evm/transition/blockExecutor.js'
 import { CairnError } from '../../lib/errors.js'
+import type { StateBlock } from '../../sources/ethRpc/stateTypes.js'
 import type { BaseState, StateChanges } from '../../store/rows/stateChanges.js'
 import type { RestoredAccount } from '../../store/state/touchedAbove.js'
 import { addDeletionHints } from '../../trie/deletionHints.js'
-import { MissingTrieNodes } from '../../trie/missingNodes.js'
+import { MissingTrieNodes, type StateKeys } from '../../trie/missingNodes.js'
 import { NodeSet } from '../../trie/nodeSet.js'
 import type { StateRoot } from '../../trie/stateRoot.js'
 import { addBlockKeys } from './blockKeys.js'
-import type { ParentState } from './parentState.js'
 import type { BlockStateFetch, FetchedBlockState, Lacking } from './stateSource.js'
 
 /** The state that a block needs could not be completed. */
@@ -27,11 +27,11 @@ export interface SparseExecutorParts {
   readonly root: StateRoot
   /** The nodes that `state` and `root` read. */
   readonly nodes: NodeSet
-  parentOf(header: Header): ParentState
+  parentOf(header: Header): StateBlock
   /** Intervals of states before that of the block. */
   closedStates(): number
   /** Begins to fetch the state of a block. @throws UsageError without an upstream */
-  fetching(block: Block, parent: ParentState): BlockStateFetch
+  fetching(block: Block, parent: StateBlock): BlockStateFetch
 }
 
 // Each attempt fetches what the previous one lacked: as many as reads depend on each other's results, and few in
@@ -159,12 +159,9 @@ export class SparseExecutor implements Executor {
   }
 }
 
-function keysOf(entries: readonly { address: Uint8Array; slots: readonly Uint8Array[] }[]): StateKeySet {
+function keysOf(entries: readonly StateKeys[]): StateKeySet {
   const keys = new StateKeySet()
-  for (const { address, slots } of entries) {
-    keys.add(address)
-    for (const slot of slots) keys.add(address, slot)
-  }
+  for (const each of entries) keys.addKeys(each)
   return keys
 }
 

@@ -88,7 +88,7 @@ interface Waiting {
   readonly endsMs: number
   /** Accounts and slots that were asked for because of it. */
   keys: number
-  /** Aborted when it is settled. */
+  /** Aborted when the request is resolved or rejected. */
   readonly ended: LinkedAbort
   resolve(keys: number): void
   reject(error: unknown): void

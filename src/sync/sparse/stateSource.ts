@@ -3,9 +3,9 @@ import { unreachableNodes } from '../../chain/eth/proof.js'
 import type { Block } from '../../chain/eth/types.js'
 import type { StateKeySet } from '../../evm/state/sparseState.js'
 import { formatData } from '../../lib/hex.js'
+import type { StateBlock } from '../../sources/ethRpc/stateTypes.js'
 import type { EthRpc } from '../../sources/ethRpc/types.js'
 import type { StateKeys } from '../../trie/missingNodes.js'
-import type { ParentState } from './parentState.js'
 import { type StateFigures, totalBytes } from './stateFigures.js'
 
 /** How the state that a block needs is fetched. */
@@ -55,13 +55,13 @@ const FEW_ROUNDS = 3
 export class BlockStateFetch {
   private readonly rpc: EthRpc
   private readonly block: Block
-  private readonly parent: ParentState
+  private readonly parent: StateBlock
   private readonly options: StateSourceOptions
   private rounds = 0
   /** The witness was fetched; undefined: not tried; false: no upstream offers it. */
   private witness: { nodes: readonly Uint8Array[]; refuse(problem: string): void } | false | undefined
 
-  constructor(rpc: EthRpc, block: Block, parent: ParentState, options: StateSourceOptions) {
+  constructor(rpc: EthRpc, block: Block, parent: StateBlock, options: StateSourceOptions) {
     this.rpc = rpc
     this.block = block
     this.parent = parent
