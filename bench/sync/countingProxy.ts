@@ -6,6 +6,8 @@ import { WebSocket, WebSocketServer } from 'ws'
 export interface StateRequests {
   /** Messages that ask for state, each with one call or a batch. */
   readonly messages: number
+  /** Of these, sent while no other one waited for its answer: round trips, one after the other. */
+  readonly rounds: number
   /** Messages by what their first call asks for. */
   readonly proofs: number
   readonly witnesses: number
@@ -34,7 +36,17 @@ const METHODS = {
   eth_createAccessList: 'hints',
 } as const
 const NOT_FOUND = -32_601
-const NOTHING = { messages: 0, proofs: 0, witnesses: 0, codes: 0, hints: 0, accounts: 0, slots: 0, answerBytes: 0 }
+const NOTHING = {
+  messages: 0,
+  rounds: 0,
+  proofs: 0,
+  witnesses: 0,
+  codes: 0,
+  hints: 0,
+  accounts: 0,
+  slots: 0,
+  answerBytes: 0,
+}
 
 interface Call {
   readonly id: unknown
@@ -51,15 +63,20 @@ export async function startCountingProxy(target: string): Promise<CountingProxy>
   server.on('connection', (client) => {
     const upstream = new WebSocket(target, { perMessageDeflate: false, maxPayload: 2 ** 30 })
     const opened = once(upstream, 'open')
-    /** Ids of the calls that ask for state, whose answers are counted. */
+    /** Ids of the messages that ask for state and wait for their answers: of a batch that of the first call. */
     const asked = new Set<unknown>()
     client.on('message', async (data) => {
       const text = String(data)
       const parsed = JSON.parse(text) as Call | Call[]
       const calls = Array.isArray(parsed) ? parsed : [parsed]
-      if (count(calls, counts)) for (const { id } of calls) asked.add(id)
+      const isFirst = asked.size === 0
+      if (count(calls, counts)) {
+        if (isFirst) counts.rounds++
+        asked.add(calls[0].id)
+      }
       if (refusesHints && calls[0].method === 'eth_createAccessList') {
         const error = { code: NOT_FOUND, message: 'the method eth_createAccessList does not exist' }
+        asked.delete(calls[0].id)
         const answers = calls.map(({ id }) => ({ jsonrpc: '2.0', id, error }))
         return client.send(JSON.stringify(Array.isArray(parsed) ? answers : answers[0]))
       }

@@ -26,7 +26,11 @@ export interface SparseFigures {
   readonly followers: readonly FollowerFigures[]
   /** Calls of a contract that calls another, and so on, `depth` contracts that nothing used before. */
   readonly depth: number
-  readonly calls: readonly { readonly name: string; readonly requests: readonly number[] }[]
+  readonly calls: readonly {
+    readonly name: string
+    readonly requests: readonly number[]
+    readonly rounds: readonly number[]
+  }[]
 }
 
 /** The costs of one follower. */
@@ -156,20 +160,23 @@ function databaseBytes(datadir: string): number {
   }
 }
 
-/** Requests to the upstream of ten equal calls, with hints and without. @throws Error when an answer is not the
- *  upstream's */
+/** Requests to the upstream, and round trips, of ten equal calls, with hints and without.
+ *  @throws Error when an answer is not the upstream's */
 async function measureCalls({ server, proxy }: Follower, upstream: CairnServer) {
   const measure = async (name: string, chain: number) => {
     const params = [{ to: formatData(linkedContract(chain)) }, 'latest']
     const expected = await resultOf<string>(upstream.url, 'eth_call', params)
     const requests: number[] = []
+    const rounds: number[] = []
     for (let i = 0; i < CALLS; i++) {
       const before = proxy.counts
       const answer = await resultOf<string>(server.url, 'eth_call', params)
       if (answer !== expected) throw new Error(`eth_call: expected ${expected}, got ${answer}`)
-      requests.push(requestsSince(before, proxy.counts).messages)
+      const since = requestsSince(before, proxy.counts)
+      requests.push(since.messages)
+      rounds.push(since.rounds)
     }
-    return { name, requests }
+    return { name, requests, rounds }
   }
   const withHints = await measure('with hints', 0)
   proxy.refuseHints()
@@ -202,7 +209,7 @@ export function printSparse({ block, followers, calls }: SparseFigures): void {
     ]),
   )
   printTable(
-    ['call of an unknown contract', 'requests of the first', 'of the tenth'],
-    calls.map(({ name, requests }) => [name, requests[0], requests.at(-1)]),
+    ['call of an unknown contract', 'requests of the first', 'round trips', 'requests of the tenth'],
+    calls.map(({ name, requests, rounds }) => [name, requests[0], rounds[0], requests.at(-1)]),
   )
 }

@@ -21,6 +21,7 @@ export async function readFollowSettings(config: Config): Promise<FollowSettings
     from,
     stateFetch: config.stateFetch,
     stateFetchRate: config.stateFetchRate,
+    offline: config.offline,
     evm,
     blockAccessLists: config.blockAccessLists,
     strict: config.strict,

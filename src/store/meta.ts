@@ -42,6 +42,8 @@ export const META_STATE_MODE = 'state_mode'
 /** Meta key of the first block with state, in a database with sparse state: its base rows are at this block. null while
  *  blocks are stored without state, after the server was away for too long. */
 export const META_STATE_FIRST = 'state_first'
+/** Meta key of what is known of the newest interval of sparse state: `{accounts, slots}`, as numbers. */
+export const META_KNOWN_STATE = 'known_state'
 /** Meta key of earlier intervals of blocks with sparse state: a list of `{first, last}`, ascending. */
 export const META_CLOSED_STATES = 'closed_states'
 /** Meta key of the hashes of the blocks before the first one that BLOCKHASH can ask for, newest first, as hex DATA. */

@@ -70,4 +70,6 @@ test('bench:sync: with sparse state, each block needs requests, and a call of wh
     assert.deepEqual(requests.slice(1), Array(9).fill(0), name)
   }
   assert.ok(sparse.calls[0].requests[0] < sparse.calls[1].requests[0])
+  // The hint; then proofs and codes.
+  assert.equal(sparse.calls[0].rounds[0], 2)
 })

@@ -54,7 +54,10 @@ test('an upstream that hangs on proofs: requests end with an error in time, all 
   assert.equal(await resultOf(server.url, 'eth_getBalance', [unknownAddress(1), 'latest']), known)
   for (const { error } of await Promise.all(waiting)) {
     assert.equal(error?.code, -32000)
-    assert.match(String(error?.message), /^state of 0x\w+ is not known: the upstream did not send it within 10 s/)
+    assert.match(
+      String(error?.message),
+      /^state of 0x\w+ at block \d+ is not known: the upstream did not send it within 10 s/,
+    )
   }
   assert.ok(performance.now() - startMs < BOUND_MS)
   proxy.fault = {}
@@ -82,7 +85,7 @@ test('an upstream that lies to requests, without another one: the error and /hea
   const { server, chain, proxy } = await startBehindProxy(t)
   proxy.fault = STATE_LIES.find(({ name }) => name === 'another leaf in an account proof')!
   const { error } = await ask(server.url, 'eth_getBalance', [unknownAddress(1), 'latest'])
-  assert.match(String(error?.message), /^state of 0x\w+ is not known: .*: proof: account: /)
+  assert.match(String(error?.message), /^state of 0x\w+ at block \d+ is not known: .*: proof: account: /)
   const { problem } = (await (await fetch(`${server.url}/health`)).json()) as { problem: { check: string } }
   assert.equal(problem.check, 'proof: account')
   assert.equal(Number(await resultOf(server.url, 'eth_blockNumber')), chain.head)
@@ -199,17 +202,30 @@ test('the metrics count what was fetched, for blocks and for requests, and what 
 
 test('without an upstream, an unknown value is an error that says what would work', async (t) => {
   const datadir = temporaryDirectory(t)
-  const { server } = await startBehindProxy(t, [], datadir)
+  const { server, chain } = await startBehindProxy(t, [], datadir)
   await server.stop()
   const alone = await startCairn(t, ['--datadir', datadir, '--open'])
   const address = unknownAddress(9)
   assert.deepEqual((await ask(alone.url, 'eth_getBalance', [address, 'latest'])).error, {
     code: -32000,
-    message: `state of ${address} is not known: it was never needed before, and this server follows no --upstream from which it could be fetched`,
+    message: `state of ${address} at block ${chain.head} is not known: it was never needed before, and this server follows no --upstream from which it could be fetched`,
   })
   await alone.stop()
   const { code, stderr } = await runCairn(['verify', '--datadir', datadir])
   assert.equal(code, 0, stderr)
+})
+
+test('--offline: requests fetch nothing, and blocks what they need', async (t) => {
+  const { server, chain, proxy } = await startBehindProxy(t, ['--offline'])
+  const isOfState = ({ method }: { method: string }) => /^eth_getProof$|^debug_executionWitness/.test(method)
+  assert.ok(proxy.calls.some(isOfState))
+  proxy.calls.length = 0
+  const address = unknownAddress(9)
+  assert.deepEqual((await ask(server.url, 'eth_getBalance', [address, 'latest'])).error, {
+    code: -32000,
+    message: `state of ${address} at block ${chain.head} is not known: this server fetches no state for requests (--offline)`,
+  })
+  assert.equal(proxy.calls.filter(isOfState).length, 0)
 })
 
 async function startBehindProxy(

@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { encodeBlock } from '../../src/chain/eth/block.js'
 import { nextBaseFee } from '../../src/chain/eth/fees.js'
 import { type Rules, rulesAt } from '../../src/chain/eth/forks/rules.js'
 import type { Withdrawal } from '../../src/chain/eth/types.js'
@@ -34,11 +35,53 @@ const BLOCK_GAS = 28_000_000n
 
 /** Builds the chain of a seed, through all forks to the last one, in a temporary database. */
 export async function buildRandomChain(seed: number, last: LastFork = 'amsterdam'): Promise<RandomChain> {
+  const growing = await growRandomChain(seed, { last })
+  try {
+    await growing.add()
+    const { genesis, cast, head, transactions } = growing
+    return { genesis, cast, head, transactions, chainRlp: growing.encode() }
+  } finally {
+    growing.close()
+  }
+}
+
+/** A random chain that grows block by block, and can be rewound: the same bytes every time for the same calls. */
+export interface GrowingChain {
+  /** In geth's format. */
+  readonly genesis: string
+  readonly cast: Cast
+  /** Number of the newest block. */
+  readonly head: number
+  /** Number of the last block that the schedule has. */
+  readonly last: number
+  /** Transactions of the chain. */
+  readonly transactions: number
+  /** Adds `count` blocks, all that are left by default. @returns them, one RLP list after another */
+  add(count?: number): Promise<Uint8Array>
+  /** Removes the newest `count` blocks: those that are added next are others. */
+  rewind(count: number): void
+  /** Hash of a block from 1 on, as DATA. */
+  hash(blockNumber: number): string
+  /** Blocks from 1 on, one RLP list after another. */
+  encode(): Uint8Array
+  /** Removes the temporary database. */
+  close(): void
+}
+
+/** Begins the chain of a seed at its genesis, in a temporary database: `tail` blocks come after the last fork. */
+export async function growRandomChain(
+  seed: number,
+  { last = 'amsterdam', tail }: { last?: LastFork; tail?: number } = {},
+): Promise<GrowingChain> {
   const directory = mkdtempSync(join(tmpdir(), 'cairn-random-chain-'))
   const db = openForWriting(directory)
+  const close = () => {
+    db.close()
+    rmSync(directory, { recursive: true, force: true })
+  }
   try {
     const random = seededRandom(seed)
-    const { config, genesisTime, gaps } = randomSchedule(random, last)
+    const { config, genesisTime, gaps } = randomSchedule(random, last, tail)
     const cast = randomCast(random)
     const genesis = {
       config: { chainId: Number(CHAIN_ID), ...config, ethash: {} },
@@ -48,14 +91,31 @@ export async function buildRandomChain(seed: number, last: LastFork = 'amsterdam
       alloc: cast.alloc,
     }
     const builder = await createChainBuilder(db, genesis)
-    const blocks = createBlocks(random, { builder, cast, state: createStateReads(db) })
-    for (const gap of gaps) await blocks.add(gap)
-    const transactions = builder.blocks.reduce((sum, block) => sum + block.transactions.length, 0)
-    const text = `${JSON.stringify(genesis, null, 2)}\n`
-    return { genesis: text, chainRlp: builder.encode(), cast, head: gaps.length, transactions }
-  } finally {
-    db.close()
-    rmSync(directory, { recursive: true, force: true })
+    const { blocks } = builder
+    const maker = createBlocks(random, { builder, cast, state: createStateReads(db) })
+    return {
+      genesis: `${JSON.stringify(genesis, null, 2)}\n`,
+      cast,
+      get head() {
+        return blocks.length
+      },
+      last: gaps.length,
+      get transactions() {
+        return blocks.reduce((sum, block) => sum + block.transactions.length, 0)
+      },
+      add: async (count = gaps.length - blocks.length) => {
+        const from = blocks.length
+        for (let i = 0; i < count; i++) await maker.add(gaps[blocks.length])
+        return new Uint8Array(Buffer.concat(blocks.slice(from).map(encodeBlock)))
+      },
+      rewind: (count) => builder.rewind(blocks.length - count),
+      hash: (blockNumber) => formatData(blocks[blockNumber - 1].hash),
+      encode: builder.encode,
+      close,
+    }
+  } catch (error) {
+    close()
+    throw error
   }
 }
 

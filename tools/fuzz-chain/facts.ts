@@ -39,7 +39,7 @@ interface ReceiptJson {
 }
 
 /** The facts of a chain, read from a server that has it. */
-export async function readFacts(call: Call, { cast, head }: RandomChain): Promise<ChainFacts> {
+export async function readFacts(call: Call, { cast, head }: Pick<RandomChain, 'cast' | 'head'>): Promise<ChainFacts> {
   const contracts = Object.fromEntries(Object.entries(cast.contracts).map(([name, each]) => [name, formatData(each)]))
   const addresses = new Set([...cast.known, ...Array.from({ length: 20 }, (_, i) => precompile(i))].map(formatData))
   const facts: ChainFacts = {

@@ -30,12 +30,12 @@ export type LastFork = 'amsterdam' | 'bogota'
 
 const GENESIS_TIME = 1_735_689_600 // 2025-01-01
 const MIN_DIFFICULTY = 131_072
-/** Blocks after the last fork. */
+/** Blocks after the last fork, unless said otherwise. */
 const TAIL = 4
 
 /** Forks to the last one, 0 to 3 blocks apart, so that some have no block of their own, and blocks 1 to 30 seconds
- *  apart. */
-export function randomSchedule(random: SeededRandom, last: LastFork): Schedule {
+ *  apart. `tail` blocks come after the last one. */
+export function randomSchedule(random: SeededRandom, last: LastFork, tail = TAIL): Schedule {
   const config: { [name: string]: unknown } = {}
   let block = 0
   for (const names of BLOCK_FORKS) {
@@ -52,7 +52,7 @@ export function randomSchedule(random: SeededRandom, last: LastFork): Schedule {
     first.number += fork === 'shanghai' ? 1 + random.below(3) : random.below(5)
     first.forks.push([fork, first.number])
   }
-  const gaps = Array.from({ length: first.number + TAIL }, () => 1 + random.below(30))
+  const gaps = Array.from({ length: first.number + tail }, () => 1 + random.below(30))
   const times = [GENESIS_TIME]
   for (const gap of gaps) times.push(times[times.length - 1] + gap)
   for (const [fork, number] of first.forks) config[`${fork}Time`] = times[number]

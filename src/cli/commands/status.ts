@@ -83,6 +83,7 @@ function describeChain(db: Database) {
       mode: meta.get<string>(META_STATE_MODE) ?? null,
       first: coverage?.stateFirst ?? null,
       closed: coverage?.closedStates ?? [],
+      known: coverage?.known ?? null,
     },
     l2Head: l2 ? { number: l2.number, hash: `0x${l2.hash.toString(16)}` } : null,
     l2Coverage:
@@ -152,9 +153,10 @@ function formatTime(seconds: number | string): string {
   return Number.isNaN(date.getTime()) ? `${seconds} s` : date.toISOString()
 }
 
-function formatState({ mode, first, closed }: Report['state']): string {
+function formatState({ mode, first, closed, known }: Report['state']): string {
   const newest = first === null ? `not available (--state ${mode ?? 'not chosen'})` : `from block ${first}`
-  const sparse = mode === 'sparse' && first !== null ? ', sparse' : ''
+  const figures = known ? `: ${known.accounts} accounts and ${known.slots} slots known` : ''
+  const sparse = mode === 'sparse' && first !== null ? `, sparse${figures}` : ''
   const earlier = closed.map((each) => `${each.first} to ${each.last}`).join(', ')
   return `${newest}${sparse}${earlier === '' ? '' : `; before it of blocks ${earlier}`}`
 }

@@ -1,7 +1,7 @@
 import type { EvmKind } from '../../evm/kinds.js'
 import { EVM_KINDS } from '../../evm/kinds.js'
 import type { Option } from './option.js'
-import { choice, number, oneOf, parseSwitch } from './rows.js'
+import { choice, flag, number, oneOf, parseSwitch } from './rows.js'
 
 /** Options under the heading "Execution". */
 export const executionOptions = {
@@ -28,6 +28,12 @@ export const executionOptions = {
       'Accounts and slots a second that requests of all clients fetch with --state sparse. A request waits for its turn, at ' +
       'most 10 seconds.',
   }),
+  offline: flag(
+    'offline',
+    ['serve'],
+    'Fetch no state for requests with --state sparse: an account or slot that is not known is an error. What blocks need ' +
+      'is still fetched.',
+  ),
   evm: {
     flag: 'evm',
     placeholder: EVM_KINDS.join('|'),

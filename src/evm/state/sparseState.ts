@@ -5,7 +5,7 @@ import { formatData } from '../../lib/hex.js'
 import type { BaseState, StateChanges } from '../../store/rows/stateChanges.js'
 import { MissingState } from '../../store/state/missingState.js'
 import { baseIncarnation, mayHaveUnknownSlots } from '../../store/state/sparseState.js'
-import type { StateReader } from '../../store/state/stateReader.js'
+import { LATEST, type StateReader } from '../../store/state/stateReader.js'
 import { MissingTrieNode, type StateKeys } from '../../trie/missingNodes.js'
 import type { NodeSet } from '../../trie/nodeSet.js'
 import { readAccountNode, readSlotNode } from '../../trie/readNodes.js'
@@ -287,7 +287,7 @@ export class SparseState implements NewestState {
 export class MissingCode extends MissingState {
   readonly codeHash: Uint8Array
   constructor(codeHash: Uint8Array) {
-    super(EMPTY_BYTES)
+    super(EMPTY_BYTES, undefined, LATEST)
     this.message = `code with the hash ${formatData(codeHash)} is not known`
     this.codeHash = codeHash
   }

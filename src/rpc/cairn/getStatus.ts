@@ -26,6 +26,15 @@ const STATUS_SCHEMA = objectOf('Status', {
         fromBlock: index.schema,
         toBlock: index.schema,
         stateFromBlock: orNull(index.schema),
+        closedStates: {
+          type: 'array',
+          items: objectOf('StatusInterval', { fromBlock: index.schema, toBlock: index.schema }),
+          description: 'Earlier intervals of blocks with state, with sparse state.',
+        },
+        known: {
+          ...orNull(objectOf('StatusKnown', { accounts: count, slots: count })),
+          description: 'Accounts and slots that are known since `stateFromBlock`; null where all are, or none.',
+        },
         gap: orNull(objectOf('StatusGap', { fromBlock: index.schema, toBlock: index.schema })),
       }),
     ),
@@ -129,6 +138,11 @@ function describeChain({ chain, syncProgress }: RpcContext, wanted: number) {
       fromBlock: formatQuantity(coverage.first),
       toBlock: formatQuantity(coverage.head),
       stateFromBlock: blockOrNull(coverage.stateFirst),
+      closedStates: (coverage.closedStates ?? []).map(({ first, last }) => ({
+        fromBlock: formatQuantity(first),
+        toBlock: formatQuantity(last),
+      })),
+      known: coverage.known ?? null,
       gap: gap ? { fromBlock: formatQuantity(gap.from), toBlock: formatQuantity(gap.to) } : null,
     },
     highestBlock: blockOrNull(syncProgress()?.highestBlock),

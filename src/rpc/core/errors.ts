@@ -31,6 +31,8 @@ export interface UnknownState {
   readonly keys: readonly StateKeys[]
   /** Not only the values, but the trie nodes that prove them. */
   readonly isProof: boolean
+  /** The block after which the state was read, if that is one. */
+  readonly blockNumber?: number
 }
 
 /** The `error` member of a response. */

@@ -5,6 +5,7 @@ import { describeError, Interruption } from '../../lib/errors.js'
 import { abbreviate } from '../../lib/hex.js'
 import type { Logger } from '../../lib/logger.js'
 import { MissingState } from '../../store/state/missingState.js'
+import { LATEST } from '../../store/state/stateReader.js'
 import { MissingTrieNodes } from '../../trie/missingNodes.js'
 import { isCanonical } from './blockId.js'
 import { BoundCall, bindCall, type CallMessage } from './boundCall.js'
@@ -103,8 +104,9 @@ export function callTimeoutError(limitMs: number, method?: Pick<Method, 'timeout
  *  call. Undefined for another error. */
 function unknownState(error: unknown): UnknownState | undefined {
   if (error instanceof MissingState) {
-    const { address, slot } = error
-    return { keys: [{ address, slots: slot === undefined ? [] : [slot] }], isProof: false }
+    const { address, slot, blockNumber } = error
+    const keys = [{ address, slots: slot === undefined ? [] : [slot] }]
+    return { keys, isProof: false, blockNumber: blockNumber === LATEST ? undefined : blockNumber }
   }
   // Siblings of deleted nodes cannot be named by a key.
   const isOfKeys = error instanceof MissingTrieNodes && error.before.length > 0

@@ -84,8 +84,12 @@ export async function fetchAndRepeat(
 }
 
 /** The error of a call that needs state which is not known. */
-export function stateUnknownError({ keys: [{ address, slots }], isProof }: UnknownState, reason: string): RpcErrorBody {
-  const place = slots.length === 0 ? '' : `, slot ${formatData(slots[0])},`
+export function stateUnknownError(
+  { keys: [{ address, slots }], isProof, blockNumber }: UnknownState,
+  reason: string,
+): RpcErrorBody {
+  const slot = slots.length === 0 ? '' : `, slot ${formatData(slots[0])},`
+  const place = `${slot}${blockNumber === undefined ? '' : ` at block ${blockNumber}`}`
   const what = isProof ? 'the trie node' : 'state'
   return { code: SERVER_ERROR, message: `${what} of ${formatData(address)}${place} is not known: ${reason}` }
 }

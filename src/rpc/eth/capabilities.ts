@@ -15,7 +15,7 @@ export const capabilities = defineMethod({
   summary: 'Which blocks, transactions, receipts, logs and states are available: from which block on, up to the head.',
   description:
     'Everything from `oldestBlock` to `head` is available, and nothing is ever deleted, so that there is no `deleteStrategy`. ' +
-    '`stateproofs` are not served; `state` only where blocks are executed.',
+    '`state` and `stateproofs` are available where blocks are executed; with sparse state these are those of the newest interval.',
   cost: 'point',
   classes: ['node'],
   params: [],
@@ -46,7 +46,7 @@ export const capabilities = defineMethod({
       logs: availableFrom(first),
       receipts: availableFrom(first),
       blocks: availableFrom(first),
-      stateproofs: availableFrom(undefined),
+      stateproofs: availableFrom(stateFirst),
     }
   },
 })

@@ -6,7 +6,7 @@ import type { Database } from '../../store/database.js'
 import { createSchemaVersion } from '../../store/databaseFacts.js'
 import { createGrowthForecast, type GrowthForecast } from '../../store/growthForecast.js'
 import { readVerification } from '../../store/rows/chainSource.js'
-import type { BlockInterval } from '../../store/rows/coverage.js'
+import type { BlockInterval, KnownState } from '../../store/rows/coverage.js'
 import type { Gap } from '../../store/rows/types.js'
 import type { L2FollowStatus } from '../../sync/follow/l2/status.js'
 import type { FollowersStatus } from '../../sync/follow/openFollowers.js'
@@ -35,6 +35,8 @@ export interface HealthReport {
     stateFirst: number | null
     /** Earlier intervals of blocks with state. */
     closedStates?: readonly BlockInterval[]
+    /** With sparse state: accounts and slots that are known since `stateFirst`. */
+    known?: KnownState
     gap: Gap | null
   } | null
   /** False for a recording without verified state, and for a development chain with wrong state roots; null before the
@@ -94,6 +96,7 @@ export function createHealthReporter(parts: {
             head: coverage.head,
             stateFirst: coverage.stateFirst ?? null,
             ...(coverage.closedStates && { closedStates: coverage.closedStates }),
+            ...(coverage.known && { known: coverage.known }),
             gap: context.chain.gap() ?? null,
           }
         : null,

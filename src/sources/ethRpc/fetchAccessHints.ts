@@ -2,16 +2,11 @@ import { DecodeError } from '../../chain/eth/rlp.js'
 import { bigIntToFixedBytes } from '../../lib/bytes.js'
 import { formatData } from '../../lib/hex.js'
 import type { StateKeys } from '../../trie/missingNodes.js'
-import { UpstreamError } from '../upstreams/errors.js'
-import type { OptionalMethod } from '../upstreams/features.js'
-import { linkAbort } from '../upstreams/linkedAbort.js'
 import type { Pool } from '../upstreams/pool.js'
+import { askForHints } from './askForHints.js'
 import { parseData, readFields } from './fields.js'
-import { requestOptional } from './requestState.js'
 import type { StateBlock } from './stateTypes.js'
 
-// Without a hint proofs take more round trips, no longer than this.
-const HINT_MS = 2000
 // A call that accesses more is better served without a hint.
 const MAX_CALL_ACCESSES = 4096
 // EIP-7928: an access for each 2,000 gas of the block's limit; this is the most below a limit of 500 million.
@@ -27,7 +22,7 @@ export async function fetchAccessListHint(
   signal: AbortSignal | undefined,
 ): Promise<StateKeys[] | undefined> {
   const params = [call, { blockHash: formatData(block.hash) }]
-  const result = await askForHint(pool, 'eth_createAccessList', params, signal)
+  const [result] = await askForHints(pool, { method: 'eth_createAccessList', params: [params] }, signal)
   return result === undefined ? undefined : readHint(() => readCallAccesses(result))
 }
 
@@ -37,37 +32,9 @@ export async function fetchBlockAccessList(
   block: HintBlock,
   signal: AbortSignal | undefined,
 ): Promise<StateKeys[] | undefined> {
-  const result = await askForHint(pool, 'eth_getBlockAccessList', [formatData(block.hash)], signal)
+  const params = [formatData(block.hash)]
+  const [result] = await askForHints(pool, { method: 'eth_getBlockAccessList', params: [params] }, signal)
   return result === undefined || result === null ? undefined : readHint(() => readBlockAccesses(result))
-}
-
-/** Returns the result of the healthiest upstream that has the method, once and within two seconds; undefined for an
- *  error. */
-async function askForHint(
-  pool: Pool,
-  method: OptionalMethod,
-  params: readonly unknown[],
-  signal: AbortSignal | undefined,
-): Promise<unknown> {
-  const upstream = [pool.preferred(), ...pool.upstreams].find(
-    (each) => each?.features.has(method) && pool.isAvailable(each),
-  )
-  if (!upstream) return undefined
-  const linked = linkAbort(signal)
-  // Not an UpstreamTimeout: a call that takes long is no failure of the upstream.
-  const timer = setTimeout(() => linked.abort(new Error('too late for a hint')), HINT_MS)
-  const ask = () => requestOptional(upstream, method, [params], linked.signal)
-  try {
-    const [answer] = (await pool.runAt(upstream, ask, linked.signal)) ?? []
-    return answer && 'result' in answer ? answer.result : undefined
-  } catch (error) {
-    signal?.throwIfAborted()
-    if (error instanceof UpstreamError || linked.signal.aborted) return undefined
-    throw error
-  } finally {
-    clearTimeout(timer)
-    linked.release()
-  }
 }
 
 /** Reads a hint; undefined for one that cannot be read, since it is not needed. */

@@ -5,6 +5,7 @@ import { EMPTY_BYTES, equalBytes, keyOfBytes } from '../../lib/bytes.js'
 import { formatData } from '../../lib/hex.js'
 import type { Pool } from '../upstreams/pool.js'
 import type { Upstream } from '../upstreams/upstream.js'
+import { askForHints } from './askForHints.js'
 import { parseData } from './fields.js'
 import { inGroups } from './inGroups.js'
 import { requestState } from './requestState.js'
@@ -32,6 +33,20 @@ export async function fetchCodes(
   )
   const byHash = new Map(fetched.flat().map((code, i) => [keyOfBytes(wanted[i].codeHash), code]))
   return requests.map(({ codeHash }) => byHash.get(keyOfBytes(codeHash)) ?? EMPTY_BYTES)
+}
+
+/** Implements `UpstreamState.codeHints`. */
+export async function fetchCodeHints(
+  pool: Pool,
+  addresses: readonly Uint8Array[],
+  block: Pick<StateBlock, 'number' | 'hash'>,
+  signal: AbortSignal | undefined,
+): Promise<Uint8Array[]> {
+  const at = { blockHash: formatData(block.hash) }
+  const params = addresses.slice(0, MAX_CODES).map((address) => [formatData(address), at])
+  if (params.length === 0) return []
+  const results = await askForHints(pool, { method: 'eth_getCode', params }, signal)
+  return results.flatMap((result) => parseData(result) ?? [])
 }
 
 async function fetchGroup(

@@ -68,6 +68,13 @@ export interface UpstreamState {
     block: Pick<StateBlock, 'number' | 'hash'>,
     signal?: AbortSignal,
   ): Promise<Uint8Array[]>
+  /** Returns what an upstream says are the codes of accounts, unverified, of the first 64 addresses at most: fewer or
+   *  none when it fails. Asked beside the proofs of accounts, they save a round trip. */
+  codeHints(
+    addresses: readonly Uint8Array[],
+    block: Pick<StateBlock, 'number' | 'hash'>,
+    signal?: AbortSignal,
+  ): Promise<Uint8Array[]>
   /** Returns the witness of a block; undefined when no upstream that could be asked makes one of it. */
   executionWitness(block: WitnessBlock, signal?: AbortSignal): Promise<ExecutionWitness | undefined>
   /** Returns what an upstream says that a call accesses on the state after the block, unverified, at most 4,096

@@ -1,6 +1,6 @@
 import type { Pool } from '../upstreams/pool.js'
 import { fetchAccessListHint, fetchBlockAccessList } from './fetchAccessHints.js'
-import { fetchCodes } from './fetchCodes.js'
+import { fetchCodeHints, fetchCodes } from './fetchCodes.js'
 import { fetchProofs } from './fetchProofs.js'
 import { fetchWitness } from './fetchWitness.js'
 import { probeState } from './probeState.js'
@@ -11,6 +11,7 @@ export function createUpstreamState(pool: Pool): UpstreamState {
   return {
     proofs: (requests, block, signal) => fetchProofs(pool, requests, block, signal),
     codes: (requests, block, signal) => fetchCodes(pool, requests, block, signal),
+    codeHints: (addresses, block, signal) => fetchCodeHints(pool, addresses, block, signal),
     executionWitness: (block, signal) => fetchWitness(pool, block, signal),
     accessListHint: (call, block, signal) => fetchAccessListHint(pool, call, block, signal),
     blockAccessList: (block, signal) => fetchBlockAccessList(pool, block, signal),

@@ -11,6 +11,7 @@ import {
   META_CLOSED_STATES,
   META_FINALITY,
   META_FORK_TIMES,
+  META_KNOWN_STATE,
   META_STATE_FIRST,
   META_STATE_MODE,
   META_UNVERIFIED_FROM,
@@ -22,7 +23,7 @@ import { type BlockRow, decodeBlockRow } from './block.js'
 import { createBlockBodies } from './blockBodies.js'
 import { selectBlockOfLog } from './blockOfLog.js'
 import { readChainSource, specOfSource } from './chainSource.js'
-import type { BlockInterval } from './coverage.js'
+import type { BlockInterval, KnownState } from './coverage.js'
 import type { ChainReader, Finality, StoredBlock } from './types.js'
 
 /** No block has been imported yet. */
@@ -86,6 +87,7 @@ export function createChainReader(db: Database, watch: CommitWatch = createCommi
   const stateMode = createStateMode(watch, meta)
   const sparseFirst = untilCommit(watch, () => meta.get<number | null>(META_STATE_FIRST))
   const closedStates = untilCommit(watch, () => meta.get<BlockInterval[]>(META_CLOSED_STATES))
+  const known = untilCommit(watch, () => meta.get<KnownState>(META_KNOWN_STATE))
   const forkTimes = untilCommit(watch, () => JSON.stringify(meta.get(META_FORK_TIMES)))
   let spec: ChainSpec | undefined
   let timesOfSpec: string | undefined
@@ -120,7 +122,14 @@ export function createChainReader(db: Database, watch: CommitWatch = createCommi
       const mode = stateMode()
       const { first, head } = row
       if (mode !== 'sparse') return { first, head, stateFirst: mode === 'execute' ? first : undefined }
-      return { first, head, stateFirst: sparseFirst() ?? undefined, closedStates: closedStates() }
+      const stateFirst = sparseFirst() ?? undefined
+      return {
+        first,
+        head,
+        stateFirst,
+        closedStates: closedStates(),
+        known: stateFirst === undefined ? undefined : known(),
+      }
     },
     gap: () => {
       const { head } = bounds()

@@ -4,6 +4,12 @@ export interface BlockInterval {
   readonly last: number
 }
 
+/** How many accounts, and slots of their storages, are known. */
+export interface KnownState {
+  readonly accounts: number
+  readonly slots: number
+}
+
 /** The stored blocks: all of [first, head], both inclusive. */
 export interface Coverage {
   first: number
@@ -14,6 +20,8 @@ export interface Coverage {
   /** Earlier blocks with state, ascending: with sparse state, before the server was away for so long that the upstream
    *  did not have the next state any more. */
   closedStates?: readonly BlockInterval[]
+  /** With sparse state: what is known of the states from `stateFirst` on. */
+  known?: KnownState
 }
 
 /** Returns the first block of the interval of states that has the state after the block; undefined if none has. */

@@ -1,6 +1,8 @@
 import { encodeUint } from '../columns.js'
 import type { Database } from '../database.js'
 import { dictionaryOf } from '../dictionary.js'
+import { createMetaTable, META_KNOWN_STATE } from '../meta.js'
+import type { KnownState } from '../rows/coverage.js'
 import type { BaseState } from '../rows/stateChanges.js'
 import { baseIncarnation, countClosedStates, UNKNOWN_ACCOUNT } from './sparseState.js'
 
@@ -47,6 +49,7 @@ export function createBaseRows(db: Database): BaseRows {
   return {
     insert: (blockNumber, { accounts, slots, codes }) => {
       const closed = countClosedStates(db)
+      const inserted = { accounts: 0, slots: 0 }
       for (const { hash, bytes } of codes) insertCode.run(hash, bytes)
       for (const { address, account, hasStorage } of accounts) {
         const id = dictionary.idOf(address)
@@ -56,12 +59,16 @@ export function createBaseRows(db: Database): BaseRows {
         const stored = balance === undefined ? null : encodeUint(balance)
         const incarnation = baseIncarnation(closed, hasStorage)
         insertAccount.run(id, blockNumber, encodeUint(nonce), stored, codeId, incarnation)
+        inserted.accounts++
       }
       for (const { address, slot, value } of slots) {
         const key = [dictionary.idOf(address), baseIncarnation(closed, true), slot] as const
         const first = firstSlot.get(...key, blockNumber, ...key, blockNumber)
-        if (isNew(first, blockNumber)) insertSlot.run(...key, blockNumber, value)
+        if (!isNew(first, blockNumber)) continue
+        insertSlot.run(...key, blockNumber, value)
+        inserted.slots++
       }
+      addKnown(db, inserted)
     },
     mark: (blockNumber) => {
       db.prepare(
@@ -75,6 +82,14 @@ export function createBaseRows(db: Database): BaseRows {
       }
     },
   }
+}
+
+/** Adds to what is known of the newest interval. */
+function addKnown(db: Database, { accounts, slots }: KnownState): void {
+  if (accounts + slots === 0) return
+  const meta = createMetaTable(db)
+  const known = meta.get<KnownState>(META_KNOWN_STATE)
+  if (known) meta.set(META_KNOWN_STATE, { accounts: known.accounts + accounts, slots: known.slots + slots })
 }
 
 /** SQL of the first row of a key from a block on; parameters are bound once for each table. */

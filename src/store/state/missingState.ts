@@ -7,10 +7,13 @@ export class MissingState extends Interruption {
   readonly address: Uint8Array // 20
   /** 32 bytes; undefined: the account itself is not known. */
   readonly slot: Uint8Array | undefined
-  constructor(address: Uint8Array, slot?: Uint8Array) {
+  /** The block after which the state was read. */
+  readonly blockNumber: number
+  constructor(address: Uint8Array, slot: Uint8Array | undefined, blockNumber: number) {
     super(`${slot ? `slot ${formatData(slot)} of ` : ''}account ${formatData(address)} is not known`)
     this.address = address
     this.slot = slot
+    this.blockNumber = blockNumber
   }
 }
 

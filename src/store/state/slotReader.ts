@@ -71,7 +71,7 @@ export class SlotReader {
     const row = select.value.get(addressId, incarnation, name, blockNumber)!
     if (row === null) {
       if (mayHaveUnknownSlots(incarnation) && this.isSparse()) {
-        throw new MissingState(select.address.get(addressId)!, padLeft(name, 32))
+        throw new MissingState(select.address.get(addressId)!, padLeft(name, 32), blockNumber)
       }
       this.value.fill(0)
     }

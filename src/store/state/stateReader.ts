@@ -120,14 +120,14 @@ export function createStateReader(db: Database): StateReader {
       const text = selectAccount.get(blockNumber, blockNumber, address)
       const record = text ? parseAccount(text) : undefined
       const isUnknown = record === undefined ? isSparse() : record.incarnation === UNKNOWN_ACCOUNT
-      if (isUnknown) throw withoutStack(() => new MissingState(address.slice()))
+      if (isUnknown) throw withoutStack(() => new MissingState(address.slice(), undefined, blockNumber))
       return record
     },
     storage: (addressId, incarnation, slot, at) => {
       const value = selectStorage.get(addressId, incarnation, trimLeft(slot), at)
       if (value) return value
       if (mayHaveUnknownSlots(incarnation) && isSparse()) {
-        throw withoutStack(() => new MissingState(selectAddress.get(addressId)!, padLeft(slot, 32).slice()))
+        throw withoutStack(() => new MissingState(selectAddress.get(addressId)!, padLeft(slot, 32).slice(), at))
       }
       return EMPTY_BYTES
     },

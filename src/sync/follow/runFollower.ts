@@ -51,6 +51,8 @@ export interface FollowSettings {
   readonly stateFetch?: StateFetchMode
   /** Accounts and slots that requests fetch in a second. Default: 2,000. */
   readonly stateFetchRate?: number
+  /** No state is fetched for requests. */
+  readonly offline?: boolean
   readonly evm?: EvmKind
   /** Store the access lists of blocks (EIP-7928). Default: false. */
   readonly blockAccessLists?: boolean
@@ -207,7 +209,7 @@ export async function openFollower(settings: FollowSettings, parts: FollowerPart
 /** Fetches state of whichever chain is connected: none while the database is closed, or without sparse state. */
 function createStateFetching(
   rpc: EthRpc,
-  { stateFetch, stateFetchRate = DEFAULT_KEYS_PER_SECOND }: FollowSettings,
+  { stateFetch, stateFetchRate = DEFAULT_KEYS_PER_SECOND, offline = false }: FollowSettings,
   { signal, clock }: { signal: AbortSignal; clock: Clock },
 ) {
   let figures: StateFigures | undefined
@@ -221,6 +223,7 @@ function createStateFetching(
       onDemand = new StateOnDemand({ ...parts, keysPerSecond: stateFetchRate })
     },
     fetch: async (wanted: WantedState) => {
+      if (offline) throw new NoStateSource('this server fetches no state for requests (--offline)')
       if (onDemand === undefined) throw new NoStateSource('following is stopped')
       return onDemand.fetch(wanted)
     },

@@ -3,14 +3,17 @@ import type { Header } from '../../chain/eth/types.js'
 import { UsageError } from '../../lib/errors.js'
 import { formatData } from '../../lib/hex.js'
 import type { Database } from '../../store/database.js'
-import { createMetaTable, META_STATE_FIRST } from '../../store/meta.js'
+import { createMetaTable, META_KNOWN_STATE, META_STATE_FIRST } from '../../store/meta.js'
+import type { KnownState } from '../../store/rows/coverage.js'
 import { createStateTrieTable, type StateTrieTable } from '../../store/state/stateTrieTable.js'
 import { unknownStateHead } from '../../trie/partialState.js'
 
 /** Makes the newest block the first one with sparse state, within the caller's transaction: nothing of its state is
  *  known but the root. */
 export function beginSparseState(db: Database, block: { hash: Uint8Array; header: Header }): void {
-  createMetaTable(db).set(META_STATE_FIRST, block.header.number)
+  const meta = createMetaTable(db)
+  meta.set(META_STATE_FIRST, block.header.number)
+  meta.set(META_KNOWN_STATE, { accounts: 0, slots: 0 } satisfies KnownState)
   setUnknownTrie(createStateTrieTable(db), block)
 }
 

@@ -1,7 +1,8 @@
+import { keccak256 } from '../../chain/crypto.js'
 import { EMPTY_CODE_HASH } from '../../chain/eth/emptyHashes.js'
 import { EMPTY_TRIE_ROOT } from '../../chain/eth/trie.js'
 import { StateKeySet } from '../../evm/state/sparseState.js'
-import { equalBytes, trimLeft } from '../../lib/bytes.js'
+import { equalBytes, keyOfBytes, trimLeft } from '../../lib/bytes.js'
 import { CairnError } from '../../lib/errors.js'
 import type { ProvedKeys, StateBlock } from '../../sources/ethRpc/stateTypes.js'
 import type { EthRpc } from '../../sources/ethRpc/types.js'
@@ -247,8 +248,9 @@ export class StateOnDemand {
     for (const group of splitGroups(requests)) {
       const count = { accounts: group.length, slots: countKeys(group) - group.length }
       await this.rate.take(count.accounts + count.slots, signal)
-      const proved = await rpc.proofs(group, at, signal)
-      const codes = await this.fetchCodes(proved, at, signal)
+      const unknown = group.filter(({ address }) => !this.isAccountKnown(address)).map(({ address }) => address)
+      const [proved, hints] = await Promise.all([rpc.proofs(group, at, signal), rpc.codeHints(unknown, at, signal)])
+      const codes = await this.fetchCodes(proved, { at, hints }, signal)
       const nodes = proved.flatMap((each) => each.nodes)
       const bytes = totalBytes(
         nodes,
@@ -285,16 +287,20 @@ export class StateOnDemand {
     }
   }
 
+  /** Returns the codes of proved accounts that are not known: of the hints those that are right, the rest fetched. */
   private async fetchCodes(
     proved: readonly ProvedKeys[],
-    at: StateBlock,
+    { at, hints }: { at: StateBlock; hints: readonly Uint8Array[] },
     signal: AbortSignal,
   ): Promise<BaseState['codes']> {
+    const hinted = new Map(hints.map((bytes) => [keyOfBytes(keccak256(bytes)), bytes]))
     const wanted = proved.flatMap(({ address, account }) =>
       account === undefined || this.isCodeKnown(account.codeHash) ? [] : [{ address, codeHash: account.codeHash }],
     )
-    const codes = wanted.length === 0 ? [] : await this.parts.rpc.codes(wanted, at, signal)
-    return codes.map((bytes, i) => ({ hash: wanted[i].codeHash, bytes }))
+    const missing = wanted.filter(({ codeHash }) => !hinted.has(keyOfBytes(codeHash)))
+    const fetched = missing.length === 0 ? [] : await this.parts.rpc.codes(missing, at, signal)
+    for (const [i, { codeHash }] of missing.entries()) hinted.set(keyOfBytes(codeHash), fetched[i])
+    return wanted.map(({ codeHash }) => ({ hash: codeHash, bytes: hinted.get(keyOfBytes(codeHash))! }))
   }
 
   /** Returns the rows of proved values. */

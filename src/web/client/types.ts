@@ -13,6 +13,8 @@ export interface Status {
     fromBlock: Hex
     toBlock: Hex
     stateFromBlock: Hex | null
+    closedStates: { fromBlock: Hex; toBlock: Hex }[]
+    known: { accounts: number; slots: number } | null
     gap: { fromBlock: Hex; toBlock: Hex } | null
   } | null
   highestBlock: Hex | null

@@ -85,6 +85,17 @@ function useRates({ data, reload }: Request<Status>): Rates {
   return rates
 }
 
+/** Blocks with state, and how much of it is known. */
+function describeState({ stateFromBlock, closedStates, known }: NonNullable<Status['coverage']>): string {
+  const earlier = closedStates
+    .map((each) => `${formatCount(each.fromBlock)} to ${formatCount(each.toBlock)}`)
+    .join(', ')
+  if (stateFromBlock === null) return earlier === '' ? 'without state' : `state of blocks ${earlier}`
+  const newest = `state from block ${formatCount(stateFromBlock)}`
+  const both = earlier === '' ? newest : `${newest}, and of ${earlier}`
+  return known === null ? both : `${both}, ${formatCount(known.accounts)} accounts known`
+}
+
 function Figures({ status }: { status: Status }) {
   const { head, coverage, counts, database, l2, replication, chainId, version, highestBlock, finalized } = status
   const gap = coverage?.gap
@@ -99,11 +110,7 @@ function Figures({ status }: { status: Status }) {
         <Figure
           name="Blocks stored"
           note={
-            gap
-              ? `${formatCount(gap.fromBlock)} to ${formatCount(gap.toBlock)} to be fetched`
-              : coverage.stateFromBlock === null
-                ? 'without state'
-                : `state from block ${formatCount(coverage.stateFromBlock)}`
+            gap ? `${formatCount(gap.fromBlock)} to ${formatCount(gap.toBlock)} to be fetched` : describeState(coverage)
           }
         >
           {formatCount(coverage.fromBlock)} – {formatCount(coverage.toBlock)}

@@ -1,6 +1,7 @@
 import { spawnSync } from 'node:child_process'
 import { formatQuantity } from '../../../src/lib/hex.js'
 import { spawnProgram } from '../cairn.js'
+import { freePort } from '../freePort.js'
 import { ask, resultOf } from '../rpcClient.js'
 import { temporaryDirectory } from '../temporary.js'
 import type { Peer } from './followPeer.js'
@@ -97,5 +98,50 @@ export async function startGethPeer(
       await resultOf(url, 'debug_setHead', [formatQuantity(head - depth)])
     },
     faults: /^$/,
+  }
+}
+
+/** A geth that keeps the states of its 128 newest blocks only. */
+export interface FullGeth {
+  readonly url: string
+  /** Imports blocks of a file of RLP lists: the last one becomes the head, with a reorg if need be. */
+  import(file: string): Promise<void>
+  /** Stops it as an operator does, and starts it again at the same address. */
+  restart(): Promise<void>
+}
+
+/** Starts geth as a full node, with the path scheme, on a genesis without further blocks. It ends with the test. */
+export async function startFullGeth(
+  t: { after(callback: () => void | Promise<void>): void },
+  { genesis, args = [] }: { genesis: string; args?: readonly string[] },
+): Promise<FullGeth> {
+  const datadir = temporaryDirectory(t)
+  const port = await freePort()
+  const fixed = ['--datadir', datadir, '--state.scheme=path']
+  const { status, stderr } = spawnSync('geth', [...fixed, 'init', genesis], { encoding: 'utf8' })
+  if (status !== 0) throw new Error(`geth init: ${stderr}`)
+  const alone = ['--nodiscover', '--maxpeers=0', '--port=0', '--ipcdisable', '--authrpc.port=0', '--history.state=1']
+  const http = ['--http', `--http.port=${port}`, '--http.api=admin,debug,eth']
+  const start = async () => {
+    const running = spawnProgram('geth', [...fixed, '--gcmode=full', '--syncmode=full', ...alone, ...http, ...args])
+    await running.waitFor('stderr', /HTTP server started\s+endpoint=127\.0\.0\.1:\d+ auth=false/)
+    return running
+  }
+  let running = await start()
+  const stop = async (signal: NodeJS.Signals) => {
+    running.child.kill(signal)
+    await running.ended
+  }
+  t.after(() => stop('SIGKILL'))
+  const url = `http://127.0.0.1:${port}`
+  return {
+    url,
+    import: async (file) => {
+      if (!(await resultOf<boolean>(url, 'admin_importChain', [file]))) throw new Error(`geth refused ${file}`)
+    },
+    restart: async () => {
+      await stop('SIGINT')
+      running = await start()
+    },
   }
 }
