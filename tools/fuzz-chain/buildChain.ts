@@ -47,6 +47,8 @@ export async function buildRandomChain(seed: number, last: LastFork = 'amsterdam
 
 /** A random chain that grows block by block, and can be rewound: the same bytes every time for the same calls. */
 export interface GrowingChain {
+  /** Directory of the database. */
+  readonly datadir: string
   /** In geth's format. */
   readonly genesis: string
   readonly cast: Cast
@@ -94,6 +96,7 @@ export async function growRandomChain(
     const { blocks } = builder
     const maker = createBlocks(random, { builder, cast, state: createStateReads(db) })
     return {
+      datadir: directory,
       genesis: `${JSON.stringify(genesis, null, 2)}\n`,
       cast,
       get head() {
