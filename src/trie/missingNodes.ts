@@ -17,6 +17,14 @@ export class MissingTrieNode extends CairnError {
   }
 }
 
+/** A node that replaces its parent when all other children of that are deleted. */
+export interface SiblingPlace {
+  /** The account whose storage trie has it; undefined: it is in the trie of accounts. */
+  readonly address: Uint8Array | undefined // 20
+  /** The nibbles that lead to it. */
+  readonly path: Uint8Array
+}
+
 /** An update of a partial state trie lacks nodes. Proofs of these keys have them. */
 export class MissingTrieNodes extends CairnError {
   /** Accounts and slots to prove in the state before the changes: those whose path is not known. */
@@ -24,7 +32,17 @@ export class MissingTrieNodes extends CairnError {
   /** Deleted accounts and slots to prove in the state after the changes, for `addDeletionHints`. Empty unless `before`
    *  is. */
   readonly after: readonly StateKeys[]
-  constructor({ before, after }: { before: readonly StateKeys[]; after: readonly StateKeys[] }) {
+  /** Where the nodes are that replace deleted ones: a proof of any key there has them, too. Empty unless `before` is. */
+  readonly siblings: readonly SiblingPlace[]
+  constructor({
+    before,
+    after,
+    siblings = [],
+  }: {
+    before: readonly StateKeys[]
+    after: readonly StateKeys[]
+    siblings?: readonly SiblingPlace[]
+  }) {
     const keys = [...before, ...after]
     const slots = keys.reduce((sum, each) => sum + each.slots.length, 0)
     const state = before.length > 0 ? 'before' : 'after'
@@ -33,5 +51,6 @@ export class MissingTrieNodes extends CairnError {
     )
     this.before = before
     this.after = after
+    this.siblings = siblings
   }
 }

@@ -3,7 +3,7 @@ import { EMPTY_TRIE_ROOT } from '../chain/eth/trie.js'
 import { EMPTY_BYTES, equalBytes, keyOfBytes } from '../lib/bytes.js'
 import { formatData } from '../lib/hex.js'
 import type { StateTrieHead, TrieBlock } from '../store/state/stateTrieTable.js'
-import { MissingTrieNode, MissingTrieNodes, type StateKeys } from './missingNodes.js'
+import { MissingTrieNode, MissingTrieNodes, type SiblingPlace, type StateKeys } from './missingNodes.js'
 import { unknownNode } from './nodeFormat.js'
 import type { UnknownStateNodes } from './stateTries.js'
 import { type HashedUpdates, hashUpdates } from './stateUpdates.js'
@@ -29,7 +29,9 @@ export function missingTrieNodes(missing: readonly MissingStateNode[], updates: 
   const onPaths = missing.filter(({ isSibling }) => !isSibling)
   if (onPaths.length > 0) return new MissingTrieNodes({ before: keysBefore(onPaths, updates), after: [] })
   const after = createKeyList()
-  for (const { from, isSlot } of missing) {
+  const siblings: SiblingPlace[] = []
+  for (const { from, isSlot, path } of missing) {
+    if (path) siblings.push({ address: isSlot ? updates.slotAt(from).address : undefined, path })
     // Where a node is missing because of deletions, the paths of all deleted keys end at what replaces it.
     if (!isSlot) after.add(updates.accountAt(from).address)
     else {
@@ -37,7 +39,7 @@ export function missingTrieNodes(missing: readonly MissingStateNode[], updates: 
       after.add(address, [slot])
     }
   }
-  return new MissingTrieNodes({ before: [], after: after.keys() })
+  return new MissingTrieNodes({ before: [], after: after.keys(), siblings })
 }
 
 function keysBefore(missing: readonly MissingStateNode[], updates: HashedUpdates): StateKeys[] {

@@ -9,6 +9,8 @@ export interface MissingNode {
   to: number
   /** False if the node is on their paths. True if it replaces its parent, because they delete all other children. */
   isSibling: boolean
+  /** Of a sibling: the nibbles that lead to it. */
+  path?: Uint8Array
 }
 
 /** Nodes for those of a partial trie that are not known. */

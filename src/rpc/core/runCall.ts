@@ -7,6 +7,7 @@ import type { Logger } from '../../lib/logger.js'
 import { MissingState } from '../../store/state/missingState.js'
 import { LATEST } from '../../store/state/stateReader.js'
 import { MissingTrieNodes } from '../../trie/missingNodes.js'
+import { findSiblingKeys } from '../../trie/siblingKeys.js'
 import { isCanonical } from './blockId.js'
 import { BoundCall, bindCall, type CallMessage } from './boundCall.js'
 import type { RpcContext } from './context.js'
@@ -108,9 +109,9 @@ function unknownState(error: unknown): UnknownState | undefined {
     const keys = [{ address, slots: slot === undefined ? [] : [slot] }]
     return { keys, isProof: false, blockNumber: blockNumber === LATEST ? undefined : blockNumber }
   }
-  // Siblings of deleted nodes cannot be named by a key.
-  const isOfKeys = error instanceof MissingTrieNodes && error.before.length > 0
-  return isOfKeys ? { keys: error.before, isProof: true } : undefined
+  if (!(error instanceof MissingTrieNodes)) return undefined
+  const keys = error.before.length > 0 ? error.before : findSiblingKeys(error.siblings)
+  return keys === undefined || keys.length === 0 ? undefined : { keys, isProof: true }
 }
 
 /** The error for a name that is not in the table. */
