@@ -32,7 +32,8 @@ export class MissingTrieNodes extends CairnError {
   /** Deleted accounts and slots to prove in the state after the changes, for `addDeletionHints`. Empty unless `before`
    *  is. */
   readonly after: readonly StateKeys[]
-  /** Where the nodes are that replace deleted ones: a proof of any key there has them, too. Empty unless `before` is. */
+  /** Where the nodes are that replace deleted ones: a proof of any key there has them, too. Empty unless `before`
+   *  is. */
   readonly siblings: readonly SiblingPlace[]
   constructor({
     before,
