@@ -70,7 +70,8 @@ const PARTS: { readonly [K in AuditPart]: (db: Database, options: AuditOptions) 
       // Without state, the stored trie is that of an earlier block.
       if (readStateFirst(db) === undefined) return report('state: the newest blocks are stored without state')
       const accounts = auditStateTrie(db, { isPartial: true }) ?? 0
-      const earlier = unaudited === 0 ? '' : `; ${unaudited} blocks before the trie was begun again were not checked`
+      const earlier =
+        unaudited === 0 ? '' : `; ${unaudited} blocks before these, whose trie is not known, were not checked`
       return report(
         `state: roots of ${blocks} blocks, ${rows} changes and ${codes} codes are right; the trie knows ${accounts} accounts${earlier}`,
       )

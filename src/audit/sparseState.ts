@@ -1,5 +1,6 @@
 import { toTouched } from '../evm/transition/blockExecutor.js'
 import { equalBytes } from '../lib/bytes.js'
+import { UsageError } from '../lib/errors.js'
 import type { Database } from '../store/database.js'
 import { createChainReader } from '../store/rows/chainReader.js'
 import { createRawState } from '../store/state/rawState.js'
@@ -8,6 +9,7 @@ import { createStateReader } from '../store/state/stateReader.js'
 import { createStateTrieTable } from '../store/state/stateTrieTable.js'
 import { createTouchedAbove } from '../store/state/touchedAbove.js'
 import { createTrieHistory } from '../store/state/trieHistory.js'
+import { canBeginSparse } from '../sync/sparse/beginState.js'
 import { MissingTrieNode, MissingTrieNodes } from '../trie/missingNodes.js'
 import { createStateRoot } from '../trie/stateRoot.js'
 import { findTrieBlock } from '../trie/trieBlock.js'
@@ -21,7 +23,8 @@ export interface SparseStateAudit {
   codes: number
   /** Changed accounts and slots. */
   rows: number
-  /** Blocks that were not audited, since the trie lacks nodes of that time: it was begun again after them. */
+  /** Blocks that were not audited, since the trie lacks nodes of that time: it was begun again after them, or a block
+   *  before Cancun removed a storage that is known in part. */
   unaudited: number
 }
 
@@ -50,7 +53,13 @@ function unwindAll(db: Database, onProgress: ((blocks: number) => void) | undefi
     try {
       atPlace({ ...HISTORY, row }, () => {
         const changed = touchedAbove.take({ above: number - 1, upTo: number })
-        const computed = root.update(changed.map((each) => toTouched(touchedAbove.restored(each, number - 1))))
+        const restored = changed.map((each) => touchedAbove.restored(each, number - 1))
+        if (
+          restored.some(({ cleared }) => cleared) &&
+          !canBeginSparse(chain.spec(), chain.blockByNumber(number)!.header)
+        )
+          throw new StorageRemoved()
+        const computed = root.update(restored.map(toTouched))
         root.commit()
         const expected = chain.blockByNumber(number - 1)!.header.stateRoot
         if (!equalBytes(computed, expected)) {
@@ -59,7 +68,7 @@ function unwindAll(db: Database, onProgress: ((blocks: number) => void) | undefi
         done.rows += changed.reduce((sum, { slots }) => sum + 1 + slots.length, 0)
       })
     } catch (error) {
-      if (!(error instanceof MissingTrieNode || error instanceof MissingTrieNodes)) throw error
+      if (![MissingTrieNode, MissingTrieNodes, StorageRemoved].some((each) => error instanceof each)) throw error
       done.unaudited = number - first
       return done
     }
@@ -67,6 +76,13 @@ function unwindAll(db: Database, onProgress: ((blocks: number) => void) | undefi
     onProgress?.(done.blocks)
   }
   return done
+}
+
+/** A block before Cancun removed the storage of an account that is known in part (EIP-6780). */
+class StorageRemoved extends UsageError {
+  constructor() {
+    super('the storage that the block removed is not known as a whole')
+  }
 }
 
 /** Requires that the first row of every key of a storage that existed before the first block is its base row. */

@@ -296,15 +296,17 @@ export const COMMAND_DOCS: { readonly [K in Command]: CommandDoc } = {
     detail: [
       'Records blocks and the state before them as DIR, which serve and import take as a fixture. Without --blocks ' +
         'it records the whole chain of a development node.',
-      'If the node returns its whole state before the first block, the fixture is verified like any chain. Otherwise only the ' +
-        'accounts and slots that the blocks read are recorded, and DIR is marked as not verified: state roots are not compared, ' +
-        'and accounts and slots that no recorded block reads are answered as empty.',
+      'If the node returns its whole state before the first block, that is recorded. Otherwise what the blocks need of it is ' +
+        'fetched by witnesses or proofs (--state-fetch) and recorded with its proof: the fixture becomes a database with sparse ' +
+        'state, in which what no recorded block needs is unknown. Both are verified like any chain. Of a development node whose ' +
+        'state roots are not those of its accounts, DIR has the accounts and slots that the blocks read, and is marked as not ' +
+        'verified: state roots are not compared, and what no recorded block reads is answered as empty.',
       'DIR is made when everything in it has been imported once. --genesis names the genesis file of a node with rules of its ' +
         'own. Blocks of impersonated accounts cannot be recorded: they have no signatures.',
     ],
     examples: [
       { line: 'cairn record --upstream http://127.0.0.1:8545 --out test/chain', note: 'anvil, geth' },
-      { line: 'cairn record --upstream http://127.0.0.1:8545 --blocks 100:120 --out test/chain' },
+      { line: 'cairn record --upstream http://127.0.0.1:8545 --blocks 100:120 --out test/part' },
     ],
   },
   version: {

@@ -13,13 +13,19 @@ import {
 import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import { encodeBlock } from '../chain/eth/block.js'
-import { rulesAt } from '../chain/eth/forks/rules.js'
-import { type GenesisAccount, InvalidGenesis, parseGenesis } from '../chain/eth/genesis.js'
+import { type ChainSpec, rulesAt } from '../chain/eth/forks/rules.js'
+import {
+  builtInSpec,
+  type GenesisAccount,
+  InvalidGenesis,
+  type Network,
+  parseGenesisSpec,
+} from '../chain/eth/genesis.js'
 import { InvalidBlock } from '../chain/eth/invalidBlock.js'
 import type { Block } from '../chain/eth/types.js'
-import { equalBytes } from '../lib/bytes.js'
+import { equalBytes, keyOfBytes } from '../lib/bytes.js'
 import { writing } from '../lib/durableFiles.js'
-import { UsageError } from '../lib/errors.js'
+import { messageOf, UsageError } from '../lib/errors.js'
 import { formatData } from '../lib/hex.js'
 import type { Logger } from '../lib/logger.js'
 import type { Progress } from '../lib/progress.js'
@@ -27,16 +33,34 @@ import { callOptional, genesisMembers } from '../sources/ethRpc/developmentGenes
 import { fetchBlocks, fetchHead, fetchHeader } from '../sources/ethRpc/fetchBlocks.js'
 import { openChainRlp } from '../sources/files/chainRlp.js'
 import { systemClock } from '../sources/upstreams/clock.js'
-import { UpstreamLacksData } from '../sources/upstreams/errors.js'
+import {
+  StateNotAtUpstream,
+  UpstreamInvalidResponse,
+  UpstreamLacksData,
+  UpstreamRpcError,
+} from '../sources/upstreams/errors.js'
 import { DEFAULT_UPSTREAM_LIMITS, type UpstreamAddress } from '../sources/upstreams/types.js'
 import { Upstream } from '../sources/upstreams/upstream.js'
+import { readImportDirectory } from '../sync/import/importDirectory.js'
 import { importFiles, readDirectoryChain } from '../sync/import/importFiles.js'
 import { FIXTURE_MANIFEST, type FixtureManifest } from '../sync/import/recordedFixture.js'
+import { encodeRecordedState, RECORDED_STATE } from '../sync/sparse/recordedState.js'
+import type { StateFetchMode } from '../sync/sparse/stateSource.js'
 import { requireSameHead } from './compareHead.js'
 import { createBlockExecution } from './executeBlocks.js'
 import { FetchedState } from './fetchedState.js'
 import { persist, persistent } from './persist.js'
-import { fetchConfig, fetchStart, findCompleteState, knownAccounts, omitsSystemCalls, type Start } from './start.js'
+import { recordProvedState } from './provedState.js'
+import {
+  fetchConfig,
+  fetchStart,
+  findCompleteState,
+  findNetwork,
+  firstOf,
+  knownAccounts,
+  omitsSystemCalls,
+  type Start,
+} from './start.js'
 import { createStateFetcher, formatAlloc, type StateFetcher } from './stateFetcher.js'
 
 /** What to record, and where to. */
@@ -50,6 +74,8 @@ interface RecordOptions {
   /** The genesis file of the node, in geth's format: rules and, from block 0 on, accounts. Default: what the node
    *  reports. */
   readonly genesis?: unknown
+  /** How the state that blocks need is fetched. */
+  readonly stateFetch: StateFetchMode
   /** Name and version of this program. */
   readonly program: string
   readonly log: Logger
@@ -94,41 +120,126 @@ async function recordInto(folder: string, upstream: Upstream, options: RecordOpt
   const { signal, from } = options
   const to = await requireRange(upstream, options)
   const start = await persist(() => fetchStart(upstream, Math.max(0, from - 1), signal), signal)
-  const rules = await persist(() => fetchConfig(upstream, start.header, options), signal)
   const block0 = start.number === 0 ? start : await persist(() => fetchHeader(upstream, 0, signal), signal)
-  const members = genesisMembers((block0 ?? start).header)
-  const chain = join(folder, 'chain.rlp')
-  const hashes = await recordBlocks(chain, upstream, start, { ...options, to })
-  const headHash = hashes.get(to)!
-  const omits = to > start.number && (await persist(() => omitsSystemCalls(upstream, to, signal), signal))
-  const config = omits ? { ...rules, development: true, omitsSystemCalls: true } : rules
-  const fetcher = persistent(createStateFetcher(upstream, start.number, signal), signal)
-  const complete = await persist(() => findCompleteState(upstream, start, options), signal)
+  if (!block0) throw new UpstreamLacksData(upstream.name, 'block 0')
+  const network = await persist(() => findNetwork(upstream, block0, options), signal)
+  const rules = await persist(() => fetchConfig(upstream, { block0: block0.header, network }, options), signal)
+  const { hashes, miners } = await recordBlocks(join(folder, 'chain.rlp'), upstream, start, { ...options, to })
+  const mayOmit = to > start.number && parseGenesisSpec({ config: rules }).isDevelopment
+  const omits = mayOmit && (await persist(() => omitsSystemCalls(upstream, to, signal), signal))
+  const config = omits ? { ...rules, omitsSystemCalls: true } : rules
   const client = await callOptional(upstream, 'web3_clientVersion', [], signal)
-  const write = (accounts: readonly GenesisAccount[], verified: boolean): FixtureManifest => {
-    const manifest: FixtureManifest = {
-      format: 1,
+  const recording: Recording = {
+    ...{ folder, upstream, start, hashes, miners, options, network, block0 },
+    genesis: { config, ...genesisMembers(block0.header) },
+    facts: {
       recordedWith: options.program,
       client: typeof client === 'string' ? upstream.redact(client) : 'unknown',
-      chainId: String(readChainId(config)),
+      chainId: String(parseGenesisSpec({ config }).chainId),
+      ...(network && { network }),
       blocks: { from: start.number === 0 ? 0 : from, to },
-      headHash: formatData(headHash),
-      verified,
-      unchecked: verified ? [] : ['state root'],
-      state: complete ? 'complete' : 'touched',
-      ...(start.first && { first: start.first }),
-    }
-    writeJson(join(folder, 'genesis.json'), { config, ...members, alloc: formatAlloc(accounts) })
-    writeJson(join(folder, FIXTURE_MANIFEST), manifest)
+      headHash: formatData(hashes.get(to)!),
+    },
+  }
+  return (
+    (await recordCompleteState(recording)) ?? (await recordProved(recording)) ?? (await recordTouchedState(recording))
+  )
+}
+
+/** The recorded blocks, whose state is to be recorded. */
+interface Recording {
+  readonly folder: string
+  readonly upstream: Upstream
+  readonly start: Start
+  readonly block0: { readonly hash: Uint8Array }
+  readonly network: Network | undefined
+  /** Hashes of the recorded blocks and of `start`, by number. */
+  readonly hashes: ReadonlyMap<number, Uint8Array>
+  /** Of the recorded blocks and of `start`, each once. */
+  readonly miners: readonly Uint8Array[]
+  /** Without accounts. */
+  readonly genesis: { readonly config: object }
+  readonly facts: Pick<FixtureManifest, 'recordedWith' | 'client' | 'chainId' | 'network' | 'blocks' | 'headHash'>
+  readonly options: RecordOptions
+}
+
+/** Writes genesis and manifest. @returns the manifest */
+function writeManifest(
+  { folder, genesis, facts }: Recording,
+  accounts: readonly GenesisAccount[],
+  state: Pick<FixtureManifest, 'format' | 'verified' | 'state' | 'first'>,
+): FixtureManifest {
+  const { format, first, ...rest } = state
+  const unchecked = state.verified ? [] : ['state root']
+  const manifest = { format, ...facts, ...rest, unchecked, ...(first && { first }) }
+  writeJson(join(folder, 'genesis.json'), { ...genesis, alloc: formatAlloc(accounts) })
+  writeJson(join(folder, FIXTURE_MANIFEST), manifest)
+  return manifest
+}
+
+/** Records all accounts, where a source has them. Undefined where none has, or an import with them has other state
+ *  roots than the node. */
+async function recordCompleteState(recording: Recording): Promise<FixtureManifest | undefined> {
+  const { upstream, start, options } = recording
+  const { first } = start
+  const accounts = await persist(() => findCompleteState(upstream, start, options), options.signal)
+  if (!accounts) return undefined
+  const manifest = writeManifest(recording, accounts, { format: 1, verified: true, state: 'complete', first })
+  return (await importsVerified(recording.folder, options)) ? manifest : undefined
+}
+
+/** Records what the blocks need of the state before them, proved. Undefined for a development node whose roots are not
+ *  those of its accounts, or that does not prove them. @throws as `recordProvedState` */
+async function recordProved(recording: Recording): Promise<FixtureManifest | undefined> {
+  const { folder, upstream, start, block0, network, genesis, options, facts } = recording
+  const { signal, log, stateFetch: mode, startProgress } = options
+  const spec = network === undefined ? parseGenesisSpec(genesis) : builtInSpec(network)
+  requireByzantium(spec, start)
+  const first = firstOf(start)
+  const chainFile = facts.blocks.to > start.number ? join(folder, 'chain.rlp') : undefined
+  const chain = { recording: { verified: true, first } }
+  const source = network === undefined ? { genesis: { ...genesis, alloc: {} }, ...chain } : { network, ...chain }
+  const progress = startProgress('state', 'blocks', facts.blocks.to - start.number)
+  const statePath = join(folder, RECORDED_STATE)
+  try {
+    const proved = await recordProvedState({
+      ...{ upstream: options.upstream, source, chainId: spec.chainId, genesisHash: block0.hash },
+      ...{ start, miners: recording.miners, chainFile, mode, log, progress, signal },
+    })
+    progress.finish()
+    writing(statePath, () => writeFileSync(statePath, encodeRecordedState(proved)))
+    const manifest = writeManifest(recording, [], { format: 2, verified: true, state: 'proved', first })
+    await importInto(folder, options)
     return manifest
+  } catch (error) {
+    if (!spec.isDevelopment || !isWithoutProofs(error)) throw error
+    log.info({ upstream: upstream.name, reason: messageOf(error) }, 'the node does not prove its state')
+    rmSync(statePath, { force: true })
+    return undefined
   }
-  if (complete) {
-    const manifest = write(complete, true)
-    if (await importsVerified(folder, options)) return manifest
-  }
-  const accounts = complete ?? (await findTouchedState(chain, config, { start, hashes, fetcher, upstream }, options))
-  const manifest = write(accounts, false)
-  const after = persistent(createStateFetcher(upstream, to, signal), signal)
+}
+
+/** True for failures that a development node has whose state roots are not those of its accounts. */
+function isWithoutProofs(error: unknown): boolean {
+  if (error instanceof InvalidBlock) return error.check === 'state root'
+  const cause = error instanceof UsageError ? error.cause : error
+  return (
+    cause instanceof UpstreamInvalidResponse || cause instanceof UpstreamRpcError || cause instanceof StateNotAtUpstream
+  )
+}
+
+/** Records the accounts and slots that the blocks of a development node read, and those that the node names, as it
+ *  reports them. */
+async function recordTouchedState(recording: Recording): Promise<FixtureManifest> {
+  const { upstream, folder, start, options, facts } = recording
+  const { signal } = options
+  const fetcher = persistent(createStateFetcher(upstream, start.number, signal), signal)
+  const complete = await persist(() => findCompleteState(upstream, start, options), signal)
+  const accounts = complete ?? (await findTouchedState(recording, fetcher))
+  const state = complete ? 'complete' : 'touched'
+  const { first } = start
+  const manifest = writeManifest(recording, accounts, { format: 1, verified: false, state, first })
+  const after = persistent(createStateFetcher(upstream, facts.blocks.to, signal), signal)
   await importInto(folder, options, (datadir) => requireSameHead(datadir, after, start.number))
   return manifest
 }
@@ -144,19 +255,16 @@ async function requireRange(upstream: Upstream, { from, to, signal }: RecordOpti
   return last
 }
 
-function readChainId(config: object): bigint {
-  return parseGenesis({ config, gasLimit: 0 }).spec.chainId
-}
-
-/** Writes the blocks after `start`. @returns hashes by number, with that of `start` */
+/** Writes the blocks after `start`. @returns hashes by number and the miners, with those of `start` */
 async function recordBlocks(
   path: string,
   upstream: Upstream,
   start: Start,
   { to, signal, startProgress }: RecordOptions & { to: number },
-): Promise<Map<number, Uint8Array>> {
+): Promise<{ hashes: Map<number, Uint8Array>; miners: Uint8Array[] }> {
   const hashes = new Map([[start.number, start.hash]])
-  if (to === start.number) return hashes
+  const miners = new Map([[keyOfBytes(start.header.miner), start.header.miner]])
+  if (to === start.number) return { hashes, miners: [...miners.values()] }
   const progress = startProgress('blocks', 'blocks', to - start.number)
   const file = openSync(path, 'wx')
   try {
@@ -172,6 +280,7 @@ async function recordBlocks(
           )
         }
         hashes.set(header.number, hash)
+        miners.set(keyOfBytes(header.miner), header.miner)
         writing(path, () => writeSync(file, encodeBlock(raw.block)))
       }
       progress.update(numbers[numbers.length - 1] - start.number)
@@ -180,36 +289,22 @@ async function recordBlocks(
     closeSync(file)
   }
   progress.finish()
-  return hashes
-}
-
-interface Recorded {
-  readonly start: Start
-  readonly hashes: ReadonlyMap<number, Uint8Array>
-  readonly fetcher: StateFetcher
-  readonly upstream: Upstream
+  return { hashes, miners: [...miners.values()] }
 }
 
 /** Returns the accounts and slots after `start` that the recorded blocks read, and the accounts that the node names. */
 async function findTouchedState(
-  chain: string,
-  config: object,
-  { start, hashes, fetcher, upstream }: Recorded,
-  options: RecordOptions,
+  { folder, upstream, start, hashes, genesis, options }: Recording,
+  fetcher: StateFetcher,
 ): Promise<GenesisAccount[]> {
   const { signal, startProgress } = options
   const known = await persist(() => knownAccounts(upstream, start.number, options), signal)
   const state = new FetchedState(fetcher, known)
-  const { spec } = parseGenesis({ config, gasLimit: 0 })
-  if (!rulesAt(spec, start.number + 1, start.header.timestamp).eip658) {
-    throw new UsageError(
-      `block ${start.number + 1} is before Byzantium: its receipts have state roots, which need the whole state; record from ` +
-        'block 0 on, with the genesis file (--genesis)',
-    )
-  }
   const blockHash = (number: number) => hashes.get(number)
+  const spec = parseGenesisSpec(genesis)
   const execute = await createBlockExecution({ spec, state, blockHash, totalDifficulty: start.totalDifficulty })
   const progress = startProgress('state', 'blocks', hashes.size - 1)
+  const chain = join(folder, 'chain.rlp')
   if (existsSync(chain)) {
     let done = 0
     for await (const { block } of openChainRlp(chain).blocks()) {
@@ -220,6 +315,15 @@ async function findTouchedState(
   }
   progress.finish()
   return state.accounts()
+}
+
+/** @throws UsageError when the first recorded block is before Byzantium */
+function requireByzantium(spec: ChainSpec, { number, header }: Start): void {
+  if (rulesAt(spec, number + 1, header.timestamp).eip658) return
+  throw new UsageError(
+    `block ${number + 1} is before Byzantium: its receipts have state roots, which need the whole state; record from ` +
+      'block 0 on, with the genesis file (--genesis)',
+  )
 }
 
 async function executeOrExplain(execute: (block: Block) => Promise<void>, block: Block): Promise<void> {
@@ -251,14 +355,13 @@ async function importInto(
   then?: (datadir: string) => Promise<void>,
 ): Promise<void> {
   const datadir = mkdtempSync(join(tmpdir(), 'cairn-record-'))
-  const chain = join(folder, 'chain.rlp')
+  const { genesis, paths, ...recorded } = readImportDirectory(folder)
   try {
     await importFiles({
-      datadir,
-      paths: existsSync(chain) ? [chain] : [],
-      chain: readDirectoryChain({ genesis: join(folder, 'genesis.json'), manifest: join(folder, FIXTURE_MANIFEST) }),
+      ...{ datadir, paths: [...paths], recordedState: recorded.recordedState },
+      chain: readDirectoryChain({ genesis: genesis!, ...recorded }),
       initsGenesis: true,
-      stateMode: 'execute',
+      stateMode: recorded.recordedState === undefined ? 'execute' : 'sparse',
       log,
       showProgress: false,
       signal,

@@ -1,8 +1,17 @@
 import { encodeBlock } from '../chain/eth/block.js'
 import { BEACON_ROOTS } from '../chain/eth/forks/cancun.js'
-import { type GenesisAccount, parseGenesis } from '../chain/eth/genesis.js'
+import {
+  builtInGenesis,
+  builtInSpec,
+  type GenesisAccount,
+  NETWORKS,
+  type Network,
+  parseGenesis,
+} from '../chain/eth/genesis.js'
+import { hashHeader } from '../chain/eth/header.js'
 import type { Header } from '../chain/eth/types.js'
 import { bigIntToBytes, equalBytes, padLeft } from '../lib/bytes.js'
+import { formatQuantity } from '../lib/hex.js'
 import {
   fetchDevelopmentConfig,
   fetchKnownAccounts,
@@ -10,7 +19,7 @@ import {
   hashGenesis,
 } from '../sources/ethRpc/developmentGenesis.js'
 import { fetchBlocks, fetchHeader } from '../sources/ethRpc/fetchBlocks.js'
-import { UpstreamLacksData } from '../sources/upstreams/errors.js'
+import { UpstreamLacksData, UpstreamRpcError } from '../sources/upstreams/errors.js'
 import { isObject } from '../sources/upstreams/jsonRpc.js'
 import type { Upstream } from '../sources/upstreams/upstream.js'
 import type { FirstBlock } from '../store/rows/chainSource.js'
@@ -50,15 +59,41 @@ export async function fetchStart(upstream: Upstream, number: number, signal: Abo
   }
 }
 
-/** Returns `config` of the genesis: from the file, from a node that reports its own (geth with `admin`), else from a
- *  development node. */
+/** Returns `config` of the genesis: from the file, of a built-in network, from a node that reports its own (geth with
+ *  `admin`), else from a development node.
+ *  @param block0 its header @param network the built-in network that the node is of */
 export async function fetchConfig(
   upstream: Upstream,
-  header: Header,
+  { block0, network }: { block0: Header; network: Network | undefined },
   { genesis, signal }: StartOptions,
 ): Promise<object> {
   if (isObject(genesis) && isObject(genesis.config)) return genesis.config
-  return (await fetchNodeConfig(upstream, signal)) ?? fetchDevelopmentConfig(upstream, header, signal)
+  if (network !== undefined) return { name: network, chainId: Number(builtInSpec(network).chainId) }
+  return (await fetchNodeConfig(upstream, signal)) ?? fetchDevelopmentConfig(upstream, block0, signal)
+}
+
+/** Returns the built-in network whose chain id and block 0 the node has, unless a genesis file names the chain. @throws
+ *  UpstreamError */
+export async function findNetwork(
+  upstream: Upstream,
+  block0: { readonly hash: Uint8Array },
+  { genesis, signal }: StartOptions,
+): Promise<Network | undefined> {
+  if (genesis !== undefined) return undefined
+  const chainId = await upstream.call('eth_chainId', [], signal)
+  return NETWORKS.find((network) => {
+    if (formatQuantity(builtInSpec(network).chainId) !== chainId) return false
+    const { header, accounts } = builtInGenesis(network)
+    return equalBytes(hashHeader({ ...header, stateRoot: hashGenesis(accounts) }), block0.hash)
+  })
+}
+
+/** Returns the first block of a recording; of block 0 it is what the header says. */
+export function firstOf({ first, header, hash, totalDifficulty }: Start): FirstBlock {
+  if (first) return first
+  const withdrawals = header.withdrawalsRoot ? [] : undefined
+  const block = { header, hash, transactions: [], uncles: [], withdrawals, sizeBytes: 0 }
+  return encodeFirstBlock({ rlp: encodeBlock(block), receipts: [], totalDifficulty })
 }
 
 const BEACON_ROOTS_SLOTS = 8191n // EIP-4788
@@ -92,8 +127,14 @@ export async function findCompleteState(
   const listed = await fetchAccountRange(upstream, number, signal)
   if (listed && isComplete(listed)) return listed
   if (number > 0) return undefined
-  const known = await knownAccounts(upstream, number, { genesis, signal })
-  return isComplete(known) ? known : undefined
+  try {
+    const known = await knownAccounts(upstream, number, { genesis, signal })
+    return isComplete(known) ? known : undefined
+  } catch (error) {
+    // It has pruned the state of block 0.
+    if (error instanceof UpstreamRpcError) return undefined
+    throw error
+  }
 }
 
 /** Returns the accounts that the node names, and those of its genesis file, as they are after a block. @throws

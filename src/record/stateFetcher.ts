@@ -63,20 +63,24 @@ export function createStateFetcher(upstream: Upstream, blockNumber: number, sign
 }
 
 const PAGE = 256 // geth's limit
+// Of real networks a part is recorded: listing all of one takes days.
+const MAX_LISTED = 1_000_000
 
 /** Returns all accounts after a block, as geth's `debug_accountRange` lists them; undefined where the node lacks the
- *  method, or the addresses and slots of its hashed state (preimages). */
+ *  method, or the addresses and slots of its hashed state (preimages), and for more than a million accounts. */
 export async function fetchAccountRange(
   upstream: Upstream,
   blockNumber: number,
   signal?: AbortSignal,
 ): Promise<GenesisAccount[] | undefined> {
   const alloc: { [address: string]: unknown } = {}
+  let listed = 0
   for (let start: unknown = '0x'; start !== undefined; ) {
     const params = [formatQuantity(blockNumber), start, PAGE, false, false, false]
     const page = await callOptional(upstream, 'debug_accountRange', params, signal)
     if (!isObject(page) || !isObject(page.accounts)) return undefined
     for (const [address, account] of Object.entries(page.accounts)) {
+      if (++listed > MAX_LISTED) return undefined
       if (!/^0x[0-9a-fA-F]{40}$/.test(address) || !isObject(account)) return undefined
       const { balance, nonce, code, storage } = account
       alloc[address] = { balance, nonce, code, storage }

@@ -44,10 +44,13 @@ import { createExecutedState } from './head/executedState.js'
 import { createLazyTrie, type LazyTrie, nextTrieBlock } from './head/lazyTrie.js'
 import { createWrongRoots, type WrongRoots } from './head/wrongRoots.js'
 import { decodeFirstBlock } from './import/recordedFixture.js'
+import { beginRecorded } from './sparse/beginRecorded.js'
+import { verifyRecordedState } from './sparse/recordedSource.js'
+import type { RecordedState } from './sparse/recordedState.js'
 import { openSparseChain, type SparseChain } from './sparse/sparseChain.js'
 import { createSparseHeadState } from './sparse/sparseHeadState.js'
 import { openStateUpdates } from './stateUpdates.js'
-import { acceptUnexecuted } from './unexecutedBlock.js'
+import { acceptUnexecuted, type UnexecutedBlock } from './unexecutedBlock.js'
 import { createAncestors, type RecentAncestors } from './validate/ancestors.js'
 
 /** Execute blocks from the genesis and keep the state of every block; only store and check receipts; or begin at any
@@ -109,6 +112,8 @@ export interface OpenChainOptions {
   addressIndex?: boolean
   /** Times of forks to set. Default: those that the database has, or the chain's. */
   forkTimes?: ForkTimes
+  /** The state of a recording, for sparse state: that of a new database, and what executing its blocks needs. */
+  recordedState?: RecordedState
   log?: Logger
 }
 
@@ -142,6 +147,7 @@ export async function openWritableChain(
   }
   const source = options.forkTimes === undefined ? named : setForkTimes(db, named, options.forkTimes)
   const spec = specOfSource(source)
+  const recorded = openRecorded(source, stateMode, options)
   const { stateCacheBytes = STATE_CACHE_BYTES, log = silentLogger } = options
   const lazyTrie = (options.lazyTrie ?? false) && stateMode !== 'sparse' // a partial trie follows with each block
   if (lazyTrie && !held && stateMode === 'execute') {
@@ -189,8 +195,10 @@ export async function openWritableChain(
     meta.set(META_CHAIN_ID, spec.chainId.toString())
     meta.set(META_STATE_MODE, stateMode)
     if (first) head.append(first.block, { ...first.parts, changes: executor!.accept() })
+    if (recorded) beginRecorded({ db, ...sparseParts, keepsAppearances, head, sparse: sparse! }, recorded)
     head.commit()
   }
+  if (recorded) sparse!.connect(recorded.state.source)
   for (const kind of CHAIN_INDEXES) await catchUp(db, kind, options)
   stateUpdates?.catchUp()
   const genesisBlock = async () => {
@@ -209,6 +217,24 @@ export async function openWritableChain(
   const keeps = { keepsAccessLists, keepsAppearances }
   const parts = { spec, stateMode, reader, head, ancestors, executor, wrongRoots, trie, sparse }
   return { ...parts, extendTrieHistory, ...keeps, genesisBlock }
+}
+
+/** Verifies the state of a recording, which is that after its first block. @throws UsageError for a chain or state mode
+ *  that it does not belong to; InvalidRecordedState */
+function openRecorded(
+  source: ChainSource,
+  stateMode: StateMode,
+  { recordedState }: OpenChainOptions,
+): { first: UnexecutedBlock; state: ReturnType<typeof verifyRecordedState> } | undefined {
+  if (recordedState === undefined) return undefined
+  const given = 'recording' in source ? source.recording?.first : undefined
+  if (given === undefined || stateMode !== 'sparse') {
+    throw new UsageError(
+      'the recorded state is that of the blocks it was recorded with, in a database with sparse state',
+    )
+  }
+  const first = decodeFirstBlock(given)
+  return { first, state: verifyRecordedState(recordedState, first.block.header) }
 }
 
 /** Opens sparse state. @throws UsageError for an interpreter that cannot execute on it */

@@ -47,6 +47,16 @@ export class NodeSet {
     return this.#branches.has(keyOfBytes(hash))
   }
 
+  /** Returns the RLP of all nodes, in the order in which they were added. */
+  list(): Uint8Array[] {
+    return [...this.#nodes.values()]
+  }
+
+  /** Returns the hashes that were marked, 32 bytes each. */
+  branches(): Uint8Array[] {
+    return Array.from(this.#branches, (key) => new Uint8Array(Buffer.from(key, 'latin1')))
+  }
+
   /** Number of nodes. */
   get size(): number {
     return this.#nodes.size

@@ -13,13 +13,31 @@ import { compareFrom } from '../support/upstream/followPeer.js'
 
 const node = await serveFixture({ after })
 const withoutRanges = await serveWithout('debug_accountRange')
+const withoutProofs = await serveWithout('debug_accountRange', 'eth_getProof', 'debug_executionWitness')
 const GENESIS = ['--genesis', join(FIXTURE_FOLDER, 'genesis.json')]
+const DEVELOPMENT = ['--genesis', writeDevelopmentGenesis()]
 
-/** The URL of a server of the same chain that refuses a method. */
-async function serveWithout(method: string): Promise<string> {
+/** The genesis of the chain as that of a development node, whose roots need not be those of its accounts. */
+function writeDevelopmentGenesis(): string {
+  const genesis = JSON.parse(readFileSync(join(FIXTURE_FOLDER, 'genesis.json'), 'utf8')) as { config: object }
+  const path = join(temporaryDirectory({ after }), 'genesis.json')
+  writeFileSync(path, JSON.stringify({ ...genesis, config: { ...genesis.config, development: true } }))
+  return path
+}
+
+/** The URL of a server of the same chain that refuses methods. */
+async function serveWithout(...methods: string[]): Promise<string> {
   const datadir = temporaryDirectory({ after })
   await runCairnOk(['import', '--datadir', datadir, FIXTURE_FOLDER])
-  const key = await runCairnOk(['keys', 'create', 'recorder', '--methods', `*,!${method}`, '--datadir', datadir])
+  const key = await runCairnOk([
+    'keys',
+    'create',
+    'recorder',
+    '--methods',
+    ['*', ...methods.map((each) => `!${each}`)].join(','),
+    '--datadir',
+    datadir,
+  ])
   const { url } = await startCairn({ after }, ['--datadir', datadir])
   return `${url}/v3/${key.trim()}`
 }
@@ -56,10 +74,36 @@ test('blocks from the middle are verified where the node lists its accounts', as
   await compareFrom(26, { server, peer: { url: node.url, faults: /^$/ }, datadir, traffic: { loggers } })
 })
 
-test('blocks from the middle come with the state that they read, and are marked as not verified', async (t) => {
+test('blocks from the middle come with the state that they need, proved, and are verified', async (t) => {
   const out = join(temporaryDirectory(t), 'fixture')
   const from = 26
   const { code, stdout, stderr } = await record(withoutRanges, out, ...GENESIS, '--blocks', `${from}:40`)
+  assert.equal(code, 0, stderr)
+  assert.match(stdout, /blocks 26 to 40 of .*, proved state, verified\n$/)
+  assert.deepEqual(readdirSync(out).sort(), ['chain.rlp', 'fixture.json', 'fixture.state', 'genesis.json'])
+  const datadir = temporaryDirectory(t)
+  await runCairnOk(['import', '--datadir', datadir, out])
+  // The same command resumes, and finds nothing to do.
+  assert.match(await runCairnOk(['import', '--datadir', datadir, out]), /0 blocks imported, 15 stored already/)
+  await runCairnOk(['verify', '--datadir', datadir])
+  const loggers = Array.from({ length: 4 }, () => fixture.TOKEN)
+  // No recorded block reads the total supply, nor some accounts that are asked for.
+  const faults = /got error \{"code":-32000,"message":"state of 0x/
+  for (const args of [
+    ['--datadir', datadir, '--open'],
+    ['--fixture', out],
+  ]) {
+    const server = await startCairn(t, args)
+    await compareFrom(from, { server, peer: { url: node.url, faults }, datadir, traffic: { loggers } })
+    const { verified } = (await (await fetch(`${server.url}/health`)).json()) as { verified: boolean }
+    assert.equal(verified, true)
+  }
+})
+
+test('of a development node without proofs, blocks come with what they read, marked as not verified', async (t) => {
+  const out = join(temporaryDirectory(t), 'fixture')
+  const from = 26
+  const { code, stdout, stderr } = await record(withoutProofs, out, ...DEVELOPMENT, '--blocks', `${from}:40`)
   assert.equal(code, 0, stderr)
   assert.match(stdout, /blocks 26 to 40 of .*, touched state, not verified \(not compared: state root\)\n$/)
   const datadir = temporaryDirectory(t)
@@ -81,7 +125,7 @@ test('blocks from the middle come with the state that they read, and are marked 
 
 test('a fixture is taken as unverified only if its manifest says so', async (t) => {
   const out = join(temporaryDirectory(t), 'fixture')
-  assert.equal((await record(withoutRanges, out, ...GENESIS, '--blocks', '35:36')).code, 0)
+  assert.equal((await record(withoutProofs, out, ...DEVELOPMENT, '--blocks', '35:36')).code, 0)
   const manifest = readManifest(out)
   writeFileSync(join(out, 'fixture.json'), JSON.stringify({ ...manifest, verified: true }))
   const datadir = temporaryDirectory(t)

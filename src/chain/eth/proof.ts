@@ -171,6 +171,18 @@ function requireHash(
  *  Equal nodes count once, the RLP of an empty trie does not.
  *  @param nodes RLP of each @param root the state root, 32 bytes */
 export function unreachableNodes(nodes: readonly Uint8Array[], root: Uint8Array): number {
+  return walkNodes(nodes, root, () => {})
+}
+
+/** Returns the nodes that paths from the state root lead to, each once, as `unreachableNodes` follows them. */
+export function reachableNodes(nodes: readonly Uint8Array[], root: Uint8Array): Uint8Array[] {
+  const reached: Uint8Array[] = []
+  walkNodes(nodes, root, (rlp) => reached.push(rlp))
+  return reached
+}
+
+/** Passes each node that is reached to `onNode`. @returns how many others there are */
+function walkNodes(nodes: readonly Uint8Array[], root: Uint8Array, onNode: (rlp: Uint8Array) => void): number {
   const byHash = new Map(nodes.map((rlp) => [formatData(keccak256(rlp)), rlp]))
   byHash.delete(formatData(EMPTY_TRIE_ROOT))
   const pending: { hash: Uint8Array; isStorage: boolean }[] = [{ hash: root, isStorage: false }]
@@ -180,6 +192,7 @@ export function unreachableNodes(nodes: readonly Uint8Array[], root: Uint8Array)
     const rlp = byHash.get(name)
     if (rlp === undefined) continue
     byHash.delete(name)
+    onNode(rlp)
     visit(rlp, (child) => pending.push({ hash: child, isStorage }), isStorage ? undefined : pending)
   }
   return byHash.size

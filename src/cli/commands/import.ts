@@ -24,7 +24,8 @@ export async function runImport({ config, operands }: ParsedArgs): Promise<numbe
   if (operands.length === 0 && genesis === undefined && network === undefined) {
     throw new UsageError("expected files or a directory to import; see 'cairn help import'")
   }
-  if (config.state === 'sparse') {
+  const recordedState = own && found.recordedState
+  if (config.state === 'sparse' && !recordedState) {
     throw new UsageError(
       '--state sparse follows an upstream, which has the state: cairn serve --state sparse --upstream URL',
     )
@@ -57,6 +58,7 @@ export async function runImport({ config, operands }: ParsedArgs): Promise<numbe
       checkpoints: checkpointer,
       stateCacheBytes: config.stateCache * 2 ** 20,
       rootInterval: config.rootInterval,
+      recordedState,
       log: createLogger(readLogging(config)),
       showProgress: true,
       signal: stop.signal,

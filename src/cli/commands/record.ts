@@ -28,6 +28,7 @@ export async function runRecord({ config, operands }: ParsedArgs): Promise<numbe
       to: blockRange.to,
       out,
       genesis: genesis === undefined ? undefined : readGenesisFile(genesis).genesis,
+      stateFetch: config.stateFetch ?? 'auto',
       program: `cairn ${packageVersion()}`,
       log: createLogger(readLogging(config)),
       startProgress: (label, unit, total) => createProgress({ label, unit, total }),

@@ -139,7 +139,7 @@ async function importFixture(
 ): Promise<void> {
   const { importFiles, readDirectoryChain, recogniseKind } = await import('../../sync/import/importFiles.js')
   const { createL2Verifier } = await import('../../sync/thread/l2Verifier.js')
-  const { paths } = fixture
+  const { paths, recordedState } = fixture
   const verifier = createL2Verifier()
   // In parallel with the import of the blocks of layer 1.
   if (config.l2Verify && paths.some((path) => recogniseKind(path) === 'starknet')) verifier.startThread()
@@ -149,7 +149,8 @@ async function importFixture(
       paths: [...paths],
       chain: readDirectoryChain(fixture),
       initsGenesis: true,
-      stateMode: 'execute',
+      stateMode: recordedState === undefined ? 'execute' : 'sparse',
+      recordedState,
       l2Verify: config.l2Verify ? verifier.verify : undefined,
       l2Network: config.l2Network,
       coreContract: config.l2CoreContract,

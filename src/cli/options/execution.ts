@@ -16,8 +16,9 @@ export const executionOptions = {
   stateFetch: choice(
     'state-fetch',
     ['auto', 'witness', 'proofs'] as const,
-    ['sync', 'serve'],
-    'How --state sparse fetches what a block needs: its witness (debug_executionWitness), proofs (eth_getProof), or auto: ' +
+    ['sync', 'serve', 'record'],
+    'How what a block needs of sparse state, or of a recording, is fetched: its witness (debug_executionWitness), proofs ' +
+      '(eth_getProof), or auto: ' +
       'proofs of a few keys, the witness for more where the upstream has it.',
     'auto',
   ),

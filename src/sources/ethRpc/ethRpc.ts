@@ -33,7 +33,7 @@ export function openEthRpc(options: EthRpcOptions): EthRpc {
     (address, i) => new Upstream(address, { limits, clock, random, log, suffix: suffixes[i] }),
   )
   const checkChain = (upstream: Upstream, signal: AbortSignal | undefined) => requireChain(upstream, options, signal)
-  const pool = new Pool(upstreams, { checkChain, log, clock })
+  const pool = new Pool(upstreams, { checkChain, log, clock, maxFailures: options.maxFailures })
   const origins = new WeakMap<Block, Upstream>()
   const onOrigin = (raw: RawBlock, upstream: Upstream) => void origins.set(raw.block, upstream)
   const prefetch = { pool, limits, log, clock }

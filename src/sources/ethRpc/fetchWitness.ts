@@ -63,6 +63,8 @@ async function fetchFrom(
       nodes: readList(result, 'state', MAX_NODES),
       codes: readList(result, 'codes', MAX_CODES),
     }))
+    // An empty block before Cancun reads nothing, not even the root.
+    if (read.nodes.length === 0) return undefined
     const isComplete = equalBytes(block.parentStateRoot, EMPTY_TRIE_ROOT)
     if (isComplete || (await includesRoot(read.nodes, block.parentStateRoot))) return read
     const problem = `expected the node of the parent's state root ${formatData(block.parentStateRoot)}, it is missing`

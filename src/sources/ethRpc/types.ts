@@ -18,6 +18,9 @@ export interface EthRpcOptions {
   readonly withReceipts?: boolean
   readonly log: Logger
   readonly limits?: Partial<UpstreamLimits>
+  /** Failures after which a method throws the last one, as it does at once for an invalid response while no other
+   *  upstream can be asked. Default: methods wait. */
+  readonly maxFailures?: number
   /** Time and timers, for tests. */
   readonly clock?: Clock
   /** In [0, 1), for the jitter of back-off times. */

@@ -84,11 +84,20 @@ function requireRegular(path: string, stats: Stats): void {
 /** Reads the content of a UTF-8 text file of at most `maxBytes`.
  *  @throws UsageError when it cannot be opened, is larger, or is not UTF-8. */
 export function readTextFile(path: string, maxBytes: number): string {
+  return readAs(path, maxBytes, (bytes) => new TextDecoder('utf-8', { fatal: true }).decode(bytes))
+}
+
+/** Reads the content of a file of at most `maxBytes`. @throws UsageError when it cannot be opened, or is larger */
+export function readBinaryFile(path: string, maxBytes: number): Uint8Array {
+  return readAs(path, maxBytes, ({ buffer, byteOffset, length }) => new Uint8Array(buffer, byteOffset, length))
+}
+
+function readAs<T>(path: string, maxBytes: number, decode: (bytes: Buffer) => T): T {
   const fd = openFile(path)
   try {
     const { size } = fstatSync(fd)
     if (size > maxBytes) throw new UsageError(`cannot read ${path}: it has ${size} bytes, the limit is ${maxBytes}`)
-    return new TextDecoder('utf-8', { fatal: true }).decode(readWhole(fd, size))
+    return decode(readWhole(fd, size))
   } catch (error) {
     if (error instanceof UsageError) throw error
     throw new UsageError(`cannot read ${path}: ${messageOf(error)}`, { cause: error })

@@ -24,6 +24,9 @@ interface PoolOptions {
   checkChain(upstream: Upstream, signal: AbortSignal | undefined): Promise<void>
   log: Logger
   clock: Clock
+  /** Failures after which `run` throws the last one, as it does at once for an invalid response of all upstreams.
+   *  Default: it waits. */
+  maxFailures?: number
 }
 
 const LEAST_WAIT_MS = 10
@@ -44,6 +47,7 @@ export class Pool {
   readonly #clock: Clock
   readonly #waitLog: WaitLog
   readonly #closing = linkAbort()
+  readonly #maxFailures: number
   #current: Upstream
   #isChainKnown = false
   /** The last invalid response since something was stored. */
@@ -51,10 +55,11 @@ export class Pool {
   #lastFailure: UpstreamError | undefined
   #lastWrongChain: WrongChain | undefined
 
-  constructor(upstreams: readonly Upstream[], { checkChain, log, clock }: PoolOptions) {
+  constructor(upstreams: readonly Upstream[], { checkChain, log, clock, maxFailures }: PoolOptions) {
     this.upstreams = upstreams
     this.#current = upstreams[0]
     this.#checkChain = checkChain
+    this.#maxFailures = maxFailures ?? Number.POSITIVE_INFINITY
     this.#log = log
     this.#clock = clock
     this.#waitLog = new WaitLog(log, clock)
@@ -75,13 +80,14 @@ export class Pool {
    *  asked, waits.
    *  @throws UpstreamLacksData when the task threw it at every upstream that could be asked; WrongChain when all
    *  upstreams are of other chains, and none was of this one before; the reason of `signal`; any error of the task that
-   *  is not an UpstreamError. */
+   *  is not an UpstreamError; with `maxFailures` the last UpstreamError. */
   async run<T>(task: (upstream: Upstream) => Promise<T>, signal?: AbortSignal): Promise<T> {
     const excluded = new Set<Upstream>()
     let lastError: UpstreamError | undefined
     let lacksData: UpstreamLacksData | undefined
-    for (;;) {
+    for (let failures = 0; ; ) {
       signal?.throwIfAborted()
+      this.#throwIfWrong()
       this.#closing.signal.throwIfAborted()
       const upstream = this.#pick(excluded)
       if (!upstream) {
@@ -98,7 +104,10 @@ export class Pool {
       } catch (error) {
         if (!(error instanceof UpstreamError)) throw error
         lastError = error
-        if (!(error instanceof UpstreamLacksData)) continue
+        if (!(error instanceof UpstreamLacksData)) {
+          if (++failures >= this.#maxFailures) throw error
+          continue
+        }
         excluded.add(upstream)
         lacksData = error
       }
@@ -187,6 +196,12 @@ export class Pool {
   close(): void {
     this.#closing.abort(new UpstreamsClosed())
     for (const upstream of this.upstreams) upstream.close()
+  }
+
+  /** With `maxFailures`: @throws UpstreamInvalidResponse once all upstreams sent one */
+  #throwIfWrong(): void {
+    if (this.#maxFailures === Number.POSITIVE_INFINITY || this.#wrong === undefined) return
+    if (this.upstreams.every(({ health }) => isWrong(health))) throw this.#wrong.error
   }
 
   #pick(excluded?: ReadonlySet<Upstream>): Upstream | undefined {

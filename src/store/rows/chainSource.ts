@@ -21,6 +21,8 @@ export type ChainSource = (NetworkSource | GenesisSource) & {
 /** A built-in chain by its name. */
 interface NetworkSource {
   network: Network
+  /** How a recorded chain differs from a whole one. */
+  recording?: ChainRecording
 }
 
 /** A chain by its genesis. */

@@ -1,3 +1,4 @@
+import { padLeft } from '../../lib/bytes.js'
 import { encodeUint } from '../columns.js'
 import type { Database } from '../database.js'
 import { dictionaryOf } from '../dictionary.js'
@@ -17,6 +18,38 @@ export interface BaseRows {
   /** Removes all rows at `blockNumber`. */
   removeAt(blockNumber: number): void
 }
+
+/** An account and slots whose base rows a database has. */
+export interface BaseKeys {
+  readonly address: Uint8Array // 20
+  readonly slots: readonly Uint8Array[] // 32 bytes each
+}
+
+/** Returns the keys with base rows at the first block of the newest interval, `first`, in the order in which accounts
+ *  were first stored. */
+export function* readBaseKeys(db: Database, first: number): Generator<BaseKeys> {
+  const accounts = db.prepare<[number, number], { id: number; address: Uint8Array }>(
+    `SELECT address_id AS id, address FROM account_history JOIN addresses ON addresses.id = address_id
+     WHERE block_number = ? AND incarnation <> ${UNKNOWN_ACCOUNT} AND address_id > ? ORDER BY address_id LIMIT ${BATCH}`,
+  )
+  const slots = db
+    .prepare<[number, number, number], Uint8Array>(
+      'SELECT slot FROM storage_history WHERE address_id = ? AND incarnation = ? AND block_number = ? ORDER BY slot',
+    )
+    .pluck()
+  const incarnation = baseIncarnation(countClosedStates(db), true)
+  // In batches, so that the connection may be used in between.
+  for (let after = -1; ; ) {
+    const batch = accounts.all(first, after)
+    for (const { id, address } of batch) {
+      yield { address, slots: slots.all(id, incarnation, first).map((slot) => padLeft(slot, 32)) }
+      after = id
+    }
+    if (batch.length < BATCH) return
+  }
+}
+
+const BATCH = 1_000
 
 /** The first row of a key from a block on; a marker has no incarnation. */
 interface FirstRow {

@@ -19,7 +19,7 @@ import { ReorgBelowFinalized } from '../head/errors.js'
 import { type OpenWriter, openWriter, whenUnlocked } from '../openWriter.js'
 import { StateFigures } from '../sparse/stateFigures.js'
 import { DEFAULT_KEYS_PER_SECOND, NoStateSource, StateOnDemand, type WantedState } from '../sparse/stateOnDemand.js'
-import type { StateFetchMode } from '../sparse/stateSource.js'
+import { createUpstreamSource, type StateFetchMode } from '../sparse/stateSource.js'
 import { nameCoreContract } from '../stateUpdates.js'
 import { isTransient, NoCommonBlock } from './errors.js'
 import { Follower, type StartBlock } from './follower.js'
@@ -218,7 +218,7 @@ function createStateFetching(
     connect: ({ sparse, head, reader }: WritableChain) => {
       if (!sparse) return
       figures ??= new StateFigures()
-      sparse.connect(rpc, { mode: stateFetch, signal, figures })
+      sparse.connect(createUpstreamSource(rpc, { mode: stateFetch, signal, figures }))
       const parts = { head, chain: reader, sparse, rpc, clock, signal, figures }
       onDemand = new StateOnDemand({ ...parts, keysPerSecond: stateFetchRate })
     },

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { UsageError } from '../../lib/errors.js'
 import { readHead } from '../../sources/files/fileBytes.js'
 import { recogniseL2 } from '../../sources/files/starknetFile.js'
+import { RECORDED_STATE } from '../sparse/recordedState.js'
 import { FIXTURE_MANIFEST } from './recordedFixture.js'
 
 /** The importable files of a directory. */
@@ -11,6 +12,8 @@ export interface ImportDirectory {
   readonly genesis?: string
   /** The path of the manifest of a recorded fixture, beside its genesis.json. */
   readonly manifest?: string
+  /** The path of the proved state of a recorded fixture, beside its manifest. */
+  readonly recordedState?: string
   /** Block files in import order. */
   readonly paths: readonly string[]
 }
@@ -29,6 +32,7 @@ export function readImportDirectory(directory: string): ImportDirectory {
   const names = listFiles(directory)
   const genesis = names.includes(GENESIS) ? join(directory, GENESIS) : undefined
   const manifest = genesis && names.includes(FIXTURE_MANIFEST) ? join(directory, FIXTURE_MANIFEST) : undefined
+  const recordedState = manifest && names.includes(RECORDED_STATE) ? join(directory, RECORDED_STATE) : undefined
   const chain = FIXTURE_CHAIN.find((name) => names.includes(name))
   const chosen = genesis && chain ? [chain, FIXTURE_L2.find((name) => names.includes(name))] : names.filter(isBlockFile)
   const paths = chosen.filter((name) => name !== undefined).map((name) => join(directory, name))
@@ -38,7 +42,7 @@ export function readImportDirectory(directory: string): ImportDirectory {
       `${directory}: nothing to import; expected genesis.json, or files that end in .rlp, .blocks, .era1, .json or .ndjson`,
     )
   }
-  return { genesis, ...(manifest && { manifest }), paths: importable }
+  return { genesis, ...(manifest && { manifest }), ...(recordedState && { recordedState }), paths: importable }
 }
 
 const byName = new Intl.Collator('en', { numeric: true })

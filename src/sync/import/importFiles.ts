@@ -29,7 +29,9 @@ import {
 import { truncateWriteAheadLog } from '../../store/writeAheadLog.js'
 import { ChainNotNamed, openWritableChain, type StateMode, type WritableChain } from '../chainState.js'
 import { importBlocks } from '../pipeline.js'
+import { readRecordedState } from '../sparse/recordedState.js'
 import { nameCoreContract, reportMismatch } from '../stateUpdates.js'
+import type { ImportDirectory } from './importDirectory.js'
 import { createImportProgress, type FileProgress, type ImportProgress, noImportProgress } from './importProgress.js'
 import { importL2 } from './l2Import.js'
 import { readFixtureManifest } from './recordedFixture.js'
@@ -65,6 +67,8 @@ export interface ImportOptions {
   addressIndex?: boolean
   /** Blocks between two checks of the state root; 0 or undefined: chosen by the size of the state. */
   rootInterval?: number
+  /** The file with the proved state of a recording. */
+  recordedState?: string
   log: Logger
   showProgress: boolean
   signal?: AbortSignal
@@ -155,7 +159,6 @@ export const UNVERIFIED = 'this recording is not verified: its state is partial,
 async function openChain(run: ImportRun): Promise<WritableChain> {
   const {
     chain,
-    stateMode,
     showProgress,
     signal,
     checkpoints,
@@ -169,11 +172,23 @@ async function openChain(run: ImportRun): Promise<WritableChain> {
   const startProgress = (label: string, unit: string, total: number) =>
     showProgress ? createProgress({ label, unit, total }) : noProgress
   const limits = { signal, checkpoints, stateCacheBytes, evm, blockAccessLists, addressIndex, forkTimes }
-  const opening = { ...limits, startProgress, log }
-  run.chain = await openWritableChain(run.db, chain, stateMode, opening)
+  const { recordedState: path } = run.options
+  const recordedState = path === undefined ? undefined : readRecordedState(path)
+  const opening = { ...limits, recordedState, startProgress, log }
+  run.chain = await openWritableChain(run.db, chain, stateModeOf(run.options), opening)
   run.summary.head = run.chain.reader.head()
   if (!isVerifiedSource(run.db)) log.warn({}, UNVERIFIED)
   return run.chain
+}
+
+/** Returns the state mode of a new database. @throws UsageError for one that the files do not have the state for */
+function stateModeOf({ stateMode, recordedState }: ImportOptions): StateMode | undefined {
+  if (recordedState === undefined) return stateMode
+  if (stateMode === undefined || stateMode === 'sparse') return 'sparse'
+  throw new UsageError(
+    `--state ${stateMode}: ${recordedState} has the state that the recorded blocks need and no more, so that the database has ` +
+      'sparse state; leave --state out',
+  )
 }
 
 async function importChainFile(run: ImportRun, chain: WritableChain, path: string, kind: FileKind): Promise<boolean> {
@@ -267,7 +282,13 @@ export function readGenesisFile(path: string): GenesisSource {
 
 /** Returns the chain of an import directory that has a genesis. @throws UsageError as `readGenesisFile`, and for its
  *  manifest */
-export function readDirectoryChain({ genesis, manifest }: { genesis: string; manifest?: string }): GenesisSource {
+export function readDirectoryChain({
+  genesis,
+  manifest,
+  recordedState,
+}: Pick<ImportDirectory, 'manifest' | 'recordedState'> & { genesis: string }): ChainSource {
   const source = readGenesisFile(genesis)
-  return manifest === undefined ? source : { ...source, recording: readFixtureManifest(manifest) }
+  if (manifest === undefined) return source
+  const { recording, network } = readFixtureManifest(manifest, recordedState)
+  return network === undefined ? { ...source, recording } : { network, recording }
 }

@@ -5,7 +5,6 @@ import { loadExecutor } from '../../evm/transition/loadExecutor.js'
 import { EMPTY_BYTES } from '../../lib/bytes.js'
 import { UsageError } from '../../lib/errors.js'
 import { formatData } from '../../lib/hex.js'
-import type { EthRpc } from '../../sources/ethRpc/types.js'
 import type { Database } from '../../store/database.js'
 import { createMetaTable, META_ANCESTOR_HASHES } from '../../store/meta.js'
 import type { ChainReader } from '../../store/rows/types.js'
@@ -19,9 +18,8 @@ import { findTrieBlock } from '../../trie/trieBlock.js'
 import type { Ancestors } from '../validate/header.js'
 import { canBeginSparse, requireSparseStart, setUnknownTrie } from './beginState.js'
 import { SparseExecutor } from './sparseExecutor.js'
-import type { StateFigures } from './stateFigures.js'
 import { StateIntervals } from './stateIntervals.js'
-import { BlockStateFetch, type StateFetchMode } from './stateSource.js'
+import type { StateSource } from './stateSource.js'
 
 /** Keys, and nodes of their proofs. */
 export interface LearnedNodes {
@@ -66,8 +64,11 @@ export interface SparseChain {
   reload(): void
   /** Sets the hashes of the blocks before the first one, newest first, which `begin` stores. */
   setAncestors(hashes: Uint8Array): void
-  /** Fetches state from these upstreams from now on. */
-  connect(rpc: EthRpc, options?: { mode?: StateFetchMode; signal?: AbortSignal; figures?: StateFigures }): void
+  /** Begins the state at the first block of a recording, within the open transaction. It may be before Cancun: each
+   *  base row is proved in the state of that block itself, so that no SELFDESTRUCT comes in between. */
+  beginRecorded(block: { hash: Uint8Array; header: Header }): void
+  /** Fetches state from this source from now on. */
+  connect(source: StateSource): void
 }
 
 /** Opens the sparse state of a database opened for writing. A stored trie that is not that of the newest block is
@@ -103,7 +104,7 @@ export async function openSparseChain(
   let ancestorHashes: Uint8Array = EMPTY_BYTES
   const intervals = new StateIntervals(db)
   let resume = -1
-  let source: { rpc: EthRpc; mode: StateFetchMode; signal?: AbortSignal; figures?: StateFigures } | undefined
+  let source: StateSource | undefined
   const sparse = new SparseExecutor({
     ...{ executor, state: state!, root, nodes },
     closedStates: () => intervals.closed,
@@ -116,11 +117,15 @@ export async function openSparseChain(
         throw new UsageError(
           'sparse state is fetched from an upstream: follow one (--upstream), files are not imported',
         )
-      const { rpc, ...options } = source
-      return new BlockStateFetch(rpc, block, parent, { ...options, isCodeKnown: (hash) => state!.isCodeKnown(hash) })
+      return source.begin(block, parent, (hash) => state!.isCodeKnown(hash))
     },
   })
   const storeAncestors = (hashes: Uint8Array) => meta.set(META_ANCESTOR_HASHES, formatData(hashes))
+  const begin = (block: { hash: Uint8Array; header: Header }) => {
+    if (ancestorHashes.length > 0) storeAncestors(ancestorHashes)
+    intervals.begin(block)
+    clear()
+  }
   // Values of an earlier interval are in memory, too.
   const clear = () => {
     table.clear()
@@ -156,10 +161,9 @@ export async function openSparseChain(
       const { number } = block.header
       if (reader.coverage()!.first === number) requireSparseStart(parts.spec, block.header)
       else if (number < resume || !canBeginSparse(parts.spec, block.header)) return
-      if (ancestorHashes.length > 0) storeAncestors(ancestorHashes)
-      intervals.begin(block)
-      clear()
+      begin(block)
     },
+    beginRecorded: begin,
     removeAbove: (blockNumber) => {
       intervals.removeAbove(blockNumber)
       clear()
@@ -170,8 +174,8 @@ export async function openSparseChain(
     },
     storeAncestors,
     reload: () => intervals.reload(),
-    connect: (rpc, { mode = 'auto', ...options } = {}) => {
-      source = { rpc, mode, ...options }
+    connect: (from) => {
+      source = from
     },
   }
 }

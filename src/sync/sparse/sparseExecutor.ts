@@ -11,7 +11,7 @@ import { MissingTrieNodes, type StateKeys } from '../../trie/missingNodes.js'
 import { NodeSet } from '../../trie/nodeSet.js'
 import type { StateRoot } from '../../trie/stateRoot.js'
 import { addBlockKeys } from './blockKeys.js'
-import type { BlockStateFetch, FetchedBlockState, Lacking } from './stateSource.js'
+import type { FetchedBlockState, Lacking, StateFetch } from './stateSource.js'
 
 /** The state that a block needs could not be completed. */
 export class StateIncomplete extends CairnError {
@@ -30,8 +30,8 @@ export interface SparseExecutorParts {
   parentOf(header: Header): StateBlock
   /** Intervals of states before that of the block. */
   closedStates(): number
-  /** Begins to fetch the state of a block. @throws UsageError without an upstream */
-  fetching(block: Block, parent: StateBlock): BlockStateFetch
+  /** Begins to fetch the state of a block. @throws UsageError without a source */
+  fetching(block: Block, parent: StateBlock): StateFetch
 }
 
 // Each attempt fetches what the previous one lacked: as many as reads depend on each other's results, and few in
@@ -107,9 +107,10 @@ export class SparseExecutor implements Executor {
     }
   }
 
-  private add({ nodes, after, codes }: FetchedBlockState): void {
+  private add({ nodes, branches = [], after, codes }: FetchedBlockState): void {
     const { state, nodes: all } = this.parts
     for (const node of new Set(nodes)) all.add(node)
+    for (const hash of branches) all.markBranch(hash)
     if (after) {
       const nodesAfter = new NodeSet()
       for (const node of after.nodes) nodesAfter.add(node)

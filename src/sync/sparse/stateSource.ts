@@ -27,6 +27,8 @@ export interface Lacking {
 export interface FetchedBlockState {
   /** RLP of trie nodes before the block. */
   readonly nodes: readonly Uint8Array[]
+  /** Hashes of nodes that are known to be branches (`NodeSet.markBranch`). */
+  readonly branches?: readonly Uint8Array[]
   /** Proofs of deleted keys in the state after the block. */
   readonly after?: {
     readonly stateRoot: Uint8Array // 32
@@ -37,7 +39,30 @@ export interface FetchedBlockState {
   readonly codes: readonly { readonly hash: Uint8Array; readonly bytes: Uint8Array }[]
 }
 
-export interface StateSourceOptions {
+/** Fetches the state that one block needs. */
+export interface StateFetch {
+  /** Fetches what is lacking. */
+  fetch(lacking: Lacking): Promise<FetchedBlockState>
+}
+
+/** Where the state comes from that executing blocks needs and the database does not know. */
+export interface StateSource {
+  /** Begins to fetch for a block, whose parent's state is `parent`.
+   *  @param isCodeKnown true for code that needs not be fetched */
+  begin(block: Block, parent: StateBlock, isCodeKnown: (hash: Uint8Array) => boolean): StateFetch
+}
+
+/** Fetches from upstreams, which must have the state of the block or its parent. */
+export function createUpstreamSource(
+  rpc: EthRpc,
+  { mode = 'auto', ...options }: { mode?: StateFetchMode; signal?: AbortSignal; figures?: StateFigures } = {},
+): StateSource {
+  return {
+    begin: (block, parent, isCodeKnown) => new BlockStateFetch(rpc, block, parent, { mode, ...options, isCodeKnown }),
+  }
+}
+
+interface StateSourceOptions {
   readonly mode: StateFetchMode
   readonly signal?: AbortSignal
   /** Counts what is fetched. */
@@ -52,7 +77,7 @@ const FEW_KEYS = 32
 const FEW_ROUNDS = 3
 
 /** Fetches the state that one block needs: the witness of the block where that is less work, else proofs. */
-export class BlockStateFetch {
+class BlockStateFetch implements StateFetch {
   private readonly rpc: EthRpc
   private readonly block: Block
   private readonly parent: StateBlock

@@ -14,6 +14,7 @@ import { createStateReader, createStateReads } from '../../../src/store/state/st
 import { openWritableChain, type StateMode, type WritableChain } from '../../../src/sync/chainState.js'
 import { StateFigures } from '../../../src/sync/sparse/stateFigures.js'
 import { StateOnDemand } from '../../../src/sync/sparse/stateOnDemand.js'
+import { createUpstreamSource } from '../../../src/sync/sparse/stateSource.js'
 import { upgradeState } from '../../../src/sync/sparse/upgradeState.js'
 import { runCairn } from '../../support/cairn.js'
 import { BRANCHES_GENESIS, growBranch, LOGGER, SENDERS } from '../../support/chains/branches.js'
@@ -52,7 +53,7 @@ async function follow(
     const followed = followHere(t, chain, [upstream.url], {
       ...{ clock: systemClock, withReceipts: mode === 'none', genesisHash },
     })
-    chain.sparse?.connect(followed.rpc)
+    chain.sparse?.connect(createUpstreamSource(followed.rpc))
     await followed.reaches(head.hash)
     if (wanted.length > 0) await fetchAll(chain, followed.rpc, wanted)
     await followed.stop()
@@ -200,7 +201,7 @@ test('a value that is proved while blocks below the first one with state are rem
   const genesisHash = (await chain.genesisBlock()).hash
   const followed = followHere(t, chain, [upstream.wsUrl], { clock: systemClock, genesisHash })
   const { rpc } = followed
-  chain.sparse!.connect(rpc)
+  chain.sparse!.connect(createUpstreamSource(rpc))
   await followed.reaches(trunk.at(-1)!.hash)
   const kept = trunk.slice(0, 5)
   const other = [...kept, ...(await grow(t, seededRandom(9), kept, 5))]

@@ -8,7 +8,7 @@ import { openForWriting } from '../../../src/store/openForWriting.js'
 import { createChainReader } from '../../../src/store/rows/chainReader.js'
 import { createBlockAppender } from '../../../src/sync/blockAppender.js'
 import { openWritableChain } from '../../../src/sync/chainState.js'
-import type { StateFetchMode } from '../../../src/sync/sparse/stateSource.js'
+import { createUpstreamSource, type StateFetchMode } from '../../../src/sync/sparse/stateSource.js'
 import { type BlockchainTest, genesisOf, readBlockchainTests } from '../../support/chains/blockchainTest.js'
 import { importValidBlocks } from '../../support/chains/importBlockchainTest.js'
 import { SKIP_SHARED, sharedPath } from '../../support/shared.js'
@@ -63,7 +63,7 @@ async function followSparse(
     db.close()
   })
   const chain = await openWritableChain(db, { genesis: genesisOf(blockchainTest) }, 'sparse')
-  chain.sparse!.connect(server as unknown as EthRpc, { mode })
+  chain.sparse!.connect(createUpstreamSource(server as unknown as EthRpc, { mode }))
   const appender = createBlockAppender(chain)
   const reader = createChainReader(source)
   const head = reader.head()!
