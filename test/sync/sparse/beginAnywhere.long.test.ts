@@ -13,7 +13,7 @@ import { createStateReads } from '../../../src/store/state/stateReader.js'
 import { createBlockAppender } from '../../../src/sync/blockAppender.js'
 import { openWritableChain } from '../../../src/sync/chainState.js'
 import { canBeginSparse } from '../../../src/sync/sparse/beginState.js'
-import type { StateFetchMode } from '../../../src/sync/sparse/stateSource.js'
+import { createUpstreamSource, type StateFetchMode } from '../../../src/sync/sparse/stateSource.js'
 import { assemble } from '../../../tools/fixture/assembler.js'
 import {
   type BlockPlan,
@@ -161,7 +161,7 @@ async function beginAt(
   const db = openForWriting(temporaryDirectory(t))
   try {
     const chain = await openWritableChain(db, { genesis }, 'sparse')
-    chain.sparse!.connect(server as unknown as EthRpc, { mode })
+    chain.sparse!.connect(createUpstreamSource(server as unknown as EthRpc, { mode }))
     const before = Array.from({ length: Math.min(first, 256) }, (_, i) => reader.blockHash(first - 1 - i)!)
     chain.sparse!.setAncestors(concatBytes(...before))
     const appender = createBlockAppender(chain)
