@@ -165,6 +165,8 @@ export const COMMAND_DOCS: { readonly [K in Command]: CommandDoc } = {
     detail: [
       'Recomputes block hashes, roots, blooms, senders, the state root of every block, the indexes and layer-2 hashes from ' +
         "the rows, and runs SQLite's integrity check. Options select parts; without one, everything is verified.",
+      '--against-upstream proves base rows of sparse state again, alone unless parts are named: accounts and slots at the newest ' +
+        'block, all or a sample, against proofs of a node. It names every account and slot that differs.',
       'Stops at the first fault and names its table, row and column; exit code 1. It only reads, and an import may run at ' +
         'the same time.',
     ],
@@ -172,6 +174,7 @@ export const COMMAND_DOCS: { readonly [K in Command]: CommandDoc } = {
       { line: 'cairn verify' },
       { line: 'cairn verify --blocks --from 18000000', note: 'the newer blocks' },
       { line: 'cairn verify --index --segments log:3', note: 'one segment' },
+      { line: 'cairn verify --against-upstream http://127.0.0.1:8545 --sample 1000' },
     ],
   },
   reindex: {

@@ -204,7 +204,7 @@ export async function openWritableChain(
   const genesisBlock = async () => {
     const genesis = genesisOfSource(source)
     if (hasStateRoot(genesis.header)) return blockOf(genesis.header)
-    if (sparse) return blockOf({ ...genesis.header, stateRoot: hashGenesis(genesis) })
+    if (sparse) return blockOf(headerWithRoot(genesis))
     const scratch = (await openExecutor()).executor
     const block = await initGenesis(genesis, scratch)
     scratch.discard()
@@ -246,6 +246,16 @@ function openSparse(
   if (evm !== 'cairn') throw new UsageError(`--evm ${evm} needs a complete state; leave it out with --state sparse`)
   const blockHashes = (number: number) => given.reader.ancestorHash(number)
   return openSparseChain(db, { ...given, table: new RecordedTrieTable(db), blockHashes, cacheBytes: stateCacheBytes })
+}
+
+/** Returns the hash of block 0 of a chain, whose state is hashed unless the genesis has its root: 32 bytes. @throws
+ *  InvalidGenesis */
+export function hashGenesisBlock(source: ChainSource): Uint8Array {
+  return hashHeader(headerWithRoot(genesisOfSource(source)))
+}
+
+function headerWithRoot(genesis: Genesis): Header {
+  return hasStateRoot(genesis.header) ? genesis.header : { ...genesis.header, stateRoot: hashGenesis(genesis) }
 }
 
 /** The state root of a genesis: 32 bytes. */

@@ -12,15 +12,36 @@ export async function runVerify({ config, operands }: ParsedArgs): Promise<numbe
   const { AUDIT_PARTS, auditDatabase } = await import('../../audit/database.js')
   const { datadir, to, segments: segment } = config
   const from = firstBlock(config)
+  const parts = chooseParts(AUDIT_PARTS, config)
   auditDatabase(datadir, {
-    parts: chooseParts(AUDIT_PARTS, config),
+    parts,
     from,
     to,
     segment,
     startProgress: (label, unit, total) => createProgress({ label, unit, total }),
     report: printSummary,
   })
+  if (config.againstUpstream !== undefined) await verifyAgainst(config.againstUpstream, config)
   return 0
+}
+
+/** Proves base rows at an upstream. A signal may end it at any time. */
+async function verifyAgainst(url: string, config: Config): Promise<void> {
+  const { auditAgainstUpstream } = await import('../../audit/againstUpstream.js')
+  const { datadir, sample, sampleSeed = Math.floor(Math.random() * 2 ** 32), stateFetchRate, upstreamHeader } = config
+  const progress = createProgress({ label: 'base rows', unit: 'accounts and slots', total: sample })
+  const { accounts, slots, blockNumber } = await auditAgainstUpstream(datadir, {
+    upstream: { url, headers: Object.fromEntries(upstreamHeader.map(({ name, value }) => [name, value])) },
+    ...{ sample, seed: sampleSeed, keysPerSecond: stateFetchRate },
+    report: printSummary,
+    onProgress: (keys) => progress.update(keys),
+    signal: new AbortController().signal,
+  })
+  progress.finish()
+  const chosen = sample === undefined ? '' : ` of a sample (--sample-seed ${sampleSeed})`
+  printSummary(
+    `against the upstream: ${accounts} accounts and ${slots} slots${chosen} are right, proved up to block ${blockNumber}`,
+  )
 }
 
 function chooseParts(all: readonly AuditPart[], config: Config): readonly AuditPart[] {
@@ -32,7 +53,12 @@ function chooseParts(all: readonly AuditPart[], config: Config): readonly AuditP
   }
   if (from !== undefined && to !== undefined && from > to) throw new UsageError(`--from ${from} is above --to ${to}`)
   if (segments && !named.includes('index')) throw new UsageError('--segments is for --index; give that, too')
-  return named.length === 0 ? all : named
+  const { againstUpstream, sample, sampleSeed } = config
+  if (sample !== undefined && againstUpstream === undefined)
+    throw new UsageError('--sample is for --against-upstream; give that, too')
+  if (sampleSeed !== undefined && sample === undefined)
+    throw new UsageError('--sample-seed is for --sample; give that, too')
+  return named.length === 0 && againstUpstream === undefined ? all : named
 }
 
 function firstBlock({ from }: Config): number | undefined {

@@ -1,7 +1,7 @@
 import { UsageError } from '../../lib/errors.js'
 import type { StartBlock } from '../../sync/follow/follower.js'
 import type { Option } from './option.js'
-import { flag, maybeNumber } from './rows.js'
+import { flag, maybeNumber, maybeText } from './rows.js'
 
 /** Options under the heading "Checks". */
 export const checksOptions = {
@@ -18,6 +18,25 @@ export const checksOptions = {
   ),
   index: flag('index', ['verify'], 'Verify the indexes of logs, transactions and addresses against the rows.'),
   l2: flag('l2', ['verify'], 'Verify layer-2 blocks against their recordings.'),
+  againstUpstream: maybeText(
+    'against-upstream',
+    'URL',
+    ['verify'],
+    'Prove base rows of sparse state again: accounts and slots at the newest block, against proofs (eth_getProof) of this node.',
+    'none',
+  ),
+  sample: maybeNumber('sample', 'N', ['verify'], {
+    min: 1,
+    max: 10_000_000,
+    doc: 'Accounts and slots that --against-upstream proves, chosen at random.',
+    defaultText: 'all',
+  }),
+  sampleSeed: maybeNumber('sample-seed', 'N', ['verify'], {
+    min: 0,
+    max: 2 ** 32 - 1,
+    doc: 'Seed of --sample, to choose the same accounts and slots again.',
+    defaultText: 'another one each time, which is reported',
+  }),
   from: {
     flag: 'from',
     placeholder: 'NUMBER|latest|finalized',

@@ -22,12 +22,12 @@ export const executionOptions = {
       'proofs of a few keys, the witness for more where the upstream has it.',
     'auto',
   ),
-  stateFetchRate: number('state-fetch-rate', 'N', 2_000, ['serve'], {
+  stateFetchRate: number('state-fetch-rate', 'N', 2_000, ['serve', 'verify'], {
     min: 1,
     max: 1_000_000,
     doc:
-      'Accounts and slots a second that requests of all clients fetch with --state sparse. A request waits for its turn, at ' +
-      'most 10 seconds.',
+      'Accounts and slots a second that requests of all clients fetch of sparse state, or that verify proves. A request waits for ' +
+      'its turn, at most 10 seconds.',
   }),
   offline: flag(
     'offline',

@@ -25,7 +25,7 @@ export const upstreamOptions = {
     doc:
       'HTTP header sent to every upstream, such as a token. May be given more than once; one a line in the environment ' +
       'variable.',
-    commands: ['sync', 'serve', 'record'],
+    commands: ['sync', 'serve', 'record', 'verify'],
     parse: parseHeaderLines('upstream-header'),
   },
   pending: flag(
