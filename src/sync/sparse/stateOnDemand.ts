@@ -248,7 +248,10 @@ export class StateOnDemand {
     for (const group of splitGroups(requests)) {
       const count = { accounts: group.length, slots: countKeys(group) - group.length }
       await this.rate.take(count.accounts + count.slots, signal)
-      const unknown = group.filter(({ address }) => !this.isAccountKnown(address)).map(({ address }) => address)
+      // What a call reads is mostly of contracts; an account that is read by itself mostly has no code.
+      const isOfCall = batch.some(({ wanted }) => wanted.call !== undefined)
+      const called = isOfCall ? group.filter(({ address }) => !this.isAccountKnown(address)) : []
+      const unknown = called.map(({ address }) => address)
       const [proved, hints] = await Promise.all([rpc.proofs(group, at, signal), rpc.codeHints(unknown, at, signal)])
       const codes = await this.fetchCodes(proved, { at, hints }, signal)
       const nodes = proved.flatMap((each) => each.nodes)
