@@ -51,8 +51,8 @@ export interface ProvedStateOptions {
   /** Hash of block 0: 32 bytes. */
   readonly genesisHash: Uint8Array
   readonly start: Start
-  /** The miners of the recorded blocks. */
-  readonly miners: readonly Uint8Array[]
+  /** Accounts that are recorded although blocks may not read them: miners, and those that the node names. */
+  readonly named: readonly Uint8Array[]
   /** The file of the recorded blocks; undefined when there are none. */
   readonly chainFile: string | undefined
   readonly mode: StateFetchMode
@@ -126,14 +126,14 @@ async function executeProved(rpc: EthRpc, datadir: string, options: ProvedStateO
 }
 
 /** Proves accounts that calls and traces read although blocks may not: the default sender, the caller of system
- *  contracts, and miners. Nothing where the node has no proofs of that state. @throws UpstreamError */
+ *  contracts, and those of `named`. Nothing where the node has no proofs of that state. @throws UpstreamError */
 async function proveNamed(
   rpc: EthRpc,
-  { start, miners, signal }: ProvedStateOptions,
+  { start, named, signal }: ProvedStateOptions,
 ): Promise<{ keys: StateKeys[]; nodes: Uint8Array[]; codes: Uint8Array[] }> {
   const { number, hash, header } = start
   const block = { number, hash, stateRoot: header.stateRoot }
-  const keys = [DEFAULT_SENDER, SYSTEM_ADDRESS, ...miners].map((address) => ({ address, slots: [] }))
+  const keys = [DEFAULT_SENDER, SYSTEM_ADDRESS, ...named].map((address) => ({ address, slots: [] }))
   try {
     const proved = await rpc.proofs(keys, block, signal)
     const requests = proved.flatMap(({ address, account }) =>

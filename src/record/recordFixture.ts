@@ -53,6 +53,7 @@ import { persist, persistent } from './persist.js'
 import { recordProvedState } from './provedState.js'
 import {
   fetchConfig,
+  fetchOwnAccounts,
   fetchStart,
   findCompleteState,
   findNetwork,
@@ -199,12 +200,13 @@ async function recordProved(recording: Recording): Promise<FixtureManifest | und
   const chainFile = facts.blocks.to > start.number ? join(folder, 'chain.rlp') : undefined
   const chain = { recording: { verified: true, first } }
   const source = network === undefined ? { genesis: { ...genesis, alloc: {} }, ...chain } : { network, ...chain }
+  const own = await persist(() => fetchOwnAccounts(upstream, signal), signal)
   const progress = startProgress('state', 'blocks', facts.blocks.to - start.number)
   const statePath = join(folder, RECORDED_STATE)
   try {
     const proved = await recordProvedState({
       ...{ upstream: options.upstream, source, chainId: spec.chainId, genesisHash: block0.hash },
-      ...{ start, miners: recording.miners, chainFile, mode, log, progress, signal },
+      ...{ start, named: [...recording.miners, ...own], chainFile, mode, log, progress, signal },
     })
     progress.finish()
     writing(statePath, () => writeFileSync(statePath, encodeRecordedState(proved)))

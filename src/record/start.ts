@@ -13,12 +13,14 @@ import type { Header } from '../chain/eth/types.js'
 import { bigIntToBytes, equalBytes, padLeft } from '../lib/bytes.js'
 import { formatQuantity } from '../lib/hex.js'
 import {
+  callOptional,
   fetchDevelopmentConfig,
   fetchKnownAccounts,
   fetchNodeConfig,
   hashGenesis,
 } from '../sources/ethRpc/developmentGenesis.js'
 import { fetchBlocks, fetchHeader } from '../sources/ethRpc/fetchBlocks.js'
+import { parseData } from '../sources/ethRpc/fields.js'
 import { UpstreamLacksData, UpstreamRpcError } from '../sources/upstreams/errors.js'
 import { isObject } from '../sources/upstreams/jsonRpc.js'
 import type { Upstream } from '../sources/upstreams/upstream.js'
@@ -135,6 +137,18 @@ export async function findCompleteState(
     if (error instanceof UpstreamRpcError) return undefined
     throw error
   }
+}
+
+const MAX_OWN = 1_000
+
+/** Returns the addresses of the node's own accounts (`eth_accounts`), at most 1,000. @throws UpstreamError */
+export async function fetchOwnAccounts(upstream: Upstream, signal: AbortSignal | undefined): Promise<Uint8Array[]> {
+  const own = await callOptional(upstream, 'eth_accounts', [], signal)
+  if (!Array.isArray(own)) return []
+  return own.slice(0, MAX_OWN).flatMap((each) => {
+    const address = parseData(each)
+    return address?.length === 20 ? [address] : []
+  })
 }
 
 /** Returns the accounts that the node names, and those of its genesis file, as they are after a block. @throws
