@@ -33,7 +33,7 @@ function measureEncoding(datadir: string, chain: StoredChain, wanted: number) {
   const { user: before } = process.cpuUsage()
   const startedMs = performance.now()
   while (count < wanted) {
-    for (const unit of feed.next([{ number: at, hash: feed.hash(at)! }], undefined)) {
+    for (const unit of feed.next({ locator: [{ number: at, hash: feed.hash(at)! }] }, undefined)) {
       if (unit.kind !== 'blocks') continue
       for (const { number, payload } of unit.blocks) {
         at = number

@@ -22,6 +22,7 @@ export async function readFollowSettings(config: Config): Promise<FollowSettings
     stateFetch: config.stateFetch,
     stateFetchRate: config.stateFetchRate,
     offline: config.offline,
+    logsState: config.replication || config.publish.length > 0 || config.replica.length > 0,
     evm,
     blockAccessLists: config.blockAccessLists,
     strict: config.strict,

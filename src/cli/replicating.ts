@@ -1,6 +1,7 @@
 import { UsageError } from '../lib/errors.js'
 import { createLogger, type Logger } from '../lib/logger.js'
 import type { ReplicaSettings } from '../replication/apply/replicaChain.js'
+import type { StateElsewhere } from '../replication/failover/failover.js'
 import type { ReplicaSourceSettings } from '../replication/threads/replicaInput.js'
 import type { FollowSettings } from '../sync/follow/runFollower.js'
 import type { IngestWorker } from '../sync/thread/ingestWorker.js'
@@ -54,7 +55,25 @@ async function startReplica(
   const settings = readReplicaSettings(follow)
   const { startReplicaWorker } = await import('../replication/threads/replicaWorker.js')
   const { status, close } = await startReplicaWorker({ settings, source, logging: readLogging(config) }, { log })
-  return { status: () => ({ l1: null, l2: null }), pending: () => undefined, replication: status, close }
+  const states = await openWriterState(source.kind === 'http' ? source.url : source.repairUrl, settings.datadir)
+  return {
+    status: () => ({ l1: null, l2: null }),
+    pending: () => undefined,
+    replication: status,
+    fetchState: states.fetch,
+    close: async () => {
+      states.close()
+      await close()
+    },
+  }
+}
+
+/** Opens what fetches state that is not known here. */
+async function openWriterState(url: string | undefined, datadir: string): Promise<StateElsewhere> {
+  const { noWriterState, WriterState } = await import('../replication/http/writerState.js')
+  if (url === undefined) return { fetch: noWriterState, close: () => {} }
+  const states = new WriterState(url, datadir)
+  return { fetch: (wanted) => states.fetch(wanted), close: () => states.close() }
 }
 
 async function startRoles(
@@ -76,6 +95,7 @@ async function startRoles(
   const logging = readLogging(config)
   const { nats, publishBlocks, repairUrl } = plan
   const source = { kind: 'nats', nats, repairUrl } as const
+  const states = await openWriterState(repairUrl, datadir)
   return runFailover({
     log,
     beginsAsWriter: plan.kind === 'writer',
@@ -86,6 +106,7 @@ async function startRoles(
       ? ({ signal }) => startIngestWorker(follow, { log, logging, pending: config.pending, signal })
       : undefined,
     idle: describeIdle(follow),
+    states,
   })
 }
 

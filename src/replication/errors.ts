@@ -41,3 +41,13 @@ export class NoCommonBlockInStream extends CairnError {
     super('no block of the locator is on this chain: it is another chain, or the fork is below the locator')
   }
 }
+
+/** Additions to sparse state that a replica needs are not available any more. */
+export class StateEntriesMissing extends CairnError {
+  constructor(before: number, from: number) {
+    super(
+      `additions to sparse state after number ${before} are needed, and only those from number ${from} on are available: restore a ` +
+        "newer snapshot of the writer ('cairn snapshot', --snapshots)",
+    )
+  }
+}

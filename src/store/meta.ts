@@ -48,6 +48,8 @@ export const META_KNOWN_STATE = 'known_state'
 export const META_CLOSED_STATES = 'closed_states'
 /** Meta key of the hashes of the blocks before the first one that BLOCKHASH can ask for, newest first, as hex DATA. */
 export const META_ANCESTOR_HASHES = 'ancestor_hashes'
+/** Meta key of the entries of `state_log`: `{last, from}`; see replication/stateLog. */
+export const META_STATE_LOG = 'state_log'
 /** Meta key of the layer-2 network's name, if one was named. */
 export const META_L2_NETWORK = 'l2_network'
 /** Meta key of the layer-2 chain id as text (`SN_MAIN`): that of the named network, or one covered by a verified
@@ -88,6 +90,7 @@ export const META_KEYS: readonly string[] = [
   META_STATE_MODE,
   META_STATE_FIRST,
   META_ANCESTOR_HASHES,
+  META_STATE_LOG,
   META_CLOSED_STATES,
   META_L2_NETWORK,
   META_L2_CHAIN_ID,

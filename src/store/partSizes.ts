@@ -43,6 +43,7 @@ const PARTS: readonly {
   { part: 'addresses', unit: 'address', tables: ['addresses'] },
   { part: 'state trie', unit: 'account', tables: ['state_trie_pages'] },
   { part: 'state tries of the last 128 blocks', unit: 'page', tables: ['trie_page_versions'] },
+  { part: 'sparse state for replicas', unit: 'entry', tables: ['state_log'] },
   {
     part: 'layer 2',
     unit: 'layer-2 block',

@@ -317,6 +317,18 @@ export const triePageVersions = sqliteTable(
   ],
 )
 
+/** What was added to sparse state, in the order of commits, for replicas; see replication/stateLog.ts. */
+export const stateLog = sqliteTable(
+  'state_log',
+  {
+    id: integer('id').primaryKey(), // ascending, never used again
+    at: integer('at').notNull(), // the block in whose state it was proved
+    kind: integer('kind').notNull(), // 0 fetched, 1 of the next block, 2 begin, 3 close, 4 ancestors
+    data: bytes('data').notNull(),
+  },
+  (t) => [index('state_log_by_block').on(t.at)],
+)
+
 /** All layer-2 blocks that were ever canonical or rejected. Felts are 32 bytes; prices reach u128, hence `uint`. */
 export const l2Blocks = sqliteTable(
   'l2_blocks',

@@ -110,6 +110,8 @@ export interface OpenChainOptions {
   blockAccessLists?: boolean
   /** Keep the address index of a database that has it, or is new. Default: true. */
   addressIndex?: boolean
+  /** With sparse state: keep what is added to it for replicas. Default: false. */
+  logsState?: boolean
   /** Times of forks to set. Default: those that the database has, or the chain's. */
   forkTimes?: ForkTimes
   /** The state of a recording, for sparse state: that of a new database, and what executing its blocks needs. */
@@ -177,13 +179,14 @@ export async function openWritableChain(
   const ofExecution = executed && createExecutedState({ ...executed, chain: reader, touchedAbove })
   const state = trie ?? (sparse ? createSparseHeadState(sparse, ofExecution!) : ofExecution)
   const executor = executed?.executor
-  const { blockAccessLists: keepsAccessLists = false } = options
   const stateUpdates = openStateUpdates(db, { l1ChainId: spec.chainId, log })
   const afterRollback = () => {
     ancestors.clear()
     sparse?.reload()
   }
-  const head = new ChainHead(db, reader, { spec, state, stateUpdates, collectsState: lazyTrie, afterRollback })
+  const { blockAccessLists: keepsAccessLists = false, logsState } = options
+  const writing = { collectsState: lazyTrie, logsState, afterRollback }
+  const head = new ChainHead(db, reader, { spec, state, stateUpdates, ...writing })
   // Executed blocks are written to the history itself.
   if (!lazyTrie) while (head.moveRecentState()) await options.checkpoints?.afterCommit()
   if (!held) {

@@ -15,6 +15,8 @@ export class NodeSet {
   #nodes = new Map<string, Uint8Array>()
   #branches = new Set<string>()
   #nodeBytes = 0
+  #taken = new Map<string, Uint8Array>()
+  #takenBranches = new Map<string, Uint8Array>()
 
   /** Adds a node, which is kept without a copy. @returns its hash: 32 bytes
    *  @throws DecodeError if it is longer than any node of a state, 532 bytes */
@@ -34,6 +36,26 @@ export class NodeSet {
   /** The RLP of the node with that hash (32 bytes). */
   get(hash: Uint8Array): Uint8Array | undefined {
     return this.#nodes.get(keyOfBytes(hash))
+  }
+
+  /** As `get`, for a trie that stores the node: `taken` has it then. */
+  take(hash: Uint8Array): Uint8Array | undefined {
+    const rlp = this.get(hash)
+    if (rlp !== undefined) this.#taken.set(keyOfBytes(hash), rlp)
+    return rlp
+  }
+
+  /** As `isBranch`, for a trie that relies on it: `taken` has it then. */
+  takeBranch(hash: Uint8Array): boolean {
+    if (!this.isBranch(hash)) return false
+    this.#takenBranches.set(keyOfBytes(hash), hash)
+    return true
+  }
+
+  /** Returns what tries took since the set was cleared: RLP of nodes, and hashes of nodes that needed only to be
+   *  branches. */
+  taken(): { nodes: Uint8Array[]; branches: Uint8Array[] } {
+    return { nodes: [...this.#taken.values()], branches: [...this.#takenBranches.values()] }
   }
 
   /** Notes that the node with that hash is a branch. Unlike a node, a mark is trusted: a wrong one leads to a wrong
@@ -70,6 +92,8 @@ export class NodeSet {
   clear(): void {
     this.#nodes = new Map()
     this.#branches = new Set()
+    this.#taken = new Map()
+    this.#takenBranches = new Map()
     this.#nodeBytes = 0
   }
 }

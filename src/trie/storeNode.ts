@@ -20,7 +20,7 @@ export interface NodeConversion {
  *  set. An extension includes its branch if that is in the set too.
  *  @throws DecodeError for a node that is malformed or cannot be where it is */
 export function convertNode(hash: Uint8Array, depth: number, conversion: NodeConversion): TrieNodeRef | undefined {
-  const rlp = conversion.nodes.get(hash)
+  const rlp = conversion.nodes.take(hash)
   if (rlp === undefined) return undefined
   return storeNode(openNode(rlp, depth), hashReference(hash), depth, conversion)
 }
@@ -32,7 +32,7 @@ export function convertBranch(
   skip: Uint8Array,
   { depth, ...conversion }: NodeConversion & { depth: number },
 ): TrieNodeRef | undefined {
-  const rlp = conversion.nodes.get(hash)
+  const rlp = conversion.nodes.take(hash)
   if (rlp === undefined) return undefined
   const node = requireBranch(openNode(rlp, depth + skip.length))
   return storeBranch(node, { skip, reference: EMPTY_BYTES, depth }, conversion)
@@ -45,7 +45,7 @@ function storeNode(node: DecodedNode, reference: Uint8Array, depth: number, conv
   const place = { skip, reference, depth }
   const below = depth + skip.length
   if (!(child instanceof Uint8Array)) return storeBranch(requireBranch(openEmbedded(child, below)), place, conversion)
-  const rlp = conversion.nodes.get(child)
+  const rlp = conversion.nodes.take(child)
   if (rlp !== undefined) return storeBranch(requireBranch(openNode(rlp, below)), place, conversion)
   const head = Uint8Array.of(UNKNOWN_BRANCH, reference.length)
   return concatBytes(head, reference, Uint8Array.of(skip.length), skip, child)

@@ -385,7 +385,7 @@ export class TrieWriter {
       const end = this.copy(known, 0, known.length, child)
       return this.collapse(at, end, depth, nibble, from, to)
     }
-    if (!nodes.isBranch(hash)) onMissing({ hash, from, to, isSibling: true, path: path.slice(0, below) })
+    if (!nodes.takeBranch(hash)) onMissing({ hash, from, to, isSibling: true, path: path.slice(0, below) })
     return this.writeUnknownBranch(path.subarray(depth, below), hash, at)
   }
 

@@ -168,7 +168,7 @@ test('forged, reordered and cut frames are refused by name: /ready fails, and se
   const feed = createReplicatedChain(db)
   const genesis = formatData(feed.hash(0)!)
   const greeting = encodeFrame({ format: 1, 'chain-id': String(BRANCHES_GENESIS.config.chainId), genesis })
-  const units = feed.next([{ number: 0, hash: feed.hash(0)! }], undefined)
+  const units = feed.next({ locator: [{ number: 0, hash: feed.hash(0)! }] }, undefined)
   const frames = units.flatMap(encodeUnit)
   const forged = Buffer.from(frames[1])
   forged[forged.length - 40] ^= 1

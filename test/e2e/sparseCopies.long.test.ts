@@ -74,15 +74,10 @@ test('copies of a database with sparse state answer what it knows, and exports h
   )
 })
 
-test('a database with sparse state is rewound, and not replicated', async (t) => {
+test('a database with sparse state is rewound', async (t) => {
   const { datadir, first } = await makeSparse(t)
   await runCairnOk(['rewind', '--to', String(first + 3), '--datadir', datadir])
   assert.match(await runCairnOk(['verify', '--datadir', datadir]), /^state: roots of 3 blocks, /m)
-  for (const args of [['--replication'], ['--publish', 'nats://127.0.0.1:1', '--upstream', 'http://127.0.0.1:1']]) {
-    const { code, stderr } = await runCairn(['serve', '--port', '0', '--datadir', datadir, '--open', ...args])
-    assert.equal(code, 2)
-    assert.match(stderr, /a database with --state sparse is not replicated/)
-  }
 })
 
 /** Follows a random chain with sparse state, from its first block of Cancun to its head. */

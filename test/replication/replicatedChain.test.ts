@@ -65,9 +65,9 @@ function describe(unit: ReplicationUnit, known: readonly Block[]): string {
 test('gives the blocks after the head of a replica, one a unit, and nothing at the head', async (t) => {
   const trunk = await grow(t, [], 6)
   const { feed } = await openFeed(t, trunk)
-  const described = feed.next([refOf(trunk[2])], undefined).map((unit) => describe(unit, trunk))
+  const described = feed.next({ locator: [refOf(trunk[2])] }, undefined).map((unit) => describe(unit, trunk))
   assert.deepEqual(described, ['4', '5', '6'])
-  assert.deepEqual(feed.next([refOf(trunk[5])], GENESIS_FINAL), [])
+  assert.deepEqual(feed.next({ locator: [refOf(trunk[5])] }, GENESIS_FINAL), [])
 })
 
 for (const depth of [1, 3, 32]) {
@@ -81,7 +81,7 @@ for (const depth of [1, 3, 32]) {
     assert.notEqual(feed.version(), before)
     const expected = `from ${ancestor}: ${branch.map(({ header }) => header.number).join(' ')}`
     for (const place of [trunk.length, ancestor + 1]) {
-      const units = feed.next([refOf(trunk[place - 1])], undefined)
+      const units = feed.next({ locator: [refOf(trunk[place - 1])] }, undefined)
       assert.deepEqual(
         units.map((unit) => describe(unit, branch)),
         [expected],
@@ -96,7 +96,7 @@ test('a rewind without new blocks is a unit without blocks', async (t) => {
   chain.head.rewind(2, { byOperator: true })
   chain.head.commit()
   assert.deepEqual(
-    feed.next([refOf(trunk[3])], undefined).map((unit) => describe(unit, trunk)),
+    feed.next({ locator: [refOf(trunk[3])] }, undefined).map((unit) => describe(unit, trunk)),
     ['from 2: '],
   )
 })
@@ -107,25 +107,25 @@ test('a branch that was never stored here goes back to the newest block of the l
   const { feed } = await openFeed(t, trunk)
   const locator = [...other.toReversed(), trunk[1], trunk[0]].map(refOf)
   assert.deepEqual(
-    feed.next(locator, undefined).map((unit) => describe(unit, trunk)),
+    feed.next({ locator }, undefined).map((unit) => describe(unit, trunk)),
     ['from 2: 3 4 5 6'],
   )
-  assert.throws(() => feed.next(other.toReversed().map(refOf), undefined), NoCommonBlockInStream)
+  assert.throws(() => feed.next({ locator: other.toReversed().map(refOf) }, undefined), NoCommonBlockInStream)
 })
 
 test('a replica that is ahead is not rewound', async (t) => {
   const trunk = await grow(t, [], 6)
   const { feed } = await openFeed(t, trunk.slice(0, 4))
-  assert.deepEqual(feed.next(trunk.toReversed().map(refOf), undefined), [])
+  assert.deepEqual(feed.next({ locator: trunk.toReversed().map(refOf) }, undefined), [])
 })
 
 test('finality is sent with blocks, and alone when only it changed', async (t) => {
   const trunk = await grow(t, [], 4)
   const { chain, feed } = await openFeed(t, trunk)
   chain.head.finalize({ safe: 3, finalized: 2 })
-  const [unit] = feed.next([refOf(trunk[2])], undefined)
+  const [unit] = feed.next({ locator: [refOf(trunk[2])] }, undefined)
   assert.deepEqual(unit.kind === 'blocks' && unit.finality, { safe: 3, finalized: 2 })
-  const atHead = [refOf(trunk[3])]
+  const atHead = { locator: [refOf(trunk[3])] }
   assert.deepEqual(feed.next(atHead, undefined), [{ kind: 'finality', finality: { safe: 3, finalized: 2 } }])
   assert.deepEqual(feed.next(atHead, { safe: 3, finalized: 2 }), [])
 })

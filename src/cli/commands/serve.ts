@@ -27,7 +27,6 @@ import { readLogging } from '../options/output.js'
 import { watchParents } from '../parentWatch.js'
 import type { ParsedArgs } from '../parseArgs.js'
 import { type ReplicationPlan, readReplicationPlan } from '../replicationSettings.js'
-import { requireReplicable } from '../requireReplicable.js'
 import { ListenFailed } from '../serving/listen.js'
 import type { MetricsOptions, ServingOptions } from '../serving/options.js'
 import { startServing } from '../serving.js'
@@ -69,7 +68,6 @@ export async function runServe({ config, operands }: ParsedArgs): Promise<number
 async function serveDatadir(config: Config, stop: AbortSignal): Promise<number> {
   const { datadir, open } = config
   const plan = readReplicationPlan(config)
-  if (plan !== undefined || readReplicationLimits(config) !== undefined) requireReplicable(config)
   if (plan !== undefined) return serveReplicating(config, plan, stop)
   if (!isFollowing(config)) return serve(config, datadir, { open, stop })
   const settings = await readFollowSettings(config)

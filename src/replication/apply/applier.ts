@@ -16,10 +16,12 @@ import type { BlockRef } from '../../sync/head/events.js'
 import type { LazyTrie } from '../../sync/head/lazyTrie.js'
 import { nextTrieBlock } from '../../sync/head/lazyTrie.js'
 import { verifyHeader } from '../../sync/validate/header.js'
+import { decodeStateMessage } from '../codec/stateMessage.js'
 import type { PositionedUnit } from '../codec/types.js'
 import type { CatchUpTrie } from './catchUpTrie.js'
 import { createCatchUpTrie, type RemoteTrieHasher } from './catchUpTrie.js'
-import { StaleEpoch, StateChangesMissing, UnknownAncestor } from './errors.js'
+import { StaleEpoch, StateChangesMissing, StateModeDiffers, UnknownAncestor } from './errors.js'
+import { SparseReplica } from './sparseReplica.js'
 import type { VerifiedBlock } from './verifyReplicated.js'
 
 /** A block whose verification is in progress. */
@@ -67,6 +69,9 @@ export class Applier {
   private committedNewest: Head | undefined
   private keepsAppearances: boolean
   private readonly keepsState: boolean
+  /** Present with sparse state. */
+  private readonly sparse: SparseReplica | undefined
+  private isStateNoted = false
 
   /** Creates an applier over a chain that was opened with `lazyTrie`. */
   constructor(db: Database, chain: WritableChain, { log, trieInterval, hasher }: ApplierOptions) {
@@ -84,6 +89,17 @@ export class Applier {
     this.committedNewest = this.head.newest
     this.keepsAppearances = chain.keepsAppearances
     this.keepsState = chain.stateMode === 'execute'
+    this.sparse = chain.sparse && new SparseReplica(db, chain, chain.sparse)
+  }
+
+  /** With sparse state: the newest entry that it has. */
+  get state(): number | undefined {
+    return this.sparse?.position
+  }
+
+  /** True when each change set is committed by itself: the trie of each block is kept, as by the writer. */
+  get commitsEach(): boolean {
+    return this.sparse !== undefined
   }
 
   /** The committed position in the source. Undefined in a new replica, and after a rewind, an import or a leader
@@ -168,7 +184,7 @@ export class Applier {
     return held !== undefined && equalBytes(held, hash)
   }
 
-  private append({ block, parts, encodedState }: VerifiedBlock, isBehind: boolean): void {
+  private append({ block, parts, encodedState, entries = [] }: VerifiedBlock, isBehind: boolean): void {
     const { changes, appearances, blockAccessList } = parts
     const { number } = block.header
     if (this.keepsAppearances && !appearances) {
@@ -178,13 +194,15 @@ export class Applier {
       )
       this.keepsAppearances = false
     }
+    if (this.sparse) for (const entry of entries) this.sparse.add(entry)
     const stored = {
       ...parts,
-      changes: this.keepsState ? changes : undefined,
+      changes: this.keepsState || this.sparse?.hasState ? requireChanges(number, changes) : undefined,
       appearances: this.keepsAppearances ? appearances : undefined,
       blockAccessList: this.chain.keepsAccessLists ? blockAccessList : undefined,
     }
-    this.head.append(block, stored, { isAtTip: !isBehind })
+    this.head.append(block, stored, { isAtTip: !isBehind && !this.sparse })
+    if (stored.changes) this.sparse?.advance(block)
     if (isBehind && this.ahead?.isActive && this.ahead.noted === number - 1) this.ahead.note(number, encodedState)
   }
 
@@ -200,7 +218,7 @@ export class Applier {
       const { number } = block.header
       if (parent) verifyLink(block, parts.totalDifficulty, parent, this.spec)
       else await verifyFirst(block, this.chain)
-      if (this.keepsState && !parts.changes) throw new StateChangesMissing(number)
+      if (this.keepsState) requireChanges(number, parts.changes)
       parent = { hash: block.hash, header: block.header, totalDifficulty: parts.totalDifficulty }
     }
   }
@@ -213,7 +231,9 @@ export class Applier {
   ): Promise<() => unknown> {
     if (this.appliedPosition?.stream === stream && epoch < this.appliedPosition.epoch)
       throw new StaleEpoch(epoch, this.appliedPosition.epoch)
+    this.requireEntries(unit)
     if (unit.kind === 'epoch') return () => {}
+    if (unit.kind === 'state') return () => this.addState(unit)
     if (unit.kind === 'finality') return () => this.head.raiseFinality(unit.finality)
     const { ancestor, blocks, finality } = unit
     let held = 0
@@ -228,12 +248,44 @@ export class Applier {
     return () => {
       if (isReplacing) {
         if (!this.head.isFinalityStored()) this.raise(finality, last.number)
-        this.head.rewind(last.number)
+        this.rewind(last.number)
       }
       for (const each of added) this.append(each, isBehind)
       this.raise(finality)
       return isEarly ? Promise.all(waiting.map((each) => each.approved!())) : undefined
     }
+  }
+
+  /** @throws StateEntriesMissing, StateModeDiffers */
+  private requireEntries({ state }: UnitToApply['unit']): void {
+    if (state !== undefined) {
+      if (this.keepsState)
+        throw new StateModeDiffers('the writer has sparse state: begin the replica with --state sparse')
+      this.sparse?.requireBefore(state.before)
+      if (!this.sparse && !this.isStateNoted) {
+        this.log.warn({}, 'the writer has sparse state and this replica none: a snapshot of the writer has both')
+        this.isStateNoted = true
+      }
+    } else if (this.sparse) {
+      throw new StateModeDiffers('the writer has no sparse state: begin the replica without --state sparse')
+    }
+  }
+
+  /** Adds what was added to sparse state between two blocks. */
+  private addState({ head, payload }: Extract<UnitToApply['unit'], { kind: 'state' }>): void {
+    if (!this.sparse) return
+    const entry = decodeStateMessage(payload)
+    if (this.sparse.has(entry)) return
+    // Blocks of this replica that were not published.
+    if (this.head.newest && head.number < this.head.newest.header.number)
+      this.rewind(this.requireAncestor(head).header.number)
+    this.sparse.add(entry)
+  }
+
+  private rewind(number: number): void {
+    const learned = this.sparse?.beforeRemoval(number) ?? []
+    this.head.rewind(number)
+    this.sparse?.afterRemoval(learned)
   }
 
   private raise(reported: Finality | undefined, most: number = Number.POSITIVE_INFINITY): void {
@@ -278,6 +330,12 @@ export class Applier {
     for (let more = this.workOnTrie(); more; more = this.workOnTrie()) await more
     this.ahead.begin()
   }
+}
+
+/** @throws StateChangesMissing */
+function requireChanges<T>(blockNumber: number, changes: T | undefined): T {
+  if (changes === undefined) throw new StateChangesMissing(blockNumber)
+  return changes
 }
 
 /** @throws InvalidBlock unless the block links to `parent` */

@@ -1,6 +1,7 @@
 import { CairnError } from '../../lib/errors.js'
 import { formatData } from '../../lib/hex.js'
 import type { BlockRef } from '../../sync/head/events.js'
+import { InvalidMessage } from '../errors.js'
 
 /** A reorg or rewind of the writer starts after a block that this replica does not have. */
 export class UnknownAncestor extends CairnError {
@@ -33,3 +34,15 @@ export class StaleEpoch extends CairnError {
     this.newest = newest
   }
 }
+
+/** The sparse state of a replica lacks trie nodes that a message does not have, either. */
+export class StateNodesMissing extends InvalidMessage {
+  constructor(part: string, problem: string, options?: ErrorOptions) {
+    const advice =
+      'the message is damaged, or this replica is not a copy of its writer: restore a snapshot of the writer'
+    super(part, `${problem}: ${advice}`, options)
+  }
+}
+
+/** The state of a writer and that of a replica are not of the same kind. */
+export class StateModeDiffers extends CairnError {}

@@ -18,12 +18,13 @@ import { type OpenWriter, whenUnlocked } from '../../sync/openWriter.js'
 import type { ReplicationStatus } from '../../sync/replicationStatus.js'
 import { StorageOfOtherIncarnation } from '../../trie/blockChanges.js'
 import type { ReplicaPlace, ReplicationSource } from '../codec/types.js'
-import { InvalidMessage, ReplicationGap } from '../errors.js'
+import { InvalidMessage, ReplicationGap, StateEntriesMissing } from '../errors.js'
+import { ReplicationGone } from '../http/errors.js'
 import { createLagClock } from '../lagClock.js'
 import { NotInStream, StreamOfOtherChain } from '../nats/errors.js'
 import { Applier } from './applier.js'
 import type { RemoteTrieHasher } from './catchUpTrie.js'
-import { StaleEpoch, StateChangesMissing, UnknownAncestor } from './errors.js'
+import { StaleEpoch, StateChangesMissing, StateModeDiffers, StateNodesMissing, UnknownAncestor } from './errors.js'
 import { createLocator } from './locator.js'
 import { removeAbove } from './removeAbove.js'
 import { describeChain, openReplicaWriter, type ReplicaChain, type ReplicaSettings } from './replicaChain.js'
@@ -135,7 +136,7 @@ export async function openReplica(settings: ReplicaSettings, parts: ReplicaParts
     const stop = () => reading.abort(signal.reason)
     signal.addEventListener('abort', stop, { once: true })
     if (signal.aborted) stop()
-    const from = { position: applier.position, locator: createLocator(chain.reader) }
+    const from = { position: applier.position, locator: createLocator(chain.reader), state: applier.state }
     const { spec } = chain
     const queue = readAhead(source.units(from, reading.signal), {
       spec,
@@ -204,10 +205,11 @@ const ALARMS = [
     ReplicationGap,
   ],
   ...[UnknownAncestor, StateChangesMissing, StaleEpoch, StreamOfOtherChain, NotInStream],
+  ...[StateEntriesMissing, StateModeDiffers, ReplicationGone],
 ]
 
 /** Errors that a newer database solves. */
-const CUTS = [ReplicationGap, NotInStream]
+const CUTS = [ReplicationGap, ReplicationGone, NotInStream, StateEntriesMissing, StateNodesMissing]
 
 /** True for errors that the writer or the operator must resolve. */
 function isAlarm(error: unknown): boolean {

@@ -34,6 +34,8 @@ export interface ReplicaSettings {
 export interface ReplicaChain {
   readonly chainId: bigint
   readonly genesisHash: Uint8Array // 32
+  /** How the replica keeps state. */
+  readonly stateMode?: StateMode
 }
 
 interface OpeningParts {
@@ -48,6 +50,7 @@ export async function describeChain(chain: WritableChain): Promise<ReplicaChain>
   return {
     chainId: chain.spec.chainId,
     genesisHash: chain.reader.blockHash(0) ?? (await chain.genesisBlock()).hash,
+    stateMode: chain.stateMode,
   }
 }
 

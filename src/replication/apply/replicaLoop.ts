@@ -85,7 +85,7 @@ export async function applyUnits(
         trieDue = moveDue = indexesDue = historyDue = true
         const tookMs = performance.now() - begunMs
         const lasts = isBehind ? CATCH_UP_BATCH_MS : BATCH_MS
-        if ((isBehind || !queue.isEmpty) && tookMs < lasts) continue
+        if (!applier.commitsEach && (isBehind || !queue.isEmpty) && tookMs < lasts) continue
         await commit()
         if (!queue.isEmpty) await keepIndexesUp(tookMs)
         await yieldNow()

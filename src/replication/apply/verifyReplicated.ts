@@ -11,7 +11,7 @@ import { formatData } from '../../lib/hex.js'
 import type { BlockParts } from '../../sync/head/chainHead.js'
 import { deriveReceipts } from '../../sync/unexecutedBlock.js'
 import { decodeInflated, inflateMessage } from '../codec/message.js'
-import type { DecodedBlock, EncodedBlock } from '../codec/types.js'
+import type { DecodedBlock, EncodedBlock, StateMessage } from '../codec/types.js'
 import { atStreamPlace } from '../errors.js'
 
 /** A block that is consistent in itself; only its link to the head is unchecked. */
@@ -20,6 +20,8 @@ export interface VerifiedBlock {
   readonly parts: BlockParts
   /** As in `DecodedBlock`. */
   readonly encodedState: Uint8Array
+  /** With sparse state: what was added to it since the block before. */
+  readonly entries?: readonly StateMessage[]
 }
 
 /** Which senders of a block are recovered from their signatures: all, or one in `SAMPLE`, chosen at random. */
@@ -94,11 +96,11 @@ export function takeVerified(encoded: EncodedBlock, body: Uint8Array, spec: Chai
 }
 
 function toVerified(decoded: DecodedBlock, spec: ChainSpec): VerifiedBlock {
-  const { block, totalDifficulty, changes, appearances, blockAccessList, encodedState } = decoded
+  const { block, totalDifficulty, changes, appearances, blockAccessList, encodedState, entries } = decoded
   const { number, timestamp, difficulty } = block.header
   const rules = rulesAt(spec, number, timestamp, totalDifficulty - difficulty)
   const receipts = deriveReceipts(block, decoded.receipts, rules)
-  return { block, parts: { receipts, totalDifficulty, changes, appearances, blockAccessList }, encodedState }
+  return { block, parts: { receipts, totalDifficulty, changes, appearances, blockAccessList }, encodedState, entries }
 }
 
 function verifyAccessList({ hash: blockHash, header }: Block, list: Uint8Array): void {

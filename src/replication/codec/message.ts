@@ -1,4 +1,3 @@
-import { constants, deflateRawSync, inflateRawSync } from 'node:zlib'
 import { keccak256 } from '../../chain/crypto.js'
 import { decodeWithdrawals, encodeWithdrawals } from '../../chain/eth/block.js'
 import { decodeHeader, encodeHeader } from '../../chain/eth/header.js'
@@ -8,11 +7,12 @@ import { headerLength } from '../../chain/eth/rlpBytes.js'
 import { decodeSignedTransaction, encodeTransaction } from '../../chain/eth/transaction.js'
 import type { Block, Transaction } from '../../chain/eth/types.js'
 import { equalBytes } from '../../lib/bytes.js'
-import { messageOf } from '../../lib/errors.js'
 import { formatData } from '../../lib/hex.js'
 import { InvalidMessage } from '../errors.js'
+import { deflatePayload, inflatePayload } from './deflate.js'
 import { MessageReader, MessageWriter } from './messageBytes.js'
 import { readState, writeState } from './messageState.js'
+import { readStateEntries, SPARSE_VERSION, writeStateEntries } from './stateMessage.js'
 import type { DecodedBlock, EncodedBlock, ReplicatedBlock } from './types.js'
 
 /* A message is a version byte and the raw deflate (RFC 1951) of these parts in sequence:
@@ -26,33 +26,30 @@ import type { DecodedBlock, EncodedBlock, ReplicatedBlock } from './types.js'
  *   withdrawals, if flagged: RLP of the list
  *   state changes and appearances, if flagged: see messageState.ts
  *   access list, if flagged: RLP (EIP-7928)
+ *   additions to sparse state, if flagged: see stateMessage.ts
  *
  * Hashes and the size of the block are computed from the bytes. */
 
-/** The first byte of every message. */
+/** The first byte of every message of a block without sparse state. */
 export const MESSAGE_VERSION = 1
-
-/** Max bytes of an inflated message. A block of 99 transactions, 400 accounts and 1,000 slots has 189 KB. */
-export const MAX_MESSAGE_BYTES = 64 * 2 ** 20
 
 const WITHDRAWALS = 1
 const CHANGES = 2
 const APPEARANCES = 4
 const ACCESS_LIST = 8
+const ENTRIES = 16
 
 /** Encodes a block as a message. @throws RangeError when its changes name an account or a slot twice */
 export function encodeReplicatedBlock(replicated: ReplicatedBlock): EncodedBlock {
   const { hash, header } = replicated.block
-  const deflated = deflateRawSync(encodeBody(replicated), { level: constants.Z_BEST_SPEED })
-  const payload = new Uint8Array(1 + deflated.length)
-  payload[0] = MESSAGE_VERSION
-  payload.set(deflated, 1)
+  const version = replicated.entries === undefined ? MESSAGE_VERSION : SPARSE_VERSION
+  const payload = deflatePayload(version, encodeBody(replicated))
   return { number: header.number, hash, parentHash: header.parentHash, payload }
 }
 
 /** Encodes a block before compression. Equal blocks have equal bytes. */
 export function encodeBody(replicated: ReplicatedBlock): Buffer {
-  const { block, receipts, totalDifficulty, changes, appearances, blockAccessList } = replicated
+  const { block, receipts, totalDifficulty, changes, appearances, blockAccessList, entries } = replicated
   const writer = new MessageWriter()
   const { header, transactions, uncles, withdrawals } = block
   writer.bytes(encodeHeader(header))
@@ -61,7 +58,8 @@ export function encodeBody(replicated: ReplicatedBlock): Buffer {
     (withdrawals === undefined ? 0 : WITHDRAWALS) |
       (changes === undefined ? 0 : CHANGES) |
       (appearances === undefined ? 0 : APPEARANCES) |
-      (blockAccessList === undefined ? 0 : ACCESS_LIST),
+      (blockAccessList === undefined ? 0 : ACCESS_LIST) |
+      (entries === undefined ? 0 : ENTRIES),
   )
   writer.integer(transactions.length)
   for (const transaction of transactions) {
@@ -74,6 +72,7 @@ export function encodeBody(replicated: ReplicatedBlock): Buffer {
   if (withdrawals !== undefined) writer.bytes(encodeWithdrawals(withdrawals))
   writeState(writer, changes, appearances)
   if (blockAccessList !== undefined) writer.bytes(blockAccessList)
+  if (entries !== undefined) writeStateEntries(writer, entries)
   return writer.written()
 }
 
@@ -82,8 +81,10 @@ export function encodeBody(replicated: ReplicatedBlock): Buffer {
  *  buffer.
  *  @throws InvalidMessage unless the bytes are those that `encodeReplicatedBlock` returns, up to compression, and
  *    for a block that is not the named one */
-export function decodeInflated({ number, hash, parentHash }: EncodedBlock, body: Uint8Array): DecodedBlock {
+export function decodeInflated({ number, hash, parentHash, payload }: EncodedBlock, body: Uint8Array): DecodedBlock {
   const decoded = decodeBody(body)
+  const version = decoded.entries === undefined ? MESSAGE_VERSION : SPARSE_VERSION
+  if (payload[0] !== version) throw new InvalidMessage('version', `expected ${version}, got ${payload[0]}`)
   const { block } = decoded
   requireEqual('hash', hash, block.hash)
   requireEqual('parent hash', parentHash, block.header.parentHash)
@@ -93,34 +94,9 @@ export function decodeInflated({ number, hash, parentHash }: EncodedBlock, body:
   return decoded
 }
 
-// One chunk for most blocks: each chunk costs a call into zlib, and the chunks are concatenated.
-const CHUNK_BYTES = 2 ** 18
-
 /** Inflates the message of a payload. @throws InvalidMessage */
 export function inflateMessage(payload: Uint8Array): Uint8Array {
-  if (payload[0] !== MESSAGE_VERSION) {
-    throw new InvalidMessage('version', `expected ${MESSAGE_VERSION}, got ${payload[0] ?? 'no bytes'}`)
-  }
-  const deflated = payload.subarray(1)
-  try {
-    const options = { maxOutputLength: MAX_MESSAGE_BYTES, chunkSize: CHUNK_BYTES, info: true }
-    const { buffer, engine } = inflateRawSync(deflated, options) as unknown as Inflated
-    const left = deflated.length - engine.bytesWritten
-    // Views of a plain array take half the time.
-    if (left === 0) return new Uint8Array(buffer.buffer, buffer.byteOffset, buffer.length)
-    throw new InvalidMessage('payload', `expected nothing after the compressed data, got ${left} bytes`)
-  } catch (error) {
-    if (error instanceof InvalidMessage) throw error
-    const isTooLarge = (error as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE'
-    const problem = isTooLarge ? `expected at most ${MAX_MESSAGE_BYTES} bytes inflated, got more` : messageOf(error)
-    throw new InvalidMessage('payload', problem, { cause: error })
-  }
-}
-
-/** Result of zlib with the option `info`. */
-interface Inflated {
-  buffer: Buffer
-  engine: { bytesWritten: number } // bytes of input that were read
+  return inflatePayload(payload, [MESSAGE_VERSION, SPARSE_VERSION])
 }
 
 function decodeBody(body: Uint8Array): DecodedBlock {
@@ -137,7 +113,7 @@ function readBody(input: MessageReader): DecodedBlock {
   const header = decodeHeader(encodedHeader)
   const totalDifficulty = input.uint(32, 'totalDifficulty')
   const flags = input.byte('parts')
-  if (flags > (WITHDRAWALS | CHANGES | APPEARANCES | ACCESS_LIST)) {
+  if (flags > (WITHDRAWALS | CHANGES | APPEARANCES | ACCESS_LIST | ENTRIES)) {
     throw new InvalidMessage('parts', `expected known flags, got 0x${flags.toString(16)}`)
   }
   const { transactions, encodedTransactions } = readTransactions(input)
@@ -151,6 +127,7 @@ function readBody(input: MessageReader): DecodedBlock {
     transactions: transactions.length,
   })
   const blockAccessList = flags & ACCESS_LIST ? input.bytes('blockAccessList') : undefined
+  const entries = flags & ENTRIES ? readStateEntries(input) : undefined
   input.end()
   const block: Block = {
     hash: keccak256(encodedHeader),
@@ -166,7 +143,7 @@ function readBody(input: MessageReader): DecodedBlock {
     throw new InvalidMessage(`receipts[${index}].type`, `expected ${transactions[index].type}, got ${receipt.type}`)
   })
   const encoded = { encodedTransactions, encodedReceipts, encodedState }
-  return { block, receipts, totalDifficulty, ...state, blockAccessList, ...encoded }
+  return { block, receipts, totalDifficulty, ...state, blockAccessList, entries, ...encoded }
 }
 
 function readTransactions(input: MessageReader) {

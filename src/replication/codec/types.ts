@@ -1,5 +1,6 @@
 import type { Block, ConsensusReceipt } from '../../chain/eth/types.js'
 import type { ReplicaPosition } from '../../store/replication/position.js'
+import type { StateEntry } from '../../store/replication/stateLog.js'
 import type { PackedChanges } from '../../store/rows/packedChanges.js'
 import type { StateChanges } from '../../store/rows/stateChanges.js'
 import type { Finality } from '../../store/rows/types.js'
@@ -18,6 +19,19 @@ export interface ReplicatedBlock {
   readonly appearances?: readonly (readonly Uint8Array[])[]
   /** RLP (EIP-7928), if access lists are kept. */
   readonly blockAccessList?: Uint8Array
+  /** With sparse state: what was added to it since the block before, the last one for this block. */
+  readonly entries?: readonly StateMessage[]
+}
+
+/** An addition to sparse state, with the code of the accounts that it names. */
+export interface StateMessage extends StateEntry {
+  readonly codes: readonly Uint8Array[]
+}
+
+/** Ids of entries: the last one that a replica must have before a change set, and the last one after it. */
+export interface StateRange {
+  readonly before: number
+  readonly after: number
 }
 
 /** A block decoded from a message, with the consensus bytes that its roots cover. */
@@ -51,16 +65,22 @@ export type ReplicationUnit =
       readonly blocks: readonly EncodedBlock[]
       /** Undefined when the writer has recorded none: its head counts as final. */
       readonly finality?: Finality
+      /** With sparse state. */
+      readonly state?: StateRange
     }
+  /** An addition to sparse state at the newest block. `payload`: see stateMessage.ts. */
+  | { readonly kind: 'state'; readonly head: BlockRef; readonly payload: Uint8Array; readonly state: StateRange }
   /** A writer with a higher epoch starts at this head. */
-  | { readonly kind: 'epoch'; readonly epoch: number; readonly head: BlockRef }
-  | { readonly kind: 'finality'; readonly finality: Finality }
+  | { readonly kind: 'epoch'; readonly epoch: number; readonly head: BlockRef; readonly state?: StateRange }
+  | { readonly kind: 'finality'; readonly finality: Finality; readonly state?: StateRange }
 
 /** What a replica has: where a source resumes. */
 export interface ReplicaPlace {
   readonly position?: ReplicaPosition
   /** Stored blocks, newest first, with growing gaps. Empty for an empty chain. */
   readonly locator: readonly BlockRef[]
+  /** With sparse state: the newest entry that it has. */
+  readonly state?: number
 }
 
 /** A change set and the position after it. */

@@ -3,6 +3,7 @@ import { messageOf } from '../../lib/errors.js'
 import type { Logger } from '../../lib/logger.js'
 import type { FollowersStatus } from '../../sync/follow/openFollowers.js'
 import type { ReplicationStatus } from '../../sync/replicationStatus.js'
+import type { WantedState } from '../../sync/sparse/stateOnDemand.js'
 import type { IngestWorker } from '../../sync/thread/ingestWorker.js'
 import type { ReplicaWorker } from '../threads/replicaWorker.js'
 import type { ActiveLeaderSession, LeaderSession } from './leaderSession.js'
@@ -28,6 +29,15 @@ export interface RoleParts {
   startIngest?(options: { signal: AbortSignal }): Promise<IngestWorker>
   /** Status of following while no upstream is followed. */
   readonly idle: FollowersStatus
+  /** Fetches state while no upstream is followed. */
+  readonly states: StateElsewhere
+}
+
+/** Fetches state that is not known, for requests. */
+export interface StateElsewhere {
+  /** As `IngestWorker.fetchState`. */
+  fetch(wanted: WantedState): Promise<number>
+  close(): void
 }
 
 /** Blocks behind at which a process counts as catching up. */
@@ -53,6 +63,7 @@ export function runFailover(parts: RoleParts): IngestWorker {
     status: () => failover.following(),
     pending: () => failover.pending(),
     replication: () => failover.status(),
+    fetchState: (wanted) => failover.fetchState(wanted),
     close: () => failover.close(),
   }
 }
@@ -94,6 +105,11 @@ class Failover {
     return this.ingest?.pending()
   }
 
+  /** Fetches state from the upstream of the writer, else elsewhere. */
+  fetchState(wanted: WantedState): Promise<number> {
+    return this.ingest?.fetchState?.(wanted) ?? this.parts.states.fetch(wanted)
+  }
+
   /** Returns the role, and how far this process is behind. */
   status(): ReplicationStatus {
     if (this.isWriter) this.last = this.describeWriter()
@@ -119,6 +135,7 @@ class Failover {
   async close(): Promise<void> {
     this.stop.abort()
     await this.living
+    this.parts.states.close()
   }
 
   private describeWriter(): ReplicationStatus {

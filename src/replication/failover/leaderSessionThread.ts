@@ -89,10 +89,11 @@ async function takeLease(link: NatsLink, lease: Lease): Promise<HeldLease> {
 }
 
 /** True when the database has everything in the stream, or no other process has published since this one did. */
-function isWhole(stream: ChainStream, { head, epoch }: StreamEnd, feed: ReplicatedChain): boolean {
+function isWhole(stream: ChainStream, { head, epoch, state = 0 }: StreamEnd, feed: ReplicatedChain): boolean {
   if (head === undefined) return true
   const own = feed.hash(head.number)
-  if (own !== undefined && equalBytes(own, head.hash)) return true
+  const hasState = state <= (feed.stateBounds()?.last ?? 0)
+  if (own !== undefined && equalBytes(own, head.hash) && hasState) return true
   const cursor = readPublisherCursor(cursorFile)
   return cursor?.stream === stream.name && cursor.epoch === epoch
 }

@@ -4,7 +4,7 @@ import { CairnError, UsageError } from '../../lib/errors.js'
 import { formatData } from '../../lib/hex.js'
 import { describeUrl } from '../../sources/upstreams/describeUrl.js'
 import type { BlockRef } from '../../sync/head/events.js'
-import { ReplicationRefused } from './errors.js'
+import { ReplicationGone, ReplicationRefused } from './errors.js'
 import { createFrameReader, type StreamFrame } from './frames.js'
 
 /** A server sends a heartbeat every 5 s. */
@@ -34,14 +34,15 @@ export function streamUrl(text: string, option = '--replica'): URL {
 }
 
 /** Yields the frames of one response as they arrive. Ends when the server ends it, or the signal aborts.
- *  @throws ReplicationRefused, ServerSilent, InvalidMessage, network errors */
+ *  @throws ReplicationRefused, ReplicationGone, ServerSilent, InvalidMessage, network errors */
 export async function* openFrames(
   address: string,
-  locator: readonly BlockRef[],
+  { locator, state }: { locator: readonly BlockRef[]; state?: number | 'none' },
   signal: AbortSignal,
 ): AsyncGenerator<StreamFrame> {
   const url = streamUrl(address)
   url.searchParams.set('locator', locator.map(({ number, hash }) => `${number}:${formatData(hash)}`).join())
+  if (state !== undefined) url.searchParams.set('state', String(state))
   const response = await request(url, signal)
   try {
     if (response.statusCode !== 200) throw await refusalOf(address, response)
@@ -77,13 +78,17 @@ async function withinSilence<T>(response: http.IncomingMessage, next: () => Prom
   }
 }
 
-async function refusalOf(address: string, response: http.IncomingMessage): Promise<ReplicationRefused> {
+async function refusalOf(
+  address: string,
+  response: http.IncomingMessage,
+): Promise<ReplicationRefused | ReplicationGone> {
   const status = response.statusCode ?? 0
   let text = ''
   for await (const piece of response.setEncoding('utf8')) {
     text += piece as string
     if (text.length > MAX_ERROR_BYTES) break
   }
+  if (status === 410) return new ReplicationGone(describeUrl(address), readReason(text))
   const reason = status === 404 ? 'it does not replicate; start it with --replication' : readReason(text)
   return new ReplicationRefused(describeUrl(address), status, reason)
 }

@@ -9,3 +9,10 @@ export class ReplicationRefused extends CairnError {
     this.status = status
   }
 }
+
+/** A server does not have what a replica needs next any more. */
+export class ReplicationGone extends CairnError {
+  constructor(server: string, reason: string) {
+    super(`${server}: ${reason}`)
+  }
+}

@@ -1,13 +1,13 @@
 import { formatData, parseHex } from '../../lib/hex.js'
 import type { Finality } from '../../store/rows/types.js'
-import { MAX_MESSAGE_BYTES } from '../codec/message.js'
-import type { EncodedBlock, ReplicationUnit } from '../codec/types.js'
+import { MAX_MESSAGE_BYTES } from '../codec/deflate.js'
+import type { EncodedBlock, ReplicationUnit, StateRange } from '../codec/types.js'
 import { InvalidMessage } from '../errors.js'
 
 /* `GET /replication` answers with frames: `u32be length | JSON | u32be length | payload`. The first frame identifies
  * the chain. A block is one frame with its message as payload. The first frame of a reorg names the common ancestor
- * and the number of block frames that belong to the reorg, itself included; if that is 0, it has no block. A
- * heartbeat is sent when nothing else is. */
+ * and the number of block frames that belong to the reorg, itself included; if that is 0, it has no block. An addition
+ * to sparse state is a frame of the kind `state`. A heartbeat is sent when nothing else is. */
 
 /** The members of a frame's JSON. Hashes are hex DATA. */
 export interface FrameHead {
@@ -16,12 +16,14 @@ export interface FrameHead {
   readonly 'chain-id'?: string
   /** Hash of block 0; null where it is not stored. */
   readonly genesis?: string | null
-  readonly kind?: 'block' | 'finality' | 'heartbeat' | 'end'
+  readonly kind?: 'block' | 'state' | 'finality' | 'heartbeat' | 'end'
   readonly number?: number
   readonly hash?: string
   readonly parent?: string
   /** `number:hash:count` */
   readonly reorg?: string
+  /** With sparse state: the entries that precede the change set, and those after it, by the last of them. */
+  readonly state?: readonly [before: number, after: number]
   readonly safe?: number
   readonly finalized?: number
   /** In a heartbeat: the newest block of the server. */
@@ -36,8 +38,9 @@ export interface StreamFrame {
   readonly payload: Uint8Array
 }
 
-/** The format of this version. */
+/** The format of this version, and that of a chain with sparse state, which earlier versions refuse. */
 export const FRAME_FORMAT = 1
+export const SPARSE_FRAME_FORMAT = 2
 
 const MAX_HEAD_BYTES = 4096
 const NO_BYTES = new Uint8Array(0)
@@ -55,14 +58,19 @@ export function encodeFrame(head: FrameHead, payload: Uint8Array = NO_BYTES): Bu
 
 /** Encodes a change set as frames. Returns none for an epoch, which only streams have. */
 export function encodeUnit(unit: ReplicationUnit): Buffer[] {
-  if (unit.kind === 'finality') return [encodeFrame({ kind: 'finality', ...unit.finality })]
   if (unit.kind === 'epoch') return []
+  const state = unit.state && ([unit.state.before, unit.state.after] as const)
+  if (unit.kind === 'finality') return [encodeFrame({ kind: 'finality', state, ...unit.finality })]
+  if (unit.kind === 'state') {
+    const { number, hash } = unit.head
+    return [encodeFrame({ kind: 'state', number, hash: formatData(hash), state }, unit.payload)]
+  }
   const { ancestor, blocks, finality } = unit
   const reorg = ancestor && `${ancestor.number}:${formatData(ancestor.hash)}:${blocks.length}`
-  if (blocks.length === 0) return [encodeFrame({ kind: 'block', reorg, ...finality })]
+  if (blocks.length === 0) return [encodeFrame({ kind: 'block', reorg, state, ...finality })]
   return blocks.map(({ number, hash, parentHash, payload }, at) => {
     const block = { number, hash: formatData(hash), parent: formatData(parentHash) }
-    return encodeFrame({ kind: 'block', ...block, reorg: at === 0 ? reorg : undefined, ...finality }, payload)
+    return encodeFrame({ kind: 'block', ...block, reorg: at === 0 ? reorg : undefined, state, ...finality }, payload)
   })
 }
 
@@ -146,6 +154,22 @@ export function readBlockFrame({ head, payload }: StreamFrame): EncodedBlock {
     parentHash: requireHash('parent', head.parent),
     payload,
   }
+}
+
+/** Reads the addition to sparse state of a frame, without decoding it. @throws InvalidMessage for an invalid member */
+export function readStateFrame({ head, payload }: StreamFrame): Extract<ReplicationUnit, { kind: 'state' }> {
+  const state = readStateRange(head)
+  if (state === undefined) throw new InvalidMessage('frame: state', 'expected two numbers, got none')
+  const block = { number: requireNumber(head, 'number'), hash: requireHash('hash', head.hash) }
+  return { kind: 'state', head: block, payload, state }
+}
+
+/** Reads the entries of sparse state around a change set; undefined when absent. @throws InvalidMessage */
+export function readStateRange({ state }: FrameHead): StateRange | undefined {
+  if (state === undefined) return undefined
+  const isRange = Array.isArray(state) && state.length === 2 && state.every((id) => Number.isSafeInteger(id) && id >= 0)
+  if (isRange) return { before: state[0], after: state[1] }
+  throw new InvalidMessage('frame: state', `expected two numbers, got ${JSON.stringify(state).slice(0, 80)}`)
 }
 
 /** Reads the ancestor and the number of blocks of a reorg; undefined when the frame starts none.

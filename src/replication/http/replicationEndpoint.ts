@@ -23,6 +23,8 @@ const LIMITED_AS = 'replication'
 const CONTENT_TYPE = 'application/vnd.cairn.replication'
 
 const MAX_LOCATOR = 32
+/** The status for a replica that needs what is not available any more. */
+const GONE = 410
 
 /** A query that names no valid start. */
 class BadStart extends CairnError {}
@@ -70,8 +72,8 @@ export function createReplicationEndpoint(options: {
         // connections eventually disconnects it.
         response.write(bytes, () => taken())
       },
-      end: (problem) => {
-        if (!response.headersSent) sendError(response, 409, problem)
+      end: ({ problem, isGap }) => {
+        if (!response.headersSent) sendError(response, isGap ? GONE : 409, problem)
         end()
       },
     })
@@ -114,17 +116,24 @@ export function createReplicationEndpoint(options: {
 function parseStart(url: string): StreamStart {
   const query = new URL(url, 'http://localhost').searchParams
   const [from, locator] = [query.get('from'), query.get('locator')]
+  const state = parseState(query.get('state'))
   if ((from === null) === (locator === null)) {
     throw new BadStart('expected ?from=NUMBER or ?locator=NUMBER:HASH,…')
   }
   if (from !== null) {
-    if (/^\d{1,15}$/.test(from)) return { from: Number(from) }
+    if (/^\d{1,15}$/.test(from)) return { from: Number(from), state }
     throw new BadStart(`from: expected a block number, got ${abbreviate(from)}`)
   }
-  const entries = locator!.split(',')
+  const entries = locator === '' ? [] : locator!.split(',')
   if (entries.length > MAX_LOCATOR)
     throw new BadStart(`locator: expected at most ${MAX_LOCATOR} blocks, got ${entries.length}`)
-  return { locator: entries.map(parseEntry) }
+  return { locator: entries.map(parseEntry), state }
+}
+
+function parseState(text: string | null): StreamStart['state'] {
+  if (text === null || text === 'none') return text ?? undefined
+  if (/^\d{1,15}$/.test(text)) return Number(text)
+  throw new BadStart(`state: expected a number or none, got ${abbreviate(text)}`)
 }
 
 function parseEntry(text: string): BlockRef {

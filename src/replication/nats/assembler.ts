@@ -2,7 +2,7 @@ import { concatBytes, equalBytes } from '../../lib/bytes.js'
 import { formatData } from '../../lib/hex.js'
 import type { BlockRef } from '../../sync/head/events.js'
 import { StaleEpoch } from '../apply/errors.js'
-import { MAX_MESSAGE_BYTES } from '../codec/message.js'
+import { MAX_MESSAGE_BYTES } from '../codec/deflate.js'
 import type { EncodedBlock, PositionedUnit, ReplicationUnit } from '../codec/types.js'
 import { InvalidMessage, ReplicationGap } from '../errors.js'
 import { endsUnit, type MessageHead } from './messageHead.js'
@@ -55,39 +55,33 @@ export function createStreamAssembler({ stream, sequence, top: first, epoch: kno
     if (top !== undefined) requireBlock(name, top, block)
   }
   const takeSingle = (head: MessageHead, data: Uint8Array): ReplicationUnit => {
-    const { kind, block, finality, reorg } = head
+    const { kind, block, finality, reorg, state } = head
     requireNumber('Cairn-Unit', 1, head.unit.count)
     requireNumber('body', 0, data.length)
     if (kind === 'epoch') {
       requireTop('Cairn-Hash', block)
-      return { kind, epoch: head.epoch, head: block }
+      return { kind, epoch: head.epoch, head: block, state }
     }
     if (kind === 'finality') {
       requireTop('Cairn-Hash', block)
       if (finality === undefined) throw new InvalidMessage('Cairn-Safe', 'expected a number, got none')
-      return { kind, finality }
+      return { kind, finality, state }
     }
     if (reorg?.count !== 0) throw new InvalidMessage('Cairn-Reorg', 'expected number:hash:0 of a rewind')
     requireBlock('Cairn-Hash', reorg, block)
     requireAncestor(reorg, top)
-    return { kind: 'blocks', ancestor: block, blocks: [], finality }
+    return { kind: 'blocks', ancestor: block, blocks: [], finality, state }
   }
   const takeBlock = (head: MessageHead, data: Uint8Array): ReplicationUnit | undefined => {
     const own = pending ?? begin(head, top)
     const { first: begun } = own
-    if (head.unit.index !== own.index + 1 || head.unit.count !== begun.unit.count) {
-      const expected = `${own.index + 1}/${begun.unit.count}`
-      throw new InvalidMessage('Cairn-Unit', `expected ${expected}, got ${head.unit.index}/${head.unit.count}`)
-    }
+    requireNextOfUnit(own, head)
     const before = own.blocks.at(-1) ?? begun.reorg ?? top
     requireNumber('Cairn-Part', own.parts.length + 1, head.part.index)
     if (before !== undefined) requireLink(head, before)
     const bytes = own.bytes + data.length
     if (bytes > MAX_UNIT_BYTES) throw new InvalidMessage('body', `expected at most ${MAX_UNIT_BYTES} bytes of a unit`)
-    const parts = [...own.parts, data]
-    const size = parts.reduce((sum, part) => sum + part.length, 0)
-    if (size > MAX_MESSAGE_BYTES)
-      throw new InvalidMessage('body', `expected at most ${MAX_MESSAGE_BYTES} bytes of a block`)
+    const parts = withPart(own, data)
     const isWhole = head.part.index === head.part.count
     const blocks = isWhole ? [...own.blocks, blockOf(head, parts)] : own.blocks
     pending = { first: begun, index: head.unit.index, bytes, blocks, parts: isWhole ? [] : parts }
@@ -96,7 +90,23 @@ export function createStreamAssembler({ stream, sequence, top: first, epoch: kno
     if (!isWhole) throw new InvalidMessage('Cairn-Part', 'expected the last part of the block at the end of the unit')
     requireNumber('Cairn-Reorg', begun.reorg?.count ?? 1, blocks.length)
     const ancestor = begun.reorg && { number: begun.reorg.number, hash: begun.reorg.hash }
-    return { kind: 'blocks', ancestor, blocks, finality: head.finality }
+    return { kind: 'blocks', ancestor, blocks, finality: head.finality, state: begun.state }
+  }
+  const takeState = (head: MessageHead, data: Uint8Array): ReplicationUnit | undefined => {
+    const { block, state } = head
+    if (state === undefined) throw new InvalidMessage('Cairn-State', 'expected before:after, got none')
+    requireTop('Cairn-Hash', block)
+    const own = pending ?? { first: head, index: 0, bytes: 0, blocks: [], parts: [] }
+    requireNextOfUnit(own, head)
+    requireNumber('Cairn-Part', head.unit.index, head.part.index)
+    const parts = withPart(own, data)
+    pending = endsUnit(head) ? undefined : { ...own, index: head.unit.index, parts }
+    if (pending !== undefined) return undefined
+    return { kind: 'state', head: block, payload: parts.length === 1 ? parts[0] : concatBytes(...parts), state }
+  }
+  const take = (head: MessageHead, data: Uint8Array): ReplicationUnit | undefined => {
+    if (head.kind === 'block') return takeBlock(head, data)
+    return head.kind === 'state' ? takeState(head, data) : takeSingle(head, data)
   }
   const requireEpoch = (head: MessageHead) => {
     if (epoch !== undefined && head.epoch < epoch) throw new StaleEpoch(head.epoch, epoch)
@@ -113,13 +123,13 @@ export function createStreamAssembler({ stream, sequence, top: first, epoch: kno
       const head = message.head()
       requireEpoch(head)
       if (head.kind === 'epoch') pending = undefined
-      if (pending !== undefined && head.kind !== 'block') {
+      if (pending !== undefined && head.kind !== pending.first.kind) {
         throw new InvalidMessage(
           'Cairn-Kind',
           `expected the rest of the unit that block ${pending.first.block.number} begins, got ${head.kind}`,
         )
       }
-      const unit = head.kind === 'block' ? takeBlock(head, message.data) : takeSingle(head, message.data)
+      const unit = take(head, message.data)
       next++
       epoch = head.epoch
       if (unit === undefined) return undefined
@@ -145,6 +155,20 @@ function begin(head: MessageHead, top: BlockRef | undefined): Pending {
     requireAncestor(reorg, top)
   }
   return { first: head, index: 0, bytes: 0, blocks: [], parts: [] }
+}
+
+function requireNextOfUnit({ first, index }: Pending, { unit }: MessageHead): void {
+  if (unit.index === index + 1 && unit.count === first.unit.count) return
+  const expected = `${index + 1}/${first.unit.count}`
+  throw new InvalidMessage('Cairn-Unit', `expected ${expected}, got ${unit.index}/${unit.count}`)
+}
+
+/** Returns the parts of a message with the next one. @throws InvalidMessage when they are too many bytes */
+function withPart({ parts: before }: Pending, data: Uint8Array): Uint8Array[] {
+  const parts = [...before, data]
+  const size = parts.reduce((sum, part) => sum + part.length, 0)
+  if (size <= MAX_MESSAGE_BYTES) return parts
+  throw new InvalidMessage('body', `expected at most ${MAX_MESSAGE_BYTES} bytes of a block or an addition to state`)
 }
 
 function blockOf({ block, parentHash }: MessageHead, parts: readonly Uint8Array[]): EncodedBlock {

@@ -12,6 +12,8 @@ export interface Held {
   readonly position?: ReplicaPosition
   /** Stored blocks, newest first. */
   readonly locator: readonly BlockRef[]
+  /** With sparse state: the newest addition to it. Messages with later ones are not skipped. */
+  readonly state?: number
 }
 
 /** Where a replica resumes. */
@@ -35,7 +37,7 @@ const MARGIN = 1024
 export async function findStart(
   link: NatsLink,
   stream: ChainStream,
-  { position, locator }: Held,
+  { position, locator, state }: Held,
   { signal, isNear = false }: { signal: AbortSignal; isNear?: boolean },
 ): Promise<NatsStreamStart | undefined> {
   const range = await stream.range()
@@ -53,7 +55,7 @@ export async function findStart(
   const { first, last } = range
   if (first > last) return undefined
   const near = await nearSequence(stream, top, range)
-  const search = { link, stream, locator, signal, last }
+  const search = { link, stream, locator, state, signal, last }
   const found = await searchFrom(near, search)
   return isNear || found?.top === top || near === first ? found : await searchFrom(first, search)
 }
@@ -82,6 +84,7 @@ interface Search {
   readonly link: NatsLink
   readonly stream: ChainStream
   readonly locator: readonly BlockRef[]
+  readonly state?: number
   readonly signal: AbortSignal
   /** The last sequence to read. */
   readonly last: number
@@ -89,14 +92,15 @@ interface Search {
 
 /** Finds the start after the newest block of the locator that a message from `first` on made the head. */
 async function searchFrom(first: number, search: Search): Promise<NatsStreamStart | undefined> {
-  const { link, stream, locator, signal, last } = search
+  const { link, stream, locator, state = Number.POSITIVE_INFINITY, signal, last } = search
   const order = new Map(locator.map(({ hash }, at) => [keyOfBytes(hash), at]))
   let best = locator.length
   let found: NatsStreamStart | undefined
   try {
     for await (const message of readStream(link, stream, { from: first, headersOnly: true, signal })) {
       const head = message.head()
-      const at = endsUnit(head) ? order.get(keyOfBytes(head.block.hash)) : undefined
+      const isApplied = endsUnit(head) && (head.state?.after ?? 0) <= state
+      const at = isApplied ? order.get(keyOfBytes(head.block.hash)) : undefined
       if (at !== undefined && at <= best) {
         best = at
         found = { sequence: message.sequence + 1, top: locator[at], epoch: head.epoch }

@@ -42,11 +42,11 @@ const RETRY_MS = 500
  *  `until`, StreamMissing. */
 export function createNatsSource(options: NatsSourceOptions): ReplicationSource {
   return {
-    units: async function* ({ position, locator }, signal) {
+    units: async function* ({ position, locator, state }, signal) {
       const { link } = options
       const highest = locator[0]?.number ?? -1
       try {
-        yield* followStream(options, { link, signal, blocks: createKnownBlocks(locator), position, highest })
+        yield* followStream(options, { link, signal, blocks: createKnownBlocks(locator), position, state, highest })
       } catch (error) {
         if (!signal.aborted) throw error
       }
@@ -59,6 +59,8 @@ interface Reading {
   readonly signal: AbortSignal
   readonly blocks: KnownBlocks
   position?: ReplicaPosition
+  /** With sparse state: the newest addition to it that the replica has or was sent. */
+  state?: number
   /** Number of the highest block that the replica may have. */
   highest: number
 }
@@ -104,14 +106,19 @@ function isGap(error: unknown): boolean {
 /** Finds where to resume; undefined while the stream has not reached the replica's newest block.
  *  @throws ReplicationGap, NotInStream */
 async function locate(
-  { until }: NatsSourceOptions,
+  { until, chain: { stateMode } }: NatsSourceOptions,
   stream: ChainStream,
-  { link, signal, blocks, position }: Reading,
+  { link, signal, blocks, position, state }: Reading,
 ): Promise<NatsStreamStart | undefined> {
+  const isSparse = stateMode === 'sparse' // begins with the first block that has state, or with a copy
   // The state before the search, which then covers these messages.
   const [first, { head }] = await untilAborted(Promise.all([firstMessage(stream), stream.end()]), signal)
-  const start = await untilAborted(findStart(link, stream, { position, locator: blocks.locator() }, { signal }), signal)
+  const start = await untilAborted(
+    findStart(link, stream, { position, locator: blocks.locator(), state }, { signal }),
+    signal,
+  )
   const top = blocks.top()
+  if (top === undefined && isSparse) throw new NotInStream(stream.stream, undefined)
   if (start !== undefined || top === undefined) return start
   if (first === undefined || head === undefined) return undefined
   const lowest = first.head().block.number
@@ -177,6 +184,7 @@ function beginsElsewhere(message: StreamMessage, { blocks }: Reading): boolean {
 
 /** Counts a change set as passed to the replica. @returns true if the replica may still have other blocks above it */
 function countUnit(reading: Reading, unit: ReplicationUnit, isBelow: boolean): boolean {
+  reading.state = unit.state?.after ?? reading.state
   if (unit.kind !== 'blocks') return isBelow
   reading.blocks.add(unit)
   const { number } = reading.blocks.top()!
@@ -204,7 +212,7 @@ async function* repairUnits(
   const ended = new AbortController()
   const either = AbortSignal.any([signal, ended.signal])
   try {
-    for await (const positioned of repair.units({ locator: blocks.locator() }, either)) {
+    for await (const positioned of repair.units({ locator: blocks.locator(), state: reading.state }, either)) {
       const { unit } = positioned
       countUnit(reading, unit, false)
       yield positioned

@@ -84,11 +84,13 @@ export function createPublisher(options: PublisherOptions): Publisher {
     const { stream, end } = await untilAborted(openEnd(options), signal)
     if (end.epoch > epoch) throw new Fenced(stream.stream, end.sequence, end.epoch)
     if (applied !== undefined && end.sequence > applied) throw new StreamAdvanced(stream.stream, applied, end.sequence)
-    const top = await startOf(options, stream, end)
+    const start = await startOf(options, stream, end)
+    const { top } = start
     const recent = await untilAborted(findRecent(options, stream, end, top), signal)
     const sender = createSender({ ...options, stream, sequence: end.sequence, onProblem })
     try {
-      await sendUnit(options, sender, { kind: 'epoch', epoch, head: top }, top)
+      const state = start.state === undefined ? undefined : { before: start.state, after: start.state }
+      await sendUnit(options, sender, { kind: 'epoch', epoch, head: top, state }, top)
     } catch (error) {
       if (!(error instanceof Fenced) || (error.epoch ?? epoch) > epoch) throw error
       // A writer that this message would have fenced published first once more.
@@ -98,7 +100,7 @@ export function createPublisher(options: PublisherOptions): Publisher {
     applied = undefined
     report(stream, sender, top)
     log.info({ stream: stream.name, epoch, after: top.number, sequence: sender.sequence }, 'publishing')
-    await publishChanges(options, { stream, sender, top, recent, finality: end.finality, report })
+    await publishChanges(options, { stream, sender, ...start, recent, finality: end.finality, report })
   }
   return {
     status: () => status,
@@ -124,23 +126,39 @@ async function openEnd({ link, chain }: PublisherOptions): Promise<{ stream: Cha
   return { stream, end: await stream.end() }
 }
 
-/** Returns the block after which publishing resumes. Waits for the first block of a new chain. */
-async function startOf(options: PublisherOptions, stream: ChainStream, end: StreamEnd): Promise<BlockRef> {
+/** Where publishing resumes. */
+interface PublishStart {
+  /** The block before it. */
+  readonly top: BlockRef
+  /** With sparse state: the addition to it before it. */
+  readonly state: number | undefined
+}
+
+/** Returns where publishing resumes. Waits for the first block of a new chain. */
+async function startOf(options: PublisherOptions, stream: ChainStream, end: StreamEnd): Promise<PublishStart> {
   const { cursorFile, log, feed, publishBlocks, signal, clock = systemClock } = options
   const cursor = readPublisherCursor(cursorFile)
   if (cursor !== undefined) {
-    const { stream: before, sequence, number, hash } = cursor
+    const { stream: before, sequence, number, hash, state } = cursor
     if (before !== stream.name && before.split('@')[0] === stream.stream) {
       log.error({ before, now: stream.name }, 'the stream was deleted; publishing it again')
     } else if (before === stream.name && sequence > end.sequence) {
       log.error({ acknowledged: sequence, last: end.sequence }, 'the stream lost messages; they are published again')
-    } else if (before === stream.name && sequence === end.sequence && end.head === undefined) return { number, hash } // all messages expired
+    } else if (before === stream.name && sequence === end.sequence && end.head === undefined) {
+      return startAt(feed, { number, hash }, state) // all messages expired
+    }
   }
-  if (end.head !== undefined) return end.head
+  if (end.head !== undefined) return startAt(feed, end.head, end.state)
   let head = feed.head()
   for (; head === undefined; head = feed.head()) await clock.sleep(LOOK_MS, signal)
-  const number = firstAvailable(feed, Math.max(0, head - publishBlocks), head)
-  return { number, hash: feed.hash(number)! }
+  const from = Math.max(0, head - publishBlocks, feed.stateBounds()?.firstBlock ?? 0)
+  const number = firstAvailable(feed, Math.min(head, from), head)
+  return startAt(feed, { number, hash: feed.hash(number)! }, undefined)
+}
+
+/** @param published the last addition to sparse state that was published; undefined: none, or not known */
+function startAt(feed: ReplicatedChain, top: BlockRef, published: number | undefined): PublishStart {
+  return { top, state: feed.isSparse() ? (published ?? feed.stateAt(top.number)) : undefined }
 }
 
 /** Returns the first stored block from `from` on; `head` and all blocks between are stored. */
@@ -182,6 +200,7 @@ interface Publishing {
   readonly stream: ChainStream
   readonly sender: StreamSender
   readonly top: BlockRef
+  readonly state: number | undefined
   readonly recent: readonly BlockRef[]
   readonly finality: Finality | undefined
   report(stream: ChainStream, sender: StreamSender, published: BlockRef): void
@@ -191,20 +210,21 @@ interface Publishing {
 async function publishChanges(options: PublisherOptions, publishing: Publishing): Promise<void> {
   const { feed, epoch, cursorFile, signal, clock = systemClock } = options
   const { stream, sender, report } = publishing
-  let { top, recent, finality } = publishing
+  let { top, state, recent, finality } = publishing
   let written = { sequence: 0, atMs: clock.nowMs() }
   const remember = () => {
     if (written.sequence === sender.sequence) return
-    writePublisherCursor(cursorFile, { stream: stream.name, sequence: sender.sequence, epoch, ...top })
+    writePublisherCursor(cursorFile, { stream: stream.name, sequence: sender.sequence, epoch, ...top, state })
     written = { sequence: sender.sequence, atMs: clock.nowMs() }
   }
   try {
     while (!signal.aborted) {
       const version = feed.version()
-      const units = feed.next([top, ...recent], finality)
+      const units = feed.next({ locator: [top, ...recent], state }, finality)
       for (const unit of units) {
         await sendUnit(options, sender, unit, top)
-        if (unit.kind !== 'epoch') finality = unit.finality ?? finality
+        state = unit.state?.after ?? state
+        if (unit.kind === 'blocks' || unit.kind === 'finality') finality = unit.finality ?? finality
         if (unit.kind === 'blocks') {
           const { ancestor, blocks } = unit
           const before = [top, ...recent].filter(({ number }) => ancestor === undefined || number <= ancestor.number)

@@ -16,17 +16,23 @@ export interface PublisherCursor {
   /** The head after that message, or before the change set that the message is in. */
   readonly number: number
   readonly hash: Uint8Array // 32
+  /** With sparse state: the last addition to it up to there. */
+  readonly state?: number
 }
 
 /** Reads the cursor; undefined when the file is missing or unreadable: then nothing is known. */
 export function readPublisherCursor(path: string): PublisherCursor | undefined {
   try {
-    const { stream, sequence, epoch, number, hash } = JSON.parse(readFileSync(path, 'utf8')) as Record<string, unknown>
+    const { stream, sequence, epoch, number, hash, state } = JSON.parse(readFileSync(path, 'utf8')) as Record<
+      string,
+      unknown
+    >
     if (typeof stream !== 'string' || typeof hash !== 'string' || !/^0x[0-9a-f]{64}$/.test(hash)) return undefined
     const numbers = [sequence, epoch, number]
     if (!numbers.every(Number.isSafeInteger)) return undefined
     const [at, of, block] = numbers as number[]
-    return { stream, sequence: at, epoch: of, number: block, hash: parseHex(hash) }
+    if (state !== undefined && !Number.isSafeInteger(state)) return undefined
+    return { stream, sequence: at, epoch: of, number: block, hash: parseHex(hash), state: state as number | undefined }
   } catch {
     return undefined
   }

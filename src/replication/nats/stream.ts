@@ -32,6 +32,8 @@ export interface StreamEnd {
   readonly epoch: number
   /** The head after the last complete change set; undefined when no message is available. */
   readonly head: BlockRef | undefined
+  /** With sparse state: the last addition to it in the last complete change set. */
+  readonly state: number | undefined
   /** Finality from the last message, if it ends a change set. */
   readonly finality: Finality | undefined
   /** False when the last message is within a change set: its writer ended there. */
@@ -103,13 +105,16 @@ export async function openStream(
       first > last
         ? undefined
         : await getMessage(() => link.manager.streams.getMessage(stream, { last_by_subj: subject }))
-    if (newest === undefined) return { sequence: last, epoch: 0, head: undefined, finality: undefined, isWhole: true }
+    if (newest === undefined) {
+      return { sequence: last, epoch: 0, head: undefined, state: undefined, finality: undefined, isWhole: true }
+    }
     const head = newest.head()
     const isWhole = endsUnit(head)
     return {
       sequence: Math.max(last, newest.sequence),
       epoch: head.epoch,
       head: isWhole ? head.block : head.before,
+      state: isWhole ? head.state?.after : head.state?.before,
       finality: isWhole ? head.finality : undefined,
       isWhole,
     }

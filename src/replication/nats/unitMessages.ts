@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { BlockRef } from '../../sync/head/events.js'
 import type { EncodedBlock, ReplicationUnit } from '../codec/types.js'
-import type { MessageHead } from './messageHead.js'
+import type { MessageHead, Ordinal } from './messageHead.js'
 
 /** A message to publish. */
 export interface OutgoingMessage {
@@ -23,9 +23,11 @@ export function messagesOf(
   unit: ReplicationUnit,
   { epoch, top, maxBytes }: { epoch: number; top: BlockRef; maxBytes: number },
 ): OutgoingMessage[] {
-  const common = { epoch, part: WHOLE, unit: WHOLE }
+  const { state } = unit
+  const common = { epoch, part: WHOLE, unit: WHOLE, state }
   const single = (head: MessageHead): OutgoingMessage[] => [{ head, data: NO_BYTES, key: randomUUID() }]
   if (unit.kind === 'epoch') return single({ ...common, kind: 'epoch', block: unit.head })
+  if (unit.kind === 'state') return stateMessages(unit, { epoch, maxBytes })
   const { finality } = unit
   if (unit.kind === 'finality') return single({ ...common, kind: 'finality', block: top, finality })
   const { ancestor, blocks } = unit
@@ -44,16 +46,30 @@ export function messagesOf(
       before: count > 1 ? top : undefined,
       reorg: at === 0 ? reorg : undefined,
       finality,
+      state,
     }
     return { head, data, key: `${Buffer.from(block.hash).toString('hex')}:${part.index}` }
   })
 }
 
+function stateMessages(
+  { head: block, payload, state }: Extract<ReplicationUnit, { kind: 'state' }>,
+  { epoch, maxBytes }: { epoch: number; maxBytes: number },
+): OutgoingMessage[] {
+  return split(payload, maxBytes).map(({ data, part }) => {
+    const before = part.count > 1 ? block : undefined
+    const head: MessageHead = { kind: 'state', epoch, block, part, unit: part, before, state }
+    return { head, data, key: `state ${state.after}:${part.index}:${randomUUID()}` }
+  })
+}
+
 function partsOf(block: EncodedBlock, maxBytes: number) {
-  const { payload } = block
+  return split(block.payload, maxBytes).map((each) => ({ block, ...each }))
+}
+
+function split(payload: Uint8Array, maxBytes: number): { data: Uint8Array; part: Ordinal }[] {
   const count = Math.max(1, Math.ceil(payload.length / maxBytes))
   return Array.from({ length: count }, (_, at) => ({
-    block,
     data: payload.subarray(at * maxBytes, (at + 1) * maxBytes),
     part: { index: at + 1, count },
   }))

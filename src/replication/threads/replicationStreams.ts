@@ -2,8 +2,9 @@ import { CairnError, messageOf } from '../../lib/errors.js'
 import { formatData } from '../../lib/hex.js'
 import type { Finality } from '../../store/rows/types.js'
 import type { BlockRef } from '../../sync/head/events.js'
-import type { StreamStart } from '../http/feed.js'
-import { encodeFrame, encodeUnit, FRAME_FORMAT } from '../http/frames.js'
+import { StateEntriesMissing } from '../errors.js'
+import type { StreamStart, StreamStop } from '../http/feed.js'
+import { encodeFrame, encodeUnit, FRAME_FORMAT, SPARSE_FRAME_FORMAT } from '../http/frames.js'
 import type { ReplicatedChain } from '../replicatedChain.js'
 
 /** A replica requests blocks starting at one whose parent is not stored. */
@@ -14,6 +15,13 @@ class BlockUnavailable extends CairnError {
   }
 }
 
+/** A replica of complete state, or of an earlier version, asks for a chain with sparse state. */
+class SparseOnly extends CairnError {
+  constructor() {
+    super('this server has sparse state: begin the replica with --state sparse, of the same version of Cairn')
+  }
+}
+
 /** Max bytes of frames that the client has not received. The last one may exceed it. */
 const AHEAD_BYTES = 4 * 2 ** 20
 
@@ -21,8 +29,10 @@ const AHEAD_BYTES = 4 * 2 ** 20
 export const HEARTBEAT_MS = 5000
 
 interface Stream {
-  /** The newest block that the client has or was sent. */
-  top: BlockRef
+  /** The newest block that the client has or was sent; undefined before the first. */
+  top: BlockRef | undefined
+  /** With sparse state: the newest entry that the client has or was sent. */
+  state: number | undefined
   /** The blocks to search when a branch was removed too long ago. */
   base: readonly BlockRef[]
   sentFinality: Finality | undefined
@@ -47,7 +57,7 @@ interface ReplicationStreams {
 /** Starts without streams. `send` gets whole frames, `end` the reason why a stream cannot continue. */
 export function createReplicationStreams(
   feed: ReplicatedChain,
-  { send, end }: { send(id: number, frames: Buffer): void; end(id: number, problem: string): void },
+  { send, end }: { send(id: number, frames: Buffer): void; end(id: number, end: StreamStop): void },
 ): ReplicationStreams {
   const streams = new Map<number, Stream>()
   const put = (id: number, stream: Stream, frames: readonly Buffer[], nowMs: number) => {
@@ -63,13 +73,16 @@ export function createReplicationStreams(
       if (nowMs - stream.sentMs >= HEARTBEAT_MS) put(id, stream, [heartbeat(feed)], nowMs)
       return false
     }
-    const units = feed.next([stream.top, ...stream.base], stream.sentFinality)
+    const { state } = stream
+    const units = feed.next({ locator: locatorOf(stream), state }, stream.sentFinality)
     if (units.length === 0) {
       stream.seen = version
       return false
     }
     for (const unit of units) {
       if (unit.kind === 'epoch') continue
+      stream.state = unit.state?.after ?? stream.state
+      if (unit.kind === 'state') continue
       stream.sentFinality = unit.finality ?? stream.sentFinality
       if (unit.kind === 'blocks') goOn(stream, unit)
     }
@@ -79,13 +92,15 @@ export function createReplicationStreams(
   return {
     open(id, start) {
       try {
-        const [top, ...base] = 'locator' in start ? start.locator : [blockBefore(feed, start.from)]
-        feed.next([top, ...base], undefined) // refuses a locator of another chain before the response begins
-        const stream = { top, base, sentFinality: undefined, ahead: 0, seen: undefined, sentMs: 0 }
+        const locator = 'locator' in start ? start.locator : [blockBefore(feed, start.from)]
+        const state = stateOf(feed, start)
+        feed.next({ locator, state }, undefined) // refuses a locator of another chain before the response begins
+        const [top, ...base] = locator
+        const stream = { top, base, state, sentFinality: undefined, ahead: 0, seen: undefined, sentMs: 0 }
         streams.set(id, stream)
         put(id, stream, [greeting(feed)], performance.now())
       } catch (error) {
-        end(id, messageOf(error))
+        end(id, endOf(error))
       }
     },
     taken(id, bytes) {
@@ -100,12 +115,27 @@ export function createReplicationStreams(
           if (advance(id, stream, nowMs)) isBusy = true
         } catch (error) {
           streams.delete(id)
-          end(id, messageOf(error))
+          end(id, endOf(error))
         }
       }
       return isBusy
     },
   }
+}
+
+function locatorOf({ top, base }: Stream): BlockRef[] {
+  return top === undefined ? [] : [top, ...base]
+}
+
+function endOf(error: unknown): StreamStop {
+  return { problem: messageOf(error), isGap: error instanceof StateEntriesMissing }
+}
+
+/** Returns the newest entry of sparse state that the client has; undefined if it gets none. @throws SparseOnly */
+function stateOf(feed: ReplicatedChain, { state }: StreamStart): number | undefined {
+  if (state === 'none' || !feed.isSparse()) return undefined
+  if (state === undefined) throw new SparseOnly()
+  return state
 }
 
 function goOn(stream: Stream, { ancestor, blocks }: { ancestor?: BlockRef; blocks: readonly BlockRef[] }): void {
@@ -123,7 +153,7 @@ function blockBefore(feed: ReplicatedChain, from: number): BlockRef {
 function greeting(feed: ReplicatedChain): Buffer {
   const genesis = feed.hash(0)
   return encodeFrame({
-    format: FRAME_FORMAT,
+    format: feed.isSparse() ? SPARSE_FRAME_FORMAT : FRAME_FORMAT,
     'chain-id': feed.chainId().toString(),
     genesis: genesis === undefined ? null : formatData(genesis),
   })

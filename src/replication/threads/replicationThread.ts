@@ -19,7 +19,7 @@ const streams = createReplicationStreams(createReplicatedChain(db), {
     const bytes = new Uint8Array(frames) // its own memory, which can be transferred
     post({ kind: 'frames', id, bytes }, [bytes.buffer])
   },
-  end: (id, problem) => post({ kind: 'end', id, problem }),
+  end: (id, end) => post({ kind: 'end', id, end }),
 })
 let next: NodeJS.Immediate | undefined
 const work = () => {

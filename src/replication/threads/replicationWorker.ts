@@ -1,7 +1,7 @@
 import { messageOf } from '../../lib/errors.js'
 import type { Logger } from '../../lib/logger.js'
 import { Thread } from '../../workers/spawn.js'
-import type { ReplicationFeed, StreamReader, StreamStart } from '../http/feed.js'
+import type { ReplicationFeed, StreamReader, StreamStart, StreamStop } from '../http/feed.js'
 
 /** Start data of the thread that makes the frames of replicas. */
 export interface ReplicationThreadData {
@@ -18,7 +18,7 @@ export type ReplicationRequest =
 /** Messages of the thread. */
 export type ReplicationReply =
   | { readonly kind: 'frames'; readonly id: number; readonly bytes: Uint8Array }
-  | { readonly kind: 'end'; readonly id: number; readonly problem: string }
+  | { readonly kind: 'end'; readonly id: number; readonly end: StreamStop }
 
 /** A feed whose frames are made in a thread. The first stream starts it, the end of the last one ends it. */
 export class ReplicationWorker implements ReplicationFeed {
@@ -63,7 +63,9 @@ export class ReplicationWorker implements ReplicationFeed {
         this.#thread = undefined
         const problem = error === undefined ? 'it exited' : messageOf(error)
         this.#log.error({ error: problem }, 'the thread that serves replicas ended')
-        for (const reader of [...this.#readers.values()]) reader.end('the server failed to read the chain')
+        for (const reader of [...this.#readers.values()]) {
+          reader.end({ problem: 'the server failed to read the chain' })
+        }
       },
     })
     this.#exited = thread.exited
@@ -73,7 +75,7 @@ export class ReplicationWorker implements ReplicationFeed {
   #receive(reply: ReplicationReply): void {
     const { id } = reply
     const reader = this.#readers.get(id)
-    if (reply.kind === 'end') reader?.end(reply.problem)
+    if (reply.kind === 'end') reader?.end(reply.end)
     else {
       const bytes = reply.bytes.length
       reader?.frames(reply.bytes, () => this.#thread?.post({ kind: 'taken', id, bytes }))

@@ -5,6 +5,7 @@ import type { Database } from '../database.js'
 import { createMetaTable, META_STATE_MODE } from '../meta.js'
 import { decodeAppearances } from '../rows/appearances.js'
 import { createChainReader } from '../rows/chainReader.js'
+import { hasStateBefore } from '../rows/coverage.js'
 import type { AccountChange, StateChanges, StorageChange } from '../rows/stateChanges.js'
 import type { ChainReader } from '../rows/types.js'
 import { createChangedKeysReader, createChangedSlotsReader, decodeAccountKeys } from '../state/changedKeys.js'
@@ -48,12 +49,16 @@ export function createStoredBlocks(db: Database, reader: ChainReader = createCha
     .prepare<[number], Uint8Array>('SELECT data FROM address_appearances WHERE block_number = ?')
     .pluck()
   const addressOf = createAddressReader(db)
-  let keepsState: boolean | undefined
+  let mode: string | undefined
+  const isExecuted = () => {
+    mode ??= meta.get<string>(META_STATE_MODE)
+    return mode === 'execute'
+  }
   return {
     read(number) {
       const stored = reader.blockByNumber(number)
       if (stored === undefined) return undefined
-      keepsState ??= meta.get(META_STATE_MODE) === 'execute'
+      const keepsState = isExecuted() || hasStateBefore(reader.coverage(), number)
       const { hash, header, withdrawals, sizeBytes, totalDifficulty } = stored
       const appearances = selectAppearances.get(number)
       const nameOf = addressOf()

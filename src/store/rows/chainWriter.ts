@@ -2,6 +2,7 @@ import { keccak256 } from '../../chain/crypto.js'
 import { encodeHeader } from '../../chain/eth/header.js'
 import type { Block, Receipt } from '../../chain/eth/types.js'
 import type { Database } from '../database.js'
+import { StateLog } from '../replication/stateLog.js'
 import { removeHistoryAbove } from '../state/removeHistory.js'
 import { BLOCK_COLUMNS, blockValues } from './block.js'
 import { createBodyInserts, type FirstIds, prepareInsert } from './bodyInserts.js'
@@ -11,7 +12,7 @@ import type { StateChanges } from './stateChanges.js'
 import { createStateInserts, type StateInserts } from './stateInserts.js'
 
 /** Writes Ethereum blocks. The caller begins and ends transactions, of several blocks each. */
-export interface ChainWriter extends Pick<StateInserts, 'insertBase' | 'isMoveDue' | 'moveRecent'> {
+export interface ChainWriter extends Pick<StateInserts, 'insertBase' | 'putEntry' | 'isMoveDue' | 'moveRecent'> {
   begin(): void
   commit(): void
   /** Rolls back everything since `begin`. */
@@ -34,14 +35,17 @@ export interface ChainWriter extends Pick<StateInserts, 'insertBase' | 'isMoveDu
   flush(): void
   /** Stores the access list of a block, RLP (EIP-7928). */
   insertBlockAccessList(blockNumber: number, list: Uint8Array): void
-  /** Removes all blocks above `number` and their state; the newest of them are kept in `removed_blocks`. */
-  rewindTo(number: number): void
+  /** Removes all blocks above `number` and their state; the newest of them are kept in `removed_blocks`.
+   *  @returns a function that removes what was added to sparse state above it, once the state is unwound */
+  rewindTo(number: number): () => void
 }
 
 /** Hooks for the end of transactions, and how rows are written. */
 interface WriterOptions {
   /** Collects rows of the state from several blocks, and writes them in the order of their keys. Default: false. */
   collectsState?: boolean
+  /** Keeps what is added to sparse state for replicas. Default: false. */
+  logsState?: boolean
   /** Called before each commit; may write as part of the transaction. */
   beforeCommit?(): void
   /** Called after a rollback of a whole transaction. */
@@ -62,7 +66,7 @@ export function createChainWriter(db: Database, options: WriterOptions = {}): Ch
   const insertHeader = createBlockInserts(db)
   const bodies = createBodyInserts(db)
   const insertAccessList = db.prepare('INSERT INTO block_access_lists (block_number, list) VALUES (?, ?)')
-  const state = createStateInserts(db, { collects: options.collectsState })
+  const state = createStateInserts(db, { collects: options.collectsState, logsState: options.logsState })
   let nextIds: FirstIds | undefined
   const selectNextIds = db.prepare<[], FirstIds>(
     'SELECT first_tx + n_tx AS tx, first_log + n_logs AS log FROM blocks ORDER BY number DESC LIMIT 1',
@@ -111,13 +115,16 @@ export function createChainWriter(db: Database, options: WriterOptions = {}): Ch
       if (changes) state.insert(block.header.number, changes, isAtTip)
     },
     insertBase: state.insertBase,
+    putEntry: state.putEntry,
     flush: state.flush,
     isMoveDue: state.isMoveDue,
     moveRecent: state.moveRecent,
     insertBlockAccessList: (blockNumber, list) => void insertAccessList.run(blockNumber, list),
     rewindTo: (number) => {
       nextIds = undefined
+      const removeEntries = new StateLog(db).planRemoval(number)
       removeAbove(db, number)
+      return removeEntries
     },
   }
 }

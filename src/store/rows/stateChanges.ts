@@ -39,4 +39,16 @@ export interface BaseState {
   /** Slots of accounts with storage; keys and values without leading zeros. */
   readonly slots: readonly { readonly address: Uint8Array; readonly slot: Uint8Array; readonly value: Uint8Array }[]
   readonly codes: readonly { readonly hash: Uint8Array; readonly bytes: Uint8Array }[]
+  /** What the trie needed, for replicas. */
+  readonly used?: UsedNodes
+}
+
+/** Nodes that a partial trie did not have. */
+export interface UsedNodes {
+  /** Accounts, and slots of 32 bytes, on whose paths they are. */
+  readonly keys: readonly { readonly address: Uint8Array; readonly slots: readonly Uint8Array[] }[]
+  /** RLP. */
+  readonly nodes: readonly Uint8Array[]
+  /** Hashes of nodes that are known to be branches. */
+  readonly branches: readonly Uint8Array[]
 }

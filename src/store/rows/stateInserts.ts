@@ -1,7 +1,10 @@
+import { keyOfBytes, trimLeft } from '../../lib/bytes.js'
 import { createBoundBytes } from '../boundBytes.js'
 import { encodeUint } from '../columns.js'
 import type { Database } from '../database.js'
 import { dictionaryOf } from '../dictionary.js'
+import { encodeStateEntry, type LearnedAccount, type LearnedState } from '../replication/stateEntry.js'
+import { type StateEntry, type StateEntryKind, StateLog } from '../replication/stateLog.js'
 import { createRowBatch, ROWS_AT_ONCE } from '../rowBatch.js'
 import { type BaseRows, createBaseRows } from '../state/baseRows.js'
 import { createSlotKeys, encodeAccountKeys } from '../state/changedKeys.js'
@@ -16,15 +19,18 @@ import {
   type SlotRow,
 } from './collectedRows.js'
 import { type PackedChanges, packChanges, visitSlots } from './packedChanges.js'
-import type { BaseState, StateChanges } from './stateChanges.js'
+import type { BaseState, StateChanges, UsedNodes } from './stateChanges.js'
 
 /** Inserts of the rows of accounts and slots. */
 export interface StateInserts {
   /** Adds the changes of a block; `flush` writes their rows at the latest. `isAtTip`: writes them at once to the small
    *  tables of recent rows, unless these have too many blocks. Otherwise moves all recent rows to the history first. */
   insert(blockNumber: number, changes: StateChanges | PackedChanges, isAtTip?: boolean): void
-  /** Writes base rows of sparse state. */
-  insertBase(base: BaseState): void
+  /** Writes base rows of sparse state, and the entry for replicas with what `learn` returns. `at`: the block in whose
+   *  state they were proved. */
+  insertBase(base: BaseState, at: number, learn: () => UsedNodes): void
+  /** Writes the base rows of an entry that a writer made. */
+  putEntry(entry: StateEntry, base: BaseState): void
   /** Writes all rows. */
   flush(): void
   /** Moves some recent rows to the history, in about a millisecond. @returns true when there are more */
@@ -39,12 +45,20 @@ export interface StateInserts {
 // are moved in the transaction of the next block.
 const MOST_RECENT = 64
 
+/** How rows are written. */
+interface StateInsertOptions {
+  readonly collects?: boolean
+  readonly mostCollected?: number
+  /** Keep the entries of base rows for replicas. Default: false. */
+  readonly logsState?: boolean
+}
+
 /** Creates the inserts over a database opened for writing. `collects`: writes rows of several blocks together in the
  *  order of their keys. Those that share a page follow each other, which takes half the time where blocks change places
  *  all over the state. */
 export function createStateInserts(
   db: Database,
-  { collects = false, mostCollected = MAX_COLLECTED }: { collects?: boolean; mostCollected?: number } = {},
+  { collects = false, mostCollected = MAX_COLLECTED, logsState = false }: StateInsertOptions = {},
 ): StateInserts {
   const history = createRowInserts(db, 'history')
   const tip = createRowInserts(db, 'recent')
@@ -62,11 +76,7 @@ export function createStateInserts(
     history.flush()
   }
   const slotKeys = createSlotKeys()
-  let baseRows: BaseRows | undefined
-  const insertBase = (base: BaseState) => {
-    baseRows ??= createBaseRows(db)
-    baseRows.insert(readStateFirst(db)!, base)
-  }
+  const base = createBaseInserts(db, logsState)
   const isMoveDue = () => recent.blocks > 0
   /** Chooses the tables for the rows of a block. */
   const choose = (blockNumber: number, isAtTip: boolean): RowInserts => {
@@ -80,8 +90,8 @@ export function createStateInserts(
   return {
     insert: (blockNumber, changes, isAtTip = false) => {
       const to = choose(blockNumber, isAtTip)
-      const { addresses, codes, accounts: changed, storage, base } = packChanges(changes)
-      if (base) insertBase(base)
+      const { addresses, codes, accounts: changed, storage, base: before } = packChanges(changes)
+      if (before) base.insertOfBlock(blockNumber, before)
       const ids = dictionary.idsOf(addresses)
       for (const { hash, bytes } of codes) insertCode.run(hash, bytes)
       const addressIds: number[] = []
@@ -114,7 +124,8 @@ export function createStateInserts(
         insertKeys.run(blockNumber, encodeAccountKeys(addressIds), slotKeys.take())
       }
     },
-    insertBase,
+    insertBase: base.insert,
+    putEntry: base.putEntry,
     flush,
     isMoveDue,
     moveRecent: () => {
@@ -131,6 +142,54 @@ export function createStateInserts(
       dictionary.clear()
     },
   }
+}
+
+/** Writes base rows and the entries of `state_log`. */
+function createBaseInserts(db: Database, logsState: boolean) {
+  let prepared: { rows: BaseRows; log: StateLog } | undefined
+  const prepare = () => {
+    prepared ??= { rows: createBaseRows(db), log: new StateLog(db) }
+    return prepared
+  }
+  const write = (kind: StateEntryKind, at: number, base: BaseState, learn: () => UsedNodes | undefined) => {
+    const { rows, log } = prepare()
+    const written = rows.insert(readStateFirst(db)!, base)
+    const used = learn()
+    if (logsState) log.add(kind, at, encodeStateEntry(learnedState(base, written, used)))
+    else log.skip()
+  }
+  return {
+    insert: (base: BaseState, at: number, learn: () => UsedNodes) => write('fetched', at, base, learn),
+    insertOfBlock: (number: number, base: BaseState) => write('block', number - 1, base, () => base.used),
+    putEntry: (entry: StateEntry, base: BaseState) => {
+      const { rows, log } = prepare()
+      const first = readStateFirst(db)
+      if (first !== undefined) rows.insert(first, base)
+      log.put(entry)
+    },
+  }
+}
+
+/** Joins the keys whose rows were written with those whose nodes were used. */
+function learnedState(
+  { accounts }: BaseState,
+  written: readonly LearnedAccount[],
+  { keys, nodes, branches }: UsedNodes = { keys: [], nodes: [], branches: [] },
+): LearnedState {
+  const byAddress = new Map(written.map((each) => [keyOfBytes(each.address), each]))
+  for (const { address, slots } of keys) {
+    const own = byAddress.get(keyOfBytes(address)) ?? { address, isBase: false, baseSlots: [], slots: [] }
+    const isBase = new Set(own.baseSlots.map((slot) => keyOfBytes(trimLeft(slot))))
+    const others = slots.filter((slot) => !isBase.has(keyOfBytes(trimLeft(slot))))
+    byAddress.set(keyOfBytes(address), { ...own, slots: others })
+  }
+  const isWritten = ({ address }: { address: Uint8Array }) => byAddress.get(keyOfBytes(address))?.isBase
+  const codeHashes = new Map<string, Uint8Array>()
+  for (const each of accounts) {
+    const codeHash = each.account?.codeHash
+    if (codeHash !== undefined && isWritten(each)) codeHashes.set(keyOfBytes(codeHash), codeHash)
+  }
+  return { accounts: [...byAddress.values()], nodes, branches, codeHashes: [...codeHashes.values()] }
 }
 
 /** Writes rows. */

@@ -1,8 +1,10 @@
-import { padLeft } from '../../lib/bytes.js'
+import { keyOfBytes, padLeft } from '../../lib/bytes.js'
+import { CairnError } from '../../lib/errors.js'
 import { encodeUint } from '../columns.js'
 import type { Database } from '../database.js'
 import { dictionaryOf } from '../dictionary.js'
 import { createMetaTable, META_KNOWN_STATE } from '../meta.js'
+import type { LearnedAccount } from '../replication/stateEntry.js'
 import type { KnownState } from '../rows/coverage.js'
 import type { BaseState } from '../rows/stateChanges.js'
 import { baseIncarnation, countClosedStates, UNKNOWN_ACCOUNT } from './sparseState.js'
@@ -11,12 +13,23 @@ import { baseIncarnation, countClosedStates, UNKNOWN_ACCOUNT } from './sparseSta
 export interface BaseRows {
   /** Writes the rows at `blockNumber`, within the caller's transaction. Rows that exist stay as they are, markers are
    *  replaced.
-   *  @throws Error when a later row of a key exists without a base row: its base would be wrong */
-  insert(blockNumber: number, base: BaseState): void
+   *  @returns the keys whose rows were written
+   *  @throws BaseRowLate when a later row of a key exists without a base row: its base would be wrong */
+  insert(blockNumber: number, base: BaseState): LearnedAccount[]
+  /** Removes base rows at `blockNumber`, of the interval after `closed` others. Accounts that have earlier rows get
+   *  markers. */
+  remove(blockNumber: number, closed: number, keys: readonly LearnedAccount[]): void
   /** Writes a marker at `blockNumber`, above all rows, for each account that has rows. */
   mark(blockNumber: number): void
   /** Removes all rows at `blockNumber`. */
   removeAt(blockNumber: number): void
+}
+
+/** A key has a row of a later block and no base row. */
+export class BaseRowLate extends CairnError {
+  constructor(block: number) {
+    super(`a row of block ${block} was written before its base row`)
+  }
 }
 
 /** An account and slots whose base rows a database has. */
@@ -73,16 +86,26 @@ export function createBaseRows(db: Database): BaseRows {
   const insertSlot = db.prepare(
     'INSERT INTO storage_history (address_id, incarnation, slot, block_number, value) VALUES (?, ?, ?, ?, ?)',
   )
+  const removeAccount = db.prepare('DELETE FROM account_history WHERE address_id = ? AND block_number = ?')
+  const removeSlot = db.prepare(
+    'DELETE FROM storage_history WHERE address_id = ? AND incarnation = ? AND slot = ? AND block_number = ?',
+  )
+  const markAccount = db.prepare(
+    `INSERT INTO account_history (address_id, block_number, nonce, balance, code_id, incarnation)
+     SELECT address_id, ?, 0, NULL, NULL, ${UNKNOWN_ACCOUNT} FROM account_history
+     WHERE address_id = ? AND block_number < ? LIMIT 1`,
+  )
   /** True when the key has no row from `blockNumber` on, or only a marker there. */
   const isNew = (first: FirstRow | undefined, blockNumber: number) => {
     if (first === undefined) return true
-    if (first.block > blockNumber) throw new Error(`a row of block ${first.block} was written before its base row`)
+    if (first.block > blockNumber) throw new BaseRowLate(first.block)
     return first.incarnation === UNKNOWN_ACCOUNT
   }
   return {
     insert: (blockNumber, { accounts, slots, codes }) => {
       const closed = countClosedStates(db)
       const inserted = { accounts: 0, slots: 0 }
+      const written = new WrittenKeys()
       for (const { hash, bytes } of codes) insertCode.run(hash, bytes)
       for (const { address, account, hasStorage } of accounts) {
         const id = dictionary.idOf(address)
@@ -93,6 +116,7 @@ export function createBaseRows(db: Database): BaseRows {
         const incarnation = baseIncarnation(closed, hasStorage)
         insertAccount.run(id, blockNumber, encodeUint(nonce), stored, codeId, incarnation)
         inserted.accounts++
+        written.add(address)
       }
       for (const { address, slot, value } of slots) {
         const key = [dictionary.idOf(address), baseIncarnation(closed, true), slot] as const
@@ -100,8 +124,22 @@ export function createBaseRows(db: Database): BaseRows {
         if (!isNew(first, blockNumber)) continue
         insertSlot.run(...key, blockNumber, value)
         inserted.slots++
+        written.add(address, slot)
       }
       addKnown(db, inserted)
+      return written.list()
+    },
+    remove: (blockNumber, closed, keys) => {
+      const removed = { accounts: 0, slots: 0 }
+      for (const { address, isBase, baseSlots } of keys) {
+        const id = dictionary.idOf(address)
+        const incarnation = baseIncarnation(closed, true)
+        for (const slot of baseSlots) removed.slots -= removeSlot.run(id, incarnation, slot, blockNumber).changes
+        if (!isBase) continue
+        removed.accounts -= removeAccount.run(id, blockNumber).changes
+        markAccount.run(blockNumber, id, blockNumber)
+      }
+      if (closed === countClosedStates(db)) addKnown(db, removed)
     },
     mark: (blockNumber) => {
       db.prepare(
@@ -119,10 +157,28 @@ export function createBaseRows(db: Database): BaseRows {
 
 /** Adds to what is known of the newest interval. */
 function addKnown(db: Database, { accounts, slots }: KnownState): void {
-  if (accounts + slots === 0) return
+  if (accounts === 0 && slots === 0) return
   const meta = createMetaTable(db)
   const known = meta.get<KnownState>(META_KNOWN_STATE)
   if (known) meta.set(META_KNOWN_STATE, { accounts: known.accounts + accounts, slots: known.slots + slots })
+}
+
+/** Collects keys by account. */
+class WrittenKeys {
+  private readonly accounts = new Map<string, { address: Uint8Array; isBase: boolean; baseSlots: Uint8Array[] }>()
+
+  /** Adds an account, or a slot of one. */
+  add(address: Uint8Array, slot?: Uint8Array): void {
+    const key = keyOfBytes(address)
+    const entry = this.accounts.get(key) ?? { address, isBase: false, baseSlots: [] }
+    this.accounts.set(key, entry)
+    if (slot === undefined) entry.isBase = true
+    else entry.baseSlots.push(slot)
+  }
+
+  list(): LearnedAccount[] {
+    return Array.from(this.accounts.values(), (each) => ({ ...each, slots: [] }))
+  }
 }
 
 /** SQL of the first row of a key from a block on; parameters are bound once for each table. */

@@ -53,6 +53,8 @@ export interface FollowSettings {
   readonly stateFetchRate?: number
   /** No state is fetched for requests. */
   readonly offline?: boolean
+  /** With sparse state: keep what is added to it for replicas. Default: false. */
+  readonly logsState?: boolean
   readonly evm?: EvmKind
   /** Store the access lists of blocks (EIP-7928). Default: false. */
   readonly blockAccessLists?: boolean
@@ -254,14 +256,14 @@ const MAX_RETRY_MS = 20_000
 
 function openChainWriter(settings: FollowSettings, parts: FollowerParts): Promise<OpenWriter> {
   const { datadir, chain: wanted, stateMode, stateCacheBytes } = settings
-  const { evm, blockAccessLists, addressIndex, forkTimes, coreContract, strict = false } = settings
+  const { evm, blockAccessLists, addressIndex, forkTimes, logsState, coreContract, strict = false } = settings
   const { log, signal, checkpoints, startProgress } = parts
   return openWriter({ datadir, isNamed: wanted !== undefined }, async (db) => {
     logCrypto(log)
     db.pragma('wal_autocheckpoint = 0')
     if (coreContract) nameCoreContract(db, coreContract)
     const source = isDevelopment(wanted) ? await developmentSource(db, wanted, settings, parts) : wanted
-    const limits = { signal, checkpoints, stateCacheBytes, evm, blockAccessLists, addressIndex, forkTimes }
+    const limits = { signal, checkpoints, stateCacheBytes, evm, blockAccessLists, addressIndex, forkTimes, logsState }
     const opening = { ...limits, startProgress, log, acceptsWrongRoots: !strict }
     const chain = await openWritableChain(db, source, stateMode, opening)
     if (strict) requireComparedRoots(chain)

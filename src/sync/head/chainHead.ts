@@ -4,12 +4,13 @@ import { withoutHiding } from '../../lib/errors.js'
 import type { Database } from '../../store/database.js'
 import type { MetaTable } from '../../store/meta.js'
 import { createMetaTable, META_FINALITY, META_UPSTREAM_HEAD } from '../../store/meta.js'
+import type { StateEntry } from '../../store/replication/stateLog.js'
 import type { AppearanceWriter } from '../../store/rows/appearances.js'
 import { createAppearanceWriter } from '../../store/rows/appearances.js'
 import type { ChainWriter } from '../../store/rows/chainWriter.js'
 import { createChainWriter } from '../../store/rows/chainWriter.js'
 import type { PackedChanges } from '../../store/rows/packedChanges.js'
-import type { BaseState, StateChanges } from '../../store/rows/stateChanges.js'
+import type { BaseState, StateChanges, UsedNodes } from '../../store/rows/stateChanges.js'
 import type { ChainReader, Finality } from '../../store/rows/types.js'
 import type { ChainIndexer } from '../chainIndexer.js'
 import { createChainIndexer } from '../chainIndexer.js'
@@ -60,6 +61,8 @@ export interface ChainHeadOptions {
   /** Collect state rows and write them in the order of their keys; `flush` makes them readable in the open transaction.
    *  Default: false. */
   readonly collectsState?: boolean
+  /** Keep what is added to sparse state for replicas. Default: false. */
+  readonly logsState?: boolean
   /** Called after blocks were discarded. */
   afterRollback(): void
 }
@@ -90,7 +93,7 @@ export class ChainHead {
   constructor(
     db: Database,
     reader: ChainReader,
-    { spec, state, stateUpdates, collectsState, afterRollback }: ChainHeadOptions,
+    { spec, state, stateUpdates, collectsState, logsState, afterRollback }: ChainHeadOptions,
   ) {
     this.db = db
     this.reader = reader
@@ -98,7 +101,7 @@ export class ChainHead {
     this.state = state
     this.stateUpdates = stateUpdates
     this.writer = createChainWriter(db, {
-      collectsState,
+      ...{ collectsState, logsState },
       beforeCommit: () => {
         if (this.newestBlock)
           state?.beforeCommit(
@@ -264,13 +267,21 @@ export class ChainHead {
     })
   }
 
-  /** Stores base rows of sparse state, in a transaction of its own, in which `learn` fills the state trie. Commits
-   *  earlier changes first. */
-  storeBase(base: BaseState, learn: () => void): void {
+  /** Stores base rows of sparse state that were proved at the newest block, in a transaction of its own, in which
+   *  `learn` fills the state trie. Commits earlier changes first. */
+  storeBase(base: BaseState, learn: () => UsedNodes): void {
     this.work(() => {
-      this.writer.insertBase(base)
-      learn()
+      this.writer.insertBase(base, this.newestBlock!.header.number, learn)
       return false
+    })
+  }
+
+  /** Stores an addition to sparse state that a writer made, with the base rows that it has, within the transaction;
+   *  begins one. */
+  putEntry(entry: StateEntry, base: BaseState): void {
+    this.giveUpOnError(() => {
+      this.begin()
+      this.writer.putEntry(entry, base)
     })
   }
 
@@ -341,11 +352,12 @@ export class ChainHead {
   private remove(ancestor: Head): void {
     const { number } = ancestor.header
     const unwind = this.state?.beforeRemoval(ancestor, this.newestBlock!.header.number)
-    this.writer.rewindTo(number)
+    const removeEntries = this.writer.rewindTo(number)
     this.indexer.truncate()
     this.stateUpdates?.removeAbove(number)
     compareRootsAbove(this.db, number)
     unwind?.()
+    removeEntries()
   }
 
   private giveUpOnError(work: () => void): void {

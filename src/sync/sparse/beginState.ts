@@ -1,16 +1,28 @@
 import { type ChainSpec, rulesAt } from '../../chain/eth/forks/rules.js'
 import type { Header } from '../../chain/eth/types.js'
+import { EMPTY_BYTES } from '../../lib/bytes.js'
 import { UsageError } from '../../lib/errors.js'
 import { formatData } from '../../lib/hex.js'
 import type { Database } from '../../store/database.js'
 import { createMetaTable, META_KNOWN_STATE, META_STATE_FIRST } from '../../store/meta.js'
 import type { KnownState } from '../../store/rows/coverage.js'
+import { StateLog } from '../../store/replication/stateLog.js'
 import { createStateTrieTable, type StateTrieTable } from '../../store/state/stateTrieTable.js'
 import { unknownStateHead } from '../../trie/partialState.js'
 
+/** Whether an addition to sparse state gets an entry of this database. Default: true; false for that of a writer. */
+export interface LogOptions {
+  readonly isLogged?: boolean
+}
+
 /** Makes the newest block the first one with sparse state, within the caller's transaction: nothing of its state is
  *  known but the root. */
-export function beginSparseState(db: Database, block: { hash: Uint8Array; header: Header }): void {
+export function beginSparseState(
+  db: Database,
+  block: { hash: Uint8Array; header: Header },
+  { isLogged = true }: LogOptions = {},
+): void {
+  if (isLogged) new StateLog(db).add('begin', block.header.number, EMPTY_BYTES)
   const meta = createMetaTable(db)
   meta.set(META_STATE_FIRST, block.header.number)
   meta.set(META_KNOWN_STATE, { accounts: 0, slots: 0 } satisfies KnownState)

@@ -7,6 +7,8 @@ import { UsageError } from '../../lib/errors.js'
 import { formatData } from '../../lib/hex.js'
 import type { Database } from '../../store/database.js'
 import { createMetaTable, META_ANCESTOR_HASHES } from '../../store/meta.js'
+import { StateLog } from '../../store/replication/stateLog.js'
+import type { UsedNodes } from '../../store/rows/stateChanges.js'
 import type { ChainReader } from '../../store/rows/types.js'
 import { readStateFirst } from '../../store/state/sparseState.js'
 import { createStateReader, type StateReader } from '../../store/state/stateReader.js'
@@ -16,7 +18,7 @@ import { NodeSet } from '../../trie/nodeSet.js'
 import { createStateRoot, type StateRoot } from '../../trie/stateRoot.js'
 import { findTrieBlock } from '../../trie/trieBlock.js'
 import type { Ancestors } from '../validate/header.js'
-import { canBeginSparse, requireSparseStart, setUnknownTrie } from './beginState.js'
+import { canBeginSparse, type LogOptions, requireSparseStart, setUnknownTrie } from './beginState.js'
 import { SparseExecutor } from './sparseExecutor.js'
 import { StateIntervals } from './stateIntervals.js'
 import type { StateSource } from './stateSource.js'
@@ -26,6 +28,8 @@ export interface LearnedNodes {
   readonly keys: readonly StateKeys[]
   /** RLP. */
   readonly nodes: readonly Uint8Array[]
+  /** Hashes of nodes that are branches, which a wrong root refutes. Default: none. */
+  readonly branches?: readonly Uint8Array[]
 }
 
 /** The state of a chain that begins at a block without state, and fetches what it needs. */
@@ -36,8 +40,9 @@ export interface SparseChain {
   readonly executor: Executor
   /** True while a block is executed, and its changes are not accepted: the trie must not change then. */
   isExecuting(): boolean
-  /** Fills the trie of the newest block with nodes on the paths of keys, in the open transaction. */
-  learn(proved: LearnedNodes): void
+  /** Fills the trie of the newest block with nodes on the paths of keys, in the open transaction. Returns what it did
+   *  not have. @throws DecodeError for a malformed node */
+  learn(proved: LearnedNodes): UsedNodes
   /** False while blocks are stored without state, since that after the newest block with state could not be had. */
   readonly hasState: boolean
   /** The first block of the newest interval with state, if blocks have state. */
@@ -45,6 +50,12 @@ export interface SparseChain {
   /** Closes the interval of states at the newest block, within the open transaction: blocks are stored without state
    *  from then on. */
   close(last: number): void
+  /** Begins an interval of states at the newest block, as the writer of a replica did, within the open transaction. */
+  begin(block: { hash: Uint8Array; header: Header }): void
+  /** As `close`, as the writer of a replica did. */
+  end(last: number): void
+  /** Number of closed intervals of states. */
+  readonly closedStates: number
   /** While there is no state: it begins again at that block, if it is above the newest one. */
   resumeAt(blockNumber: number): void
   /** True while blocks are stored without execution: their receipts are compared with the header instead. */
@@ -59,7 +70,7 @@ export interface SparseChain {
   /** Replaces the trie by the root of the newest block, within the open transaction: the rest is fetched again. */
   dropTrie(block: { hash: Uint8Array; header: Header }): void
   /** Stores the hashes of the blocks before the first one, newest first, 32 bytes each, within the open transaction. */
-  storeAncestors(hashes: Uint8Array): void
+  storeAncestors(hashes: Uint8Array, options?: LogOptions): void
   /** Reads again what a rollback may have changed. */
   reload(): void
   /** Sets the hashes of the blocks before the first one, newest first, which `begin` stores. */
@@ -120,7 +131,11 @@ export async function openSparseChain(
       return source.begin(block, parent, (hash) => state!.isCodeKnown(hash))
     },
   })
-  const storeAncestors = (hashes: Uint8Array) => meta.set(META_ANCESTOR_HASHES, formatData(hashes))
+  const log = new StateLog(db)
+  const storeAncestors = (hashes: Uint8Array, { isLogged = true }: LogOptions = {}) => {
+    meta.set(META_ANCESTOR_HASHES, formatData(hashes))
+    if (isLogged) log.add('ancestors', reader.head()!, hashes)
+  }
   const begin = (block: { hash: Uint8Array; header: Header }) => {
     if (ancestorHashes.length > 0) storeAncestors(ancestorHashes)
     intervals.begin(block)
@@ -137,10 +152,14 @@ export async function openSparseChain(
     reader: stateReader,
     executor: sparse,
     isExecuting: () => sparse.isExecuting,
-    learn: ({ keys, nodes: proved }) => {
-      nodes.clear()
-      for (const node of proved) nodes.add(node)
-      root.learn(keys)
+    learn: (proved) => learnNodes(root, nodes, proved),
+    begin: (block) => {
+      intervals.begin(block, { isLogged: false })
+      clear()
+    },
+    end: (last) => intervals.close(last, { isLogged: false }),
+    get closedStates() {
+      return intervals.closed
     },
     setAncestors: (hashes) => {
       ancestorHashes = hashes
@@ -178,6 +197,14 @@ export async function openSparseChain(
       source = from
     },
   }
+}
+
+function learnNodes(root: StateRoot, nodes: NodeSet, { keys, nodes: proved, branches = [] }: LearnedNodes): UsedNodes {
+  nodes.clear()
+  for (const node of proved) nodes.add(node)
+  for (const hash of branches) nodes.markBranch(hash)
+  root.learn(keys)
+  return { keys, ...nodes.taken() }
 }
 
 /** Replaces a stored trie of another block by the root of the newest one. */

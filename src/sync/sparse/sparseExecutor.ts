@@ -120,12 +120,13 @@ export class SparseExecutor implements Executor {
   }
 
   accept(): StateChanges {
-    const { executor, state, root } = this.parts
+    const { executor, state, root, nodes } = this.parts
     const base = state.base()
-    root.learn(keysOfBase(base).list())
+    const keys = keysOfBase(base).list()
+    root.learn(keys)
     const changes = executor.accept()
     this.isBusy = false
-    return { ...changes, base }
+    return { ...changes, base: { ...base, used: { keys, ...nodes.taken() } } }
   }
 
   stateRoot(): Uint8Array {

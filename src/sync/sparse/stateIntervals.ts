@@ -1,10 +1,12 @@
 import type { Header } from '../../chain/eth/types.js'
+import { EMPTY_BYTES } from '../../lib/bytes.js'
 import type { Database } from '../../store/database.js'
 import { createMetaTable, META_CLOSED_STATES, META_STATE_FIRST, type MetaTable } from '../../store/meta.js'
+import { StateLog } from '../../store/replication/stateLog.js'
 import type { BlockInterval } from '../../store/rows/coverage.js'
 import { type BaseRows, createBaseRows } from '../../store/state/baseRows.js'
 import { countClosedStates, readStateFirst } from '../../store/state/sparseState.js'
-import { beginSparseState } from './beginState.js'
+import { beginSparseState, type LogOptions } from './beginState.js'
 
 /** The intervals of blocks with sparse state. Changes join the caller's transaction; call `reload` after a rollback. */
 export class StateIntervals {
@@ -30,14 +32,15 @@ export class StateIntervals {
   }
 
   /** Begins an interval at the newest block. Keys of earlier ones are unknown from there on. */
-  begin(block: { hash: Uint8Array; header: Header }): void {
+  begin(block: { hash: Uint8Array; header: Header }, options?: LogOptions): void {
     this.rows.mark(block.header.number)
-    beginSparseState(this.db, block)
+    beginSparseState(this.db, block, options)
     this.reload()
   }
 
   /** Closes the newest interval at block `last`. */
-  close(last: number): void {
+  close(last: number, { isLogged = true }: LogOptions = {}): void {
+    if (isLogged) new StateLog(this.db).add('close', last, EMPTY_BYTES)
     this.meta.set(META_CLOSED_STATES, [...this.list(), { first: this.first!, last }])
     this.meta.set(META_STATE_FIRST, null)
     this.reload()

@@ -18,16 +18,24 @@ const block = (number: number) => ({
 const START: BlockRef = { number: 4, hash: hash(4) }
 
 const UNITS: ReplicationUnit[] = [
-  { kind: 'blocks', ancestor: undefined, blocks: [block(5)], finality: { safe: 3, finalized: -1 } },
-  { kind: 'finality', finality: { safe: 4, finalized: 4 } },
+  {
+    kind: 'blocks',
+    ancestor: undefined,
+    blocks: [block(5)],
+    finality: { safe: 3, finalized: -1 },
+    state: { before: 7, after: 9 },
+  },
+  { kind: 'state', head: { number: 5, hash: hash(5) }, payload: Uint8Array.of(2, 1), state: { before: 9, after: 10 } },
+  { kind: 'finality', finality: { safe: 4, finalized: 4 }, state: undefined },
   {
     kind: 'blocks',
     ancestor: { number: 2, hash: hash(2) },
     blocks: [block(3), block(4), block(5)],
     finality: undefined,
+    state: { before: 10, after: 12 },
   },
-  { kind: 'blocks', ancestor: { number: 3, hash: hash(3) }, blocks: [], finality: undefined },
-  { kind: 'blocks', ancestor: undefined, blocks: [block(4)], finality: undefined },
+  { kind: 'blocks', ancestor: { number: 3, hash: hash(3) }, blocks: [], finality: undefined, state: undefined },
+  { kind: 'blocks', ancestor: undefined, blocks: [block(4)], finality: undefined, state: undefined },
 ]
 
 /** The units of frames that come after block 4. */
@@ -47,9 +55,10 @@ function assemble(frames: Iterable<StreamFrame>): ReplicationUnit[] {
 /** With every member, and payloads as arrays: those that come are views. */
 function plain(units: readonly ReplicationUnit[]): unknown[] {
   return units.map((unit) => {
+    if (unit.kind === 'state') return { ...unit, payload: [...unit.payload] }
     if (unit.kind !== 'blocks') return unit
-    const { kind, ancestor, blocks, finality } = unit
-    return { kind, ancestor, finality, blocks: blocks.map((each) => ({ ...each, payload: [...each.payload] })) }
+    const { kind, ancestor, blocks, finality, state } = unit
+    return { kind, ancestor, finality, state, blocks: blocks.map((each) => ({ ...each, payload: [...each.payload] })) }
   })
 }
 
@@ -73,12 +82,12 @@ test('frames that are left out, doubled or in another order are refused, unless 
   const frames = UNITS.flatMap(encodeUnit)
   const read = (some: readonly Buffer[]) => assemble([...createFrameReader().push(Buffer.concat(some))])
   const without = (at: number) => frames.toSpliced(at, 1)
-  assert.throws(() => read(without(3)), /frame: number: expected block 4, got 5/)
-  assert.throws(() => read(frames.toSpliced(3, 2, frames[4], frames[3])), /frame: number: expected block 4, got 5/)
+  assert.throws(() => read(without(4)), /frame: number: expected block 4, got 5/)
+  assert.throws(() => read(frames.toSpliced(4, 2, frames[5], frames[4])), /frame: number: expected block 4, got 5/)
   assert.throws(() => read([frames[0], frames[0]]), /frame: number: expected block 6, got 5/)
-  assert.throws(() => read(without(4)), /frame: reorg: expected the rest of the one before, got another/)
+  assert.throws(() => read(without(5)), /frame: reorg: expected the rest of the one before, got another/)
   assert.throws(
-    () => read([...frames.slice(0, 3), encodeFrame({ kind: 'heartbeat' })]),
+    () => read([...frames.slice(0, 4), encodeFrame({ kind: 'heartbeat' })]),
     /expected a block of the reorg, got heartbeat/,
   )
   const otherParent = encodeUnit({ kind: 'blocks', blocks: [{ ...block(5), parentHash: hash(9) }] })

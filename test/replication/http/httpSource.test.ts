@@ -103,7 +103,10 @@ test('a server that refuses the key, replicates nothing or holds another chain e
       (response) => void response.writeHead(404).end('no'),
       /HTTP 404: it does not replicate; start it with --replication/,
     ],
-    [(response) => void response.end(encodeFrame({ ...GREETING, format: 2 })), /expected frames of format 1, got 2/],
+    [
+      (response) => void response.end(encodeFrame({ ...GREETING, format: 3 })),
+      /format 1 or 2, got 3: the server is newer/,
+    ],
     [(response) => void response.end(encodeFrame({ ...GREETING, 'chain-id': '6' })), /expected chain 5, got 6/],
     [
       (response) => void response.end(encodeFrame({ ...GREETING, genesis: '0x01' })),

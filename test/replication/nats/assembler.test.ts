@@ -157,7 +157,8 @@ test('what a unit may take is limited: blocks of a reorg, bytes of a block, mess
 test('headers that are not as they should be are refused by name', () => {
   const [message] = messagesOfAll([one(1)], 1, 100).flat()
   const faults: [string, string, RegExp][] = [
-    ['Format', '2', /Cairn-Format: expected 1, got 2/],
+    ['Format', '3', /Cairn-Format: expected 1 or 2, got 3: the writer is newer/],
+    ['Format', '2', /Cairn-State: expected before:after, got none/],
     ['Kind', 'gossip', /Cairn-Kind: expected block, rewind, epoch or finality, got gossip/],
     ['Epoch', '1e3', /Cairn-Epoch: expected a number, got 1e3/],
     ['Number', '-1', /Cairn-Number: expected a number, got -1/],
@@ -174,5 +175,5 @@ test('headers that are not as they should be are refused by name', () => {
     headers.set(`Cairn-${name}`, value)
     assert.throws(() => decodeHead(headers), expected, name)
   }
-  assert.throws(() => decodeHead(undefined), /Cairn-Format: expected 1, got none/)
+  assert.throws(() => decodeHead(undefined), /Cairn-Format: expected 1 or 2, got none/)
 })

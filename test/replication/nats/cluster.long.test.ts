@@ -36,7 +36,10 @@ function createGrowingFeed(): ReplicatedChain & { grow(): void } {
     chainId: () => CHAIN.chainId,
     head: () => hashes.length - 1,
     hash: (number) => hashes[number],
-    next: ([{ number }]) =>
+    isSparse: () => false,
+    stateAt: () => 0,
+    stateBounds: () => undefined,
+    next: ({ locator: [{ number }] }) =>
       hashes.slice(number + 1, number + 9).map((_, i) => ({ kind: 'blocks', blocks: [block(number + 1 + i)] })),
   }
 }

@@ -156,7 +156,7 @@ export async function serveChain(t: TestContext, { datadir, described }: TestWri
     })
     response.write(encodeFrame(greeting))
     const timer = setInterval(() => {
-      for (const unit of feed.next(known, undefined)) {
+      for (const unit of feed.next({ locator: known }, undefined)) {
         if (unit.kind !== 'blocks') continue
         for (const frame of encodeUnit(unit)) response.write(frame)
         known = [...[...unit.blocks].reverse(), ...(unit.ancestor ? [unit.ancestor] : known)]

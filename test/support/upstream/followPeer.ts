@@ -116,7 +116,7 @@ interface BlockId {
 }
 
 /** Waits until the server has the peer's head of now. @returns its number */
-export async function reachHead(server: CairnServer, peer: Peer): Promise<number> {
+export async function reachHead(server: { url: string }, peer: Peer): Promise<number> {
   const { number, hash } = await resultOf<BlockId>(peer.url, 'eth_getBlockByNumber', ['latest', false])
   // Null, or an error while blocks before it are fetched.
   const blockOfServer = async () =>
