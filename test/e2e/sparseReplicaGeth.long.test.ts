@@ -52,7 +52,7 @@ async function askForNew({ url }: { url: string }, seed: number): Promise<void> 
   }
 }
 
-test('reorgs and fetched state reach a replica, row for row', { skip: SKIP_GETH, timeout: 120_000 }, async (t) => {
+test('reorgs and fetched state reach a replica, row for row', { skip: SKIP_GETH, timeout: 600_000 }, async (t) => {
   const peer = await startGethPeer(t)
   const traffic = await startTraffic(peer)
   await traffic.mine(20)
@@ -91,7 +91,7 @@ test('reorgs and fetched state reach a replica, row for row', { skip: SKIP_GETH,
 
 test('a gap, a rewind below the first block and a new begin of state reach a replica', {
   skip: SKIP_GETH,
-  timeout: 120_000,
+  timeout: 600_000,
 }, async (t) => {
   const peer = await startGethPeer(t, ['--gcmode=full', '--state.scheme=path', '--history.state=1'])
   const traffic = await startTraffic(peer)

@@ -86,7 +86,7 @@ test(
   },
 )
 
-test('kill -9 of the writer and of a replica over HTTP leaves equal databases', { timeout: 120_000 }, async (t) => {
+test('kill -9 of the writer and of a replica over HTTP leaves equal databases', { timeout: 600_000 }, async (t) => {
   const random = seededRandom(77)
   const growing = await growingChain(t, 2)
   const { chain, proxy } = growing

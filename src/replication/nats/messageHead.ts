@@ -18,7 +18,7 @@ import { InvalidMessage } from '../errors.js'
  *   Cairn-Unit       i/n: the i-th of the n messages of a change set
  *   Cairn-Before     number:hash, of a change set of several messages: the head before it
  *   Cairn-Reorg      number:hash:count, in the first message of a reorg: the ancestor, and how many blocks follow
- *   Cairn-State      before:after, with sparse state: the last addition to it before the change set, and the last after it
+ *   Cairn-State      before:after, with sparse state: the last addition to it before the change set, and after it
  *   Cairn-Safe, Cairn-Finalized   block numbers, -1 for none
  */
 

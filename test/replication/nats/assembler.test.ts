@@ -27,12 +27,17 @@ function randomUnits(random: SeededRandom, count: number): ReplicationUnit[] {
   }
   return Array.from({ length: count }, (): ReplicationUnit => {
     const finality = random.below(4) === 0 ? undefined : { safe: random.below(9) - 1, finalized: random.below(9) - 1 }
-    const kind = random.below(8)
-    if (kind === 0) return { kind: 'finality', finality: { safe: random.below(5), finalized: -1 } }
-    if (kind > 2) return { kind: 'blocks', ancestor: undefined, blocks: [next()], finality }
+    const kind = random.below(9)
+    const before = random.below(100)
+    const range = { before, after: before + random.below(5) }
+    const state = random.below(2) === 0 ? undefined : range
+    if (kind === 0) return { kind: 'finality', finality: { safe: random.below(5), finalized: -1 }, state }
+    if (kind === 8)
+      return { kind: 'state', head: chain.at(-1)!, payload: random.bytes(1 + random.below(90)), state: range }
+    if (kind > 2) return { kind: 'blocks', ancestor: undefined, blocks: [next()], finality, state }
     chain = chain.slice(0, 1 + random.below(chain.length))
     const ancestor = { ...chain.at(-1)! }
-    return { kind: 'blocks', ancestor, blocks: Array.from({ length: random.below(5) }, next), finality }
+    return { kind: 'blocks', ancestor, blocks: Array.from({ length: random.below(5) }, next), finality, state }
   })
 }
 
@@ -159,7 +164,7 @@ test('headers that are not as they should be are refused by name', () => {
   const faults: [string, string, RegExp][] = [
     ['Format', '3', /Cairn-Format: expected 1 or 2, got 3: the writer is newer/],
     ['Format', '2', /Cairn-State: expected before:after, got none/],
-    ['Kind', 'gossip', /Cairn-Kind: expected block, rewind, epoch or finality, got gossip/],
+    ['Kind', 'gossip', /Cairn-Kind: expected block, state, rewind, epoch or finality, got gossip/],
     ['Epoch', '1e3', /Cairn-Epoch: expected a number, got 1e3/],
     ['Number', '-1', /Cairn-Number: expected a number, got -1/],
     ['Hash', 'AB', /Cairn-Hash: expected 64 hex digits, got AB/],

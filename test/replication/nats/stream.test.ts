@@ -28,18 +28,39 @@ test('a stream is made by a writer alone, and that of another chain is refused',
 test('the end says what is published, also within a unit', NEEDS_NATS, async (t) => {
   const link = await openLink(t, [await startNats(t)])
   const stream = await openStream(link, CHAIN, { create: true })
-  assert.deepEqual(await stream.end(), { sequence: 0, epoch: 0, head: undefined, finality: undefined, isWhole: true })
+  assert.deepEqual(await stream.end(), {
+    sequence: 0,
+    epoch: 0,
+    head: undefined,
+    state: undefined,
+    finality: undefined,
+    isWhole: true,
+  })
   const finality = { safe: 3, finalized: -1 }
   const block = { number: 4, hash: hash(4) }
   const first: MessageHead = {
     ...{ kind: 'block', epoch: 9, block, parentHash: hash(3), part: WHOLE, unit: WHOLE, finality },
+    state: { before: 2, after: 4 },
   }
   await link.publisher.publish(stream.subject, Uint8Array.of(1), { headers: encodeHead(first), msgID: 'one' })
-  assert.deepEqual(await stream.end(), { sequence: 1, epoch: 9, head: block, finality, isWhole: true })
+  assert.deepEqual(await stream.end(), { sequence: 1, epoch: 9, head: block, state: 4, finality, isWhole: true })
   const before = { number: 4, hash: hash(4) }
-  const cut: MessageHead = { ...first, block: { number: 5, hash: hash(5) }, unit: { index: 2, count: 3 }, before }
+  const cut: MessageHead = {
+    ...first,
+    block: { number: 5, hash: hash(5) },
+    unit: { index: 2, count: 3 },
+    before,
+    state: { before: 4, after: 7 },
+  }
   await link.publisher.publish(stream.subject, Uint8Array.of(1), { headers: encodeHead(cut) })
-  assert.deepEqual(await stream.end(), { sequence: 2, epoch: 9, head: before, finality: undefined, isWhole: false })
+  assert.deepEqual(await stream.end(), {
+    sequence: 2,
+    epoch: 9,
+    head: before,
+    state: 4,
+    finality: undefined,
+    isWhole: false,
+  })
   const stored = (await stream.message(1))!
   assert.deepEqual([stored.sequence, stored.id, stored.head().block.number], [1, 'one', 4])
   assert.equal(await stream.message(3), undefined)
