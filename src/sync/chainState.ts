@@ -175,8 +175,8 @@ export async function openWritableChain(
   const trie =
     keepsState && lazyTrie ? createLazyTrie(db, { chain: reader, cacheBytes: stateCacheBytes, wrongRoots }) : undefined
   const executed = sparse ?? (keepsState && !lazyTrie ? await openExecutor() : undefined)
-  const touchedAbove = createTouchedAbove(db, createStateReader(db))
-  const ofExecution = executed && createExecutedState({ ...executed, chain: reader, touchedAbove })
+  const touched = createTouchedAbove(db, createStateReader(db))
+  const ofExecution = executed && createExecutedState({ ...executed, chain: reader, touchedAbove: touched })
   const state = trie ?? (sparse ? createSparseHeadState(sparse, ofExecution!) : ofExecution)
   const executor = executed?.executor
   const stateUpdates = openStateUpdates(db, { l1ChainId: spec.chainId, log })
@@ -213,9 +213,8 @@ export async function openWritableChain(
     scratch.discard()
     return block
   }
-  const stateReader = createStateReader(db)
   const extendTrieHistory = keepsState
-    ? createTrieHistoryExtension(db, { chain: reader, reader: stateReader })
+    ? createTrieHistoryExtension(db, { chain: reader, reader: createStateReader(db) })
     : () => false
   const keeps = { keepsAccessLists, keepsAppearances }
   const parts = { spec, stateMode, reader, head, ancestors, executor, wrongRoots, trie, sparse }

@@ -16,8 +16,8 @@ import { type ChangingProxy, startChangingProxy } from '../support/upstream/chan
 
 /* Sparse state in a stream: a replica, a standby that becomes the writer, and processes that are killed. */
 
-const KILLS = THOROUGH ? 20 : 3
-const REQUESTS = THOROUGH ? 1_000 : 60
+const KILLS = THOROUGH ? 20 : 2
+const REQUESTS = THOROUGH ? 1_000 : 30
 
 /** A chain whose head the test moves. */
 async function growingChain(t: TestContext, seed: number) {
