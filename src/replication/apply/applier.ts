@@ -9,6 +9,7 @@ import type { Database } from '../../store/database.js'
 import type { MetaTable } from '../../store/meta.js'
 import { createMetaTable } from '../../store/meta.js'
 import { type ReplicaPosition, readPosition, writePosition } from '../../store/replication/position.js'
+import { packChanges } from '../../store/rows/packedChanges.js'
 import type { ChainReader, Finality } from '../../store/rows/types.js'
 import type { WritableChain } from '../../sync/chainState.js'
 import type { ChainHead, Head } from '../../sync/head/chainHead.js'
@@ -201,6 +202,7 @@ export class Applier {
       appearances: this.keepsAppearances ? appearances : undefined,
       blockAccessList: this.chain.keepsAccessLists ? blockAccessList : undefined,
     }
+    if (stored.changes) this.sparse?.requireBase(number, packChanges(stored.changes))
     this.head.append(block, stored, { isAtTip: !isBehind && !this.sparse })
     if (stored.changes) this.sparse?.advance(block)
     if (isBehind && this.ahead?.isActive && this.ahead.noted === number - 1) this.ahead.note(number, encodedState)

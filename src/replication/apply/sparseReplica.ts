@@ -9,9 +9,11 @@ import { formatData } from '../../lib/hex.js'
 import type { Database } from '../../store/database.js'
 import { decodeStateEntry, type LearnedState } from '../../store/replication/stateEntry.js'
 import { StateLog } from '../../store/replication/stateLog.js'
+import { type PackedChanges, visitSlots } from '../../store/rows/packedChanges.js'
 import type { BaseState } from '../../store/rows/stateChanges.js'
 import { BaseRowLate } from '../../store/state/baseRows.js'
-import { baseIncarnation } from '../../store/state/sparseState.js'
+import { isStateKnown } from '../../store/state/missingState.js'
+import { baseIncarnation, mayHaveUnknownSlots } from '../../store/state/sparseState.js'
 import { LATEST } from '../../store/state/stateReader.js'
 import type { WritableChain } from '../../sync/chainState.js'
 import { StateRootDiffers } from '../../sync/head/errors.js'
@@ -88,6 +90,31 @@ export class SparseReplica {
     } catch (error) {
       if (error instanceof BaseRowLate) throw new InvalidMessage(name, error.message, { cause: error })
       throw error
+    }
+  }
+
+  /** Requires that the first row of all that a block changes is its base row: one that is fetched later would be wrong.
+   *  @throws InvalidMessage */
+  requireBase(blockNumber: number, changes: PackedChanges): void {
+    const { reader } = this.sparse
+    const { addresses, accounts, storage } = changes
+    const requireKnown = (address: Uint8Array, read: () => unknown) => {
+      if (isStateKnown(read)) return
+      const problem = `expected the value of ${formatData(address)} before it changes, got none`
+      throw new InvalidMessage(`state of block ${blockNumber}`, problem)
+    }
+    for (const each of accounts) {
+      const address = addresses[each.address]
+      requireKnown(address, () => reader.account(address, LATEST))
+    }
+    for (const group of storage.groups) {
+      if (!mayHaveUnknownSlots(group.incarnation)) continue
+      const address = addresses[group.address]
+      const id = reader.addressId(address) ?? -1
+      visitSlots(storage.bytes, group, (from, to) => {
+        const slot = storage.bytes.subarray(from, to)
+        requireKnown(address, () => reader.storage(id, group.incarnation, slot, LATEST))
+      })
     }
   }
 
