@@ -46,6 +46,11 @@ export const META_STATE_FIRST = 'state_first'
 export const META_KNOWN_STATE = 'known_state'
 /** Meta key of earlier intervals of blocks with sparse state: a list of `{first, last}`, ascending. */
 export const META_CLOSED_STATES = 'closed_states'
+/** Meta key of an imported state dump whose root was verified; see state/stateDump.ts. null after its block was
+ *  removed. */
+export const META_STATE_DUMP = 'state_dump'
+/** Meta key of a state dump that is being imported: where to resume; see state/stateDump.ts. null or absent: none. */
+export const META_STATE_DUMP_IMPORT = 'state_dump_import'
 /** Meta key of the hashes of the blocks before the first one that BLOCKHASH can ask for, newest first, as hex DATA. */
 export const META_ANCESTOR_HASHES = 'ancestor_hashes'
 /** Meta key of the entries of `state_log`: `{last, from}`; see replication/stateLog. */
@@ -93,6 +98,8 @@ export const META_KEYS: readonly string[] = [
   META_STATE_LOG,
   META_KNOWN_STATE,
   META_CLOSED_STATES,
+  META_STATE_DUMP,
+  META_STATE_DUMP_IMPORT,
   META_L2_NETWORK,
   META_L2_CHAIN_ID,
   META_L2_CORE_CONTRACT,

@@ -38,6 +38,8 @@ const PARTS: readonly {
   { part: 'log index', unit: 'log', tables: ['log_segments', 'log_buckets', 'log_big_postings'], counted: 'logs' },
   { part: 'account history', unit: 'change of an account', tables: ['account_history', 'account_recent'] },
   { part: 'storage history', unit: 'change of a slot', tables: ['storage_history', 'storage_recent'] },
+  { part: 'accounts of a state dump', unit: 'account', tables: ['hashed_accounts'] },
+  { part: 'slots of a state dump', unit: 'slot', tables: ['hashed_storage'] },
   { part: 'changed accounts and slots by block', unit: 'block', tables: ['changed_keys'] },
   { part: 'code', unit: 'contract code', tables: ['code'] },
   { part: 'addresses', unit: 'address', tables: ['addresses'] },

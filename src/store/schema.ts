@@ -296,6 +296,29 @@ export const storageRecent = sqliteTable(
   (t) => [primaryKey({ columns: [t.addressId, t.incarnation, t.slot, t.blockNumber] })],
 )
 
+/** Accounts of an imported state dump, as they are after its block, by the hashes of their addresses; see
+ *  state/stateDump.ts. Ids begin at 1, in the order of the dump. WITHOUT ROWID. */
+export const hashedAccounts = sqliteTable('hashed_accounts', {
+  hash: bytes('hash').primaryKey(),
+  id: integer('id').notNull(),
+  nonce: uint('nonce').notNull(),
+  balance: uint('balance').notNull(),
+  codeId: integer('code_id'), // NULL: no code
+  hasStorage: integer('has_storage').notNull(), // 0 or 1
+})
+
+/** Storage slots of an imported state dump, by the hash of the slot. The value is stored without leading zeros, and
+ *  never empty. WITHOUT ROWID. */
+export const hashedStorage = sqliteTable(
+  'hashed_storage',
+  {
+    accountId: integer('account_id').notNull(),
+    slotHash: bytes('slot_hash').notNull(),
+    value: bytes('value').notNull(),
+  },
+  (t) => [primaryKey({ columns: [t.accountId, t.slotHash] })],
+)
+
 /** Pages of the trie of the newest state, for computing its root; layout in trie/nodeFormat.ts. The meta key
  *  `state_trie` points to the root node. */
 export const stateTriePages = sqliteTable('state_trie_pages', {

@@ -45,6 +45,7 @@ import { createLazyTrie, type LazyTrie, nextTrieBlock } from './head/lazyTrie.js
 import { createWrongRoots, type WrongRoots } from './head/wrongRoots.js'
 import { decodeFirstBlock } from './import/recordedFixture.js'
 import { beginRecorded } from './sparse/beginRecorded.js'
+import { requireNoDumpImport } from './sparse/importStateDump.js'
 import { verifyRecordedState } from './sparse/recordedSource.js'
 import type { RecordedState } from './sparse/recordedState.js'
 import { openSparseChain, type SparseChain } from './sparse/sparseChain.js'
@@ -112,6 +113,8 @@ export interface OpenChainOptions {
   addressIndex?: boolean
   /** With sparse state: keep what is added to it for replicas. Default: false. */
   logsState?: boolean
+  /** A state dump was imported and verified, and is completed next. Default: false; a part of one is refused. */
+  completesStateDump?: boolean
   /** Times of forks to set. Default: those that the database has, or the chain's. */
   forkTimes?: ForkTimes
   /** The state of a recording, for sparse state: that of a new database, and what executing its blocks needs. */
@@ -132,6 +135,7 @@ export async function openWritableChain(
   wantedMode: StateMode | undefined,
   options: OpenChainOptions = {},
 ): Promise<WritableChain> {
+  if (!options.completesStateDump) requireNoDumpImport(db)
   const stored = readChainSource(db)
   const held = stored && withoutForkTimes(stored)
   const named = stored ?? wanted

@@ -17,6 +17,7 @@ export async function runImport({ config, operands }: ParsedArgs): Promise<numbe
   if (config.genesis !== undefined && network !== undefined) {
     throw new UsageError('--genesis and --network exclude each other')
   }
+  if (config.stateDump !== undefined || config.at !== undefined) return importDump(config, operands)
   const { gatherImport } = await import('../../sync/import/importDirectory.js')
   const found = gatherImport(operands)
   const { genesis } = config
@@ -68,6 +69,43 @@ export async function runImport({ config, operands }: ParsedArgs): Promise<numbe
   } finally {
     stop.close()
     await Promise.all([verifier.close(), checkpointer.close()])
+  }
+}
+
+/** Imports a whole state. */
+async function importDump(config: Config, operands: readonly string[]): Promise<number> {
+  const { stateDump: path, at, datadir, genesis, network, state } = config
+  if (path === undefined) throw new UsageError('--at needs --state-dump FILE')
+  if (at === undefined) {
+    throw new UsageError('--state-dump needs --at FILE: the header of the block after which the dump has the state')
+  }
+  if (operands.length > 0) throw new UsageError(`--state-dump imports one file; leave '${operands[0]}' out`)
+  if (state !== undefined && state !== 'sparse') {
+    throw new UsageError(`--state ${state}: a state dump begins a database of --state sparse`)
+  }
+  const { readGenesisFile } = await import('../../sync/import/importFiles.js')
+  const { importDumpFile } = await import('../../sync/import/stateDumpFile.js')
+  const stop = listenForStop(() => writeNotice('stopping after the batch under way; a second signal ends it at once'))
+  try {
+    const dump = await importDumpFile({
+      ...{ datadir, path, at, forkTimes: config.fork, evm: config.evm, addressIndex: config.addressIndex },
+      chain: genesis === undefined ? namedChain(network) : readGenesisFile(genesis),
+      log: createLogger(readLogging(config)),
+      showProgress: true,
+      signal: stop.signal,
+    })
+    if (dump === undefined) {
+      printSummary('interrupted: run the same command again to resume')
+      return stop.exitCode()
+    }
+    const { accounts, slots, number } = dump
+    printSummary(
+      `state after block ${number} imported: ${accounts} accounts and ${slots} slots with its state root; ` +
+        `'cairn serve --upstream URL' begins there`,
+    )
+    return 0
+  } finally {
+    stop.close()
   }
 }
 

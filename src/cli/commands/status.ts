@@ -21,6 +21,7 @@ import { readPosition } from '../../store/replication/position.js'
 import { createAppearanceReader } from '../../store/rows/appearances.js'
 import { createChainReader } from '../../store/rows/chainReader.js'
 import { readVerification } from '../../store/rows/chainSource.js'
+import { readStateDump } from '../../store/state/stateDump.js'
 import { problemOf, readFollowReport } from '../followReport.js'
 import type { ParsedArgs } from '../parseArgs.js'
 import { printResult } from '../standardStreams.js'
@@ -84,6 +85,7 @@ function describeChain(db: Database) {
       first: coverage?.stateFirst ?? null,
       closed: coverage?.closedStates ?? [],
       known: coverage?.known ?? null,
+      dump: readStateDump(db) ?? null,
     },
     l2Head: l2 ? { number: l2.number, hash: `0x${l2.hash.toString(16)}` } : null,
     l2Coverage:
@@ -153,11 +155,16 @@ function formatTime(seconds: number | string): string {
   return Number.isNaN(date.getTime()) ? `${seconds} s` : date.toISOString()
 }
 
-function formatState({ mode, first, closed, known }: Report['state']): string {
+function formatState({ mode, first, closed, known, dump }: Report['state']): string {
+  if (dump !== null && first === null && closed.length === 0)
+    return `a dump of block ${dump.number}, which is not stored yet`
   const newest = first === null ? `not available (--state ${mode ?? 'not chosen'})` : `from block ${first}`
-  const figures = known ? `: ${known.accounts} accounts and ${known.slots} slots known` : ''
+  const isComplete = dump !== null && dump.number === first
+  const counted = known ? `: ${known.accounts} accounts and ${known.slots} slots known` : ''
+  const figures = isComplete ? ', complete from a dump' : counted
   const sparse = mode === 'sparse' && first !== null ? `, sparse${figures}` : ''
-  const earlier = closed.map((each) => `${each.first} to ${each.last}`).join(', ')
+  const ofDump = (each: { first: number }) => (each.first === dump?.number ? ' (complete from a dump)' : '')
+  const earlier = closed.map((each) => `${each.first} to ${each.last}${ofDump(each)}`).join(', ')
   return `${newest}${sparse}${earlier === '' ? '' : `; before it of blocks ${earlier}`}`
 }
 

@@ -52,6 +52,22 @@ export const chainOptions = {
     'Format of the files, instead of detecting it from their content.',
     'detected',
   ),
+  stateDump: maybeText(
+    'state-dump',
+    'FILE',
+    ['import'],
+    'Begin with the whole state after one block, from the output of geth snapshot dump, of geth dump --iterative, or a file of reth ' +
+      'init-state; - reads standard input. Needs --at. Only in a new database.',
+    'none',
+  ),
+  at: maybeText(
+    'at',
+    'FILE',
+    ['import'],
+    'Header of the block of --state-dump: JSON of eth_getBlockByNumber, or RLP of the header or block, as hex (debug_getRawHeader, ' +
+      'debug_getRawBlock) or bytes.',
+    'none',
+  ),
   fixture: maybeText(
     'fixture',
     'DIR',

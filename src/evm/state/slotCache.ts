@@ -11,6 +11,8 @@ export interface CachedStorage extends Storage {
 // Ids for storages of later incarnations: some hundred kilobytes. Beyond it they are not cached.
 const MAX_RENEWED = 4096
 const UNKEPT = 0
+// Names are integers of 32 bits; below those of renewed storages are those of accounts of a state dump.
+const LAST_DUMPED = 2 ** 31 - MAX_RENEWED - 1
 
 /** Limits of a cache. */
 export interface SlotBounds {
@@ -119,6 +121,7 @@ export class SlotCache {
   }
 
   private nameOf(addressId: number, incarnation: number): number {
+    if (addressId < 0) return -addressId > LAST_DUMPED ? UNKEPT : addressId - MAX_RENEWED
     if (incarnation === 0) return addressId
     const key = `${addressId} ${incarnation}`
     const name = this.renewed.get(key)

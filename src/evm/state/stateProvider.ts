@@ -83,7 +83,7 @@ export function createStateProviders(
 /** An account in memory. */
 interface Entry {
   readonly record: { incarnation: number; account?: StateAccount } | undefined
-  /** Undefined until looked up on first use. */
+  /** Undefined until looked up on first use. Not positive: the address has none yet (store/state/stateDump.ts). */
   addressId: number | undefined
   /** Prefix of its slot keys; each incarnation has its own. */
   readonly prefix: string
@@ -164,14 +164,16 @@ function createCachedState({ reader, blockNumber, codes, slots: shared }: StateP
         const goesOn = before?.record?.incarnation === incarnation
         accounts.set(key, {
           record: { incarnation, account: account && { ...account, codeHash: account.codeHash ?? EMPTY_CODE_HASH } },
-          addressId: before?.addressId,
+          addressId: lastingId(before),
           prefix: goesOn ? before.prefix : newPrefix(),
         })
       }
       for (const { address, slot, value } of changes.storage) {
         // Slots are in memory only if their account is.
         const entry = accounts.get(keyOfBytes(address))
-        if (entry !== undefined) slots.set(entry.prefix + keyOfBytes(slot), trimLeft(value))
+        if (entry === undefined) continue
+        entry.addressId = lastingId(entry)
+        slots.set(entry.prefix + keyOfBytes(slot), trimLeft(value))
       }
     },
     clear: () => {
@@ -179,6 +181,11 @@ function createCachedState({ reader, blockNumber, codes, slots: shared }: StateP
       slots.clear()
     },
   }
+}
+
+/** The id of an account whose changes are stored: they give it one in place of that of a state dump. */
+function lastingId(entry: Entry | undefined): number | undefined {
+  return entry?.addressId !== undefined && entry.addressId > 0 ? entry.addressId : undefined
 }
 
 function storedSlots(cache: SlotCache, blockNumber: number, storage: Storage | undefined): StoredSlots {

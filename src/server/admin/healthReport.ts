@@ -37,6 +37,9 @@ export interface HealthReport {
     closedStates?: readonly BlockInterval[]
     /** With sparse state: accounts and slots that are known since `stateFirst`. */
     known?: KnownState
+    /** With sparse state: the interval of states of which all is known, from a state dump; without `last` up to the
+     *  newest block. */
+    completeState?: { readonly first: number; readonly last?: number }
     gap: Gap | null
   } | null
   /** False for a recording without verified state, and for a development chain with wrong state roots; null before the
@@ -97,6 +100,7 @@ export function createHealthReporter(parts: {
             stateFirst: coverage.stateFirst ?? null,
             ...(coverage.closedStates && { closedStates: coverage.closedStates }),
             ...(coverage.known && { known: coverage.known }),
+            ...(coverage.completeState && { completeState: coverage.completeState }),
             gap: context.chain.gap() ?? null,
           }
         : null,

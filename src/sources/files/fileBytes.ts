@@ -50,8 +50,8 @@ export function isGzip(bytes: Uint8Array): boolean {
 }
 
 /** Opens a regular file. Other kinds are rejected before opening: opening a FIFO blocks until it has a writer, and
- *  opening a device may have side effects. */
-function openFile(path: string): number {
+ *  opening a device may have side effects. @throws UsageError */
+export function openFile(path: string): number {
   try {
     requireRegular(path, statSync(path))
     // The file may be replaced between the two calls; with O_NONBLOCK even a FIFO does not block.

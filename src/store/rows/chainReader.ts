@@ -18,6 +18,7 @@ import {
   META_UPSTREAM_HEAD,
   type MetaTable,
 } from '../meta.js'
+import { readStateDump } from '../state/stateDump.js'
 import { eachUntilCommit, untilCommit } from '../untilCommit.js'
 import { type BlockRow, decodeBlockRow } from './block.js'
 import { createBlockBodies } from './blockBodies.js'
@@ -88,6 +89,7 @@ export function createChainReader(db: Database, watch: CommitWatch = createCommi
   const sparseFirst = untilCommit(watch, () => meta.get<number | null>(META_STATE_FIRST))
   const closedStates = untilCommit(watch, () => meta.get<BlockInterval[]>(META_CLOSED_STATES))
   const known = untilCommit(watch, () => meta.get<KnownState>(META_KNOWN_STATE))
+  const stateDump = untilCommit(watch, () => readStateDump(db))
   const forkTimes = untilCommit(watch, () => JSON.stringify(meta.get(META_FORK_TIMES)))
   let spec: ChainSpec | undefined
   let timesOfSpec: string | undefined
@@ -123,12 +125,15 @@ export function createChainReader(db: Database, watch: CommitWatch = createCommi
       const { first, head } = row
       if (mode !== 'sparse') return { first, head, stateFirst: mode === 'execute' ? first : undefined }
       const stateFirst = sparseFirst() ?? undefined
+      const dump = stateDump()
+      const completeState = dump && { first: dump.number, ...(dump.last !== undefined && { last: dump.last }) }
       return {
         first,
         head,
         stateFirst,
         closedStates: closedStates(),
         known: stateFirst === undefined ? undefined : known(),
+        ...(completeState && { completeState }),
       }
     },
     gap: () => {

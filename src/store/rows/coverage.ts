@@ -22,6 +22,8 @@ export interface Coverage {
   closedStates?: readonly BlockInterval[]
   /** With sparse state: what is known of the states from `stateFirst` on. */
   known?: KnownState
+  /** With sparse state: the interval of states of which all is known, from a state dump. */
+  completeState?: { readonly first: number; readonly last?: number }
 }
 
 /** Returns the first block of the interval of states that has the state after the block; undefined if none has. */

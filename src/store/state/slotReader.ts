@@ -4,6 +4,7 @@ import { type ChangedKeysReader, countKeys, createChangedKeysReader, visitSlotKe
 import { newestValue, nextBlock, SLOT_AT_BLOCK } from './historySql.js'
 import { MissingState } from './missingState.js'
 import { createSparseCheck, mayHaveUnknownSlots } from './sparseState.js'
+import { createStateDumpReader, type StateDumpReader } from './stateDump.js'
 
 // A word is 8 integers of 32 bits, least significant first.
 const LIMBS = 8
@@ -13,6 +14,7 @@ export const NEVER = 0x7fff_ffff
 
 /** Storage of one incarnation of an account. */
 export interface Storage {
+  /** As in `StoredAccount`. */
   readonly addressId: number
   readonly incarnation: number
 }
@@ -54,6 +56,7 @@ export class SlotReader {
 
   private readonly beforeRead: (() => void) | undefined
   private readonly isSparse: () => boolean
+  private readonly dump: StateDumpReader
 
   /** A reader over an open database. `beforeRead` runs before each read and may abort it by throwing. */
   constructor(db: Database, beforeRead?: () => void) {
@@ -61,6 +64,7 @@ export class SlotReader {
     this.changedKeys = createChangedKeysReader(db)
     this.beforeRead = beforeRead
     this.isSparse = createSparseCheck(db)
+    this.dump = createStateDumpReader(db)
   }
 
   /** Reads the slot whose key is the word at `a` of `s`. @throws MissingState with sparse state */
@@ -68,17 +72,25 @@ export class SlotReader {
     const { select } = this
     this.beforeRead?.()
     const name = this.names[writeName(this.nameBytes, s, a)]
-    const row = select.value.get(addressId, incarnation, name, blockNumber)!
-    if (row === null) {
-      if (mayHaveUnknownSlots(incarnation) && this.isSparse()) {
-        throw new MissingState(select.address.get(addressId)!, padLeft(name, 32), blockNumber)
-      }
-      this.value.fill(0)
-    }
+    const row = addressId < 0 ? null : select.value.get(addressId, incarnation, name, blockNumber)!
     this.from = row === null ? 0 : parseRow(row, this.value)
+    if (row === null) this.readRowless({ addressId, incarnation }, name, blockNumber)
     this.until = next
       ? (select.next.get(addressId, incarnation, name, blockNumber, addressId, incarnation, name, blockNumber) ?? NEVER)
       : NEVER
+  }
+
+  /** Reads a slot that has no row: it is zero, except with sparse state. */
+  private readRowless({ addressId, incarnation }: Storage, slot: Uint8Array, blockNumber: number): void {
+    if (!mayHaveUnknownSlots(incarnation) || !this.isSparse()) {
+      this.value.fill(0)
+      return
+    }
+    const dumped = this.dump.storage({ addressId, incarnation, slot }, blockNumber)
+    if (dumped === undefined) {
+      throw new MissingState(this.select.address.get(addressId)!, padLeft(slot, 32), blockNumber)
+    }
+    readWord(dumped, this.value)
   }
 
   /** Calls `changed` for each slot change in the blocks, in order, with the slot's key in `slot`. Returns false without

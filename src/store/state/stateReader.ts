@@ -6,9 +6,11 @@ import type { Database } from '../database.js'
 import { eachOfBoth, fromBoth, newestValue, SLOT_AT_BLOCK } from './historySql.js'
 import { MissingState } from './missingState.js'
 import { createSparseCheck, mayHaveUnknownSlots, UNKNOWN_ACCOUNT } from './sparseState.js'
+import { createStateDumpReader, type DumpedAccount } from './stateDump.js'
 
 /** An account in the state history. */
 export interface StoredAccount {
+  /** Negative: its id in a state dump (stateDump.ts), as long as the address has no id. */
   addressId: number
   nonce: bigint
   balance: bigint
@@ -21,6 +23,7 @@ export interface StoredAccount {
 /** An account's last row. When the account does not exist, `account` is undefined and `incarnation` is that of the next
  *  one. */
 interface AccountRecord {
+  /** As in `StoredAccount`; 0: no account existed at the address, and the address has no id. */
   addressId: number
   incarnation: number
   account?: StoredAccount
@@ -115,18 +118,23 @@ export function createStateReader(db: Database): StateReader {
   const selectLastId = db.prepare<[], number | null>('SELECT max(id) FROM addresses').pluck()
   const selectAddress = db.prepare<[number], Uint8Array>('SELECT address FROM addresses WHERE id = ?').pluck()
   const isSparse = createSparseCheck(db)
+  const dump = createStateDumpReader(db)
   return {
     account: (address, blockNumber) => {
       const text = selectAccount.get(blockNumber, blockNumber, address)
       const record = text ? parseAccount(text) : undefined
       const isUnknown = record === undefined ? isSparse() : record.incarnation === UNKNOWN_ACCOUNT
-      if (isUnknown) throw withoutStack(() => new MissingState(address.slice(), undefined, blockNumber))
-      return record
+      if (!isUnknown) return record
+      const dumped = dump.account(address, blockNumber)
+      if (dumped) return recordOf(dumped, selectId.get(address))
+      throw withoutStack(() => new MissingState(address.slice(), undefined, blockNumber))
     },
     storage: (addressId, incarnation, slot, at) => {
-      const value = selectStorage.get(addressId, incarnation, trimLeft(slot), at)
+      const value = addressId < 0 ? null : selectStorage.get(addressId, incarnation, trimLeft(slot), at)
       if (value) return value
       if (mayHaveUnknownSlots(incarnation) && isSparse()) {
+        const dumped = dump.storage({ addressId, incarnation, slot }, at)
+        if (dumped) return dumped
         throw withoutStack(() => new MissingState(selectAddress.get(addressId)!, padLeft(slot, 32).slice(), at))
       }
       return EMPTY_BYTES
@@ -157,6 +165,11 @@ export function createStateReader(db: Database): StateReader {
       ).slice(0, limit),
     countAddresses: () => selectLastId.get() ?? 0,
   }
+}
+
+/** An account of a state dump as a record; `addressId` undefined: the address has no id. */
+function recordOf({ id, incarnation, account }: DumpedAccount, addressId = 0 - id): AccountRecord {
+  return { addressId, incarnation, account: account && { addressId, incarnation, ...account } }
 }
 
 /** Rows of both tables in the order of their keys: where both have a key, that of the first, `_recent`. */

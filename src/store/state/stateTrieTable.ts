@@ -52,6 +52,8 @@ export function createStateTrieTable(db: Database): StateTrieTable {
   const upsert = db.prepare('INSERT OR REPLACE INTO state_trie_pages (id, data) VALUES (?, ?)')
   const remove = db.prepare('DELETE FROM state_trie_pages WHERE id = ?')
   const removeFrom = db.prepare('DELETE FROM state_trie_pages WHERE id >= ?')
+  // SQLite frees the pages of a whole table without reading them.
+  const removeAll = db.prepare('DELETE FROM state_trie_pages')
   const extent = db.prepare<[], { count: number; lastId: number }>(
     'SELECT count(*) AS count, ifnull(max(id), 0) AS lastId FROM state_trie_pages',
   )
@@ -65,7 +67,7 @@ export function createStateTrieTable(db: Database): StateTrieTable {
     },
     write: (page, bytes) => void upsert.run(page, bytes),
     remove: (page) => void remove.run(page),
-    removeFrom: (page) => void removeFrom.run(page),
+    removeFrom: (page) => void (page <= 1 ? removeAll.run() : removeFrom.run(page)),
     head: () => meta.get(META_STATE_TRIE),
     setHead: (head) => meta.set(META_STATE_TRIE, head),
     extent: () => extent.get()!,

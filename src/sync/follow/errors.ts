@@ -1,4 +1,5 @@
 import { CairnError, UsageError } from '../../lib/errors.js'
+import { formatData } from '../../lib/hex.js'
 import { UpstreamError } from '../../sources/upstreams/errors.js'
 
 /** The upstream's chain shares no block with the stored chain, so that no rewind can reach it. */
@@ -10,6 +11,25 @@ export class NoCommonBlock extends CairnError {
         'both; follow another upstream, or use another --datadir',
     )
     this.firstAvailable = firstAvailable
+  }
+}
+
+/** `--from` names another block than that of the imported state dump. */
+export class StateDumpAtOtherBlock extends UsageError {
+  constructor(from: number, number: number) {
+    super(`--from ${from}: the database has the state after block ${number}, and begins there; leave --from out`)
+  }
+}
+
+/** The upstream has another block than that of the imported state dump. */
+export class StateDumpNotInChain extends CairnError {
+  readonly blockNumber: number
+  constructor({ number, hash }: { number: number; hash: Uint8Array }, other: Uint8Array) {
+    super(
+      `the state dump of this database is of block ${number} ${formatData(hash)}, the upstream has ${formatData(other)}; ` +
+        'follow another upstream, or import a dump of a finalized block into another --datadir',
+    )
+    this.blockNumber = number
   }
 }
 

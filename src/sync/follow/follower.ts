@@ -16,6 +16,7 @@ import { ReorgBelowFinalized } from '../head/errors.js'
 import { importBlocks } from '../pipeline.js'
 import { fetchAncestorHashes, lacksAncestorHashes } from '../sparse/ancestorHashes.js'
 import { adoptBranch, BranchStalled, fetchBranch } from './branch.js'
+import { StateDumpAtOtherBlock, StateDumpNotInChain } from './errors.js'
 import { createFinalityFeed, type FinalityFeed } from './finality.js'
 import { withTotalDifficulty } from './firstDifficulty.js'
 import { findForkPoint } from './forkPoint.js'
@@ -196,6 +197,11 @@ export class Follower {
   /** Returns the number of the first block of an empty database; undefined where the upstream has no such block yet. */
   private async firstNumber(target: UpstreamHeader): Promise<number | undefined> {
     const { from } = this
+    const dumped = this.chain.sparse?.dumpedBlock
+    if (dumped !== undefined) {
+      if (typeof from === 'number' && from !== dumped.number) throw new StateDumpAtOtherBlock(from, dumped.number)
+      return dumped.number
+    }
     if (typeof from === 'number') return from
     if (from === 'latest') return Math.max(0, target.header.number - (this.chain.spec.isDevelopment ? 0 : REORG_MARGIN))
     return (await this.rpc.taggedHeader(from, this.signal))?.header.number
@@ -207,6 +213,8 @@ export class Follower {
     const { sparse } = this.chain
     if (!sparse) return withTotalDifficulty(this.chain, raw)
     const { hash, header } = raw.block
+    const dumped = sparse.dumpedBlock
+    if (dumped && !equalBytes(dumped.hash, hash)) throw new StateDumpNotInChain(dumped, hash)
     const { totalDifficulty } = (await this.rpc.headerByHash(hash, this.signal)) ?? {}
     const whole = await withTotalDifficulty(this.chain, { ...raw, totalDifficulty })
     sparse.setAncestors(await fetchAncestorHashes(this.rpc, header, this.signal))

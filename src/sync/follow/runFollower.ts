@@ -21,7 +21,7 @@ import { StateFigures } from '../sparse/stateFigures.js'
 import { DEFAULT_KEYS_PER_SECOND, NoStateSource, StateOnDemand, type WantedState } from '../sparse/stateOnDemand.js'
 import { createUpstreamSource, type StateFetchMode } from '../sparse/stateSource.js'
 import { nameCoreContract } from '../stateUpdates.js'
-import { isTransient, NoCommonBlock } from './errors.js'
+import { isTransient, NoCommonBlock, StateDumpNotInChain } from './errors.js'
 import { Follower, type StartBlock } from './follower.js'
 import type { L2Following, L2FollowSettings } from './l2/l2Following.js'
 import { createFollowFigures, type FollowStatus } from './status.js'
@@ -171,7 +171,8 @@ export async function openFollower(settings: FollowSettings, parts: FollowerPart
       const before = figures.status().block
       try {
         if (!isStarted) await rpc.start(signal)
-        if (!isStarted && writer?.chain.sparse) void reportStateSupport(rpc, { log, signal }).catch(() => {}) // none can be asked
+        if (!isStarted && writer?.chain.sparse?.isComplete === false)
+          void reportStateSupport(rpc, { log, signal }).catch(() => {}) // none can be asked
         isStarted = true
         if (!writer) {
           writer = await whenUnlocked(() => openChainWriter(settings, parts), clock, signal)
@@ -247,7 +248,7 @@ async function reportStateSupport(rpc: EthRpc, { log, signal }: Pick<FollowerPar
 
 /** True for an error that the operator or the upstream can resolve while following waits. */
 function isAlarm(error: unknown): boolean {
-  return error instanceof ReorgBelowFinalized || error instanceof NoCommonBlock
+  return error instanceof ReorgBelowFinalized || error instanceof NoCommonBlock || error instanceof StateDumpNotInChain
 }
 
 // Between two attempts, doubled each time: each attempt opens the database.

@@ -10,7 +10,7 @@ import {
 } from '../../sources/upstreams/errors.js'
 import { describeDiskFailure } from '../../store/diskFailure.js'
 import { ReorgBelowFinalized, StateRootDiffers } from '../head/errors.js'
-import { NoCommonBlock } from './errors.js'
+import { NoCommonBlock, StateDumpNotInChain } from './errors.js'
 
 /** Why a process does not follow its source. */
 export interface Stopped {
@@ -40,6 +40,7 @@ function locate(error: unknown): { block?: number; check: string } {
   if (error instanceof UpstreamError) return { check: 'upstream' }
   if (error instanceof ReorgBelowFinalized) return { block: error.finalized, check: 'finality' }
   if (error instanceof NoCommonBlock) return { block: error.firstAvailable, check: 'common block' }
+  if (error instanceof StateDumpNotInChain) return { block: error.blockNumber, check: 'state dump' }
   if (error instanceof StateRootDiffers) return { block: error.to, check: 'state root' }
   const { code, name } = (error ?? {}) as { code?: unknown; name?: unknown }
   return { check: String(code ?? name ?? 'error') }

@@ -1,11 +1,20 @@
 import type { Header } from '../../chain/eth/types.js'
 import { EMPTY_BYTES } from '../../lib/bytes.js'
+import { formatData } from '../../lib/hex.js'
 import type { Database } from '../../store/database.js'
-import { createMetaTable, META_CLOSED_STATES, META_STATE_FIRST, type MetaTable } from '../../store/meta.js'
+import {
+  createMetaTable,
+  META_CLOSED_STATES,
+  META_STATE_DUMP,
+  META_STATE_FIRST,
+  type MetaTable,
+} from '../../store/meta.js'
 import { StateLog } from '../../store/replication/stateLog.js'
 import type { BlockInterval } from '../../store/rows/coverage.js'
 import { type BaseRows, createBaseRows } from '../../store/state/baseRows.js'
 import { countClosedStates, readStateFirst } from '../../store/state/sparseState.js'
+import { readStateDump, type StateDump } from '../../store/state/stateDump.js'
+import { removeStateDump } from '../../store/state/stateDumpRows.js'
 import { beginSparseState, type LogOptions } from './beginState.js'
 
 /** The intervals of blocks with sparse state. Changes join the caller's transaction; call `reload` after a rollback. */
@@ -31,10 +40,16 @@ export class StateIntervals {
     this.closed = countClosedStates(this.db)
   }
 
-  /** Begins an interval at the newest block. Keys of earlier ones are unknown from there on. */
+  /** Begins an interval at the newest block. Keys of earlier ones are unknown from there on. At the block of a state
+   *  dump, all of its state is known. */
   begin(block: { hash: Uint8Array; header: Header }, options?: LogOptions): void {
-    this.rows.mark(block.header.number)
-    beginSparseState(this.db, block, options)
+    const { number } = block.header
+    const dump = readStateDump(this.db)
+    if (dump?.hash === formatData(block.hash) && dump.last === undefined) this.meta.set(META_STATE_FIRST, number)
+    else {
+      this.rows.mark(number)
+      beginSparseState(this.db, block, options)
+    }
     this.reload()
   }
 
@@ -42,6 +57,8 @@ export class StateIntervals {
   close(last: number, { isLogged = true }: LogOptions = {}): void {
     if (isLogged) new StateLog(this.db).add('close', last, EMPTY_BYTES)
     this.meta.set(META_CLOSED_STATES, [...this.list(), { first: this.first!, last }])
+    const dump = readStateDump(this.db)
+    if (dump?.number === this.first) this.setDump({ ...dump!, last })
     this.meta.set(META_STATE_FIRST, null)
     this.reload()
   }
@@ -57,7 +74,14 @@ export class StateIntervals {
       .map(({ first, last }) => ({ first, last: Math.min(last, blockNumber) }))
     if (closed.length > 0) this.meta.set(META_CLOSED_STATES, kept)
     if (this.first !== undefined && this.first > blockNumber) this.meta.set(META_STATE_FIRST, null)
+    const dump = readStateDump(this.db)
+    if (dump && dump.number > blockNumber) removeStateDump(this.db)
+    else if (dump?.last !== undefined && dump.last > blockNumber) this.setDump({ ...dump, last: blockNumber })
     this.reload()
+  }
+
+  private setDump(dump: StateDump): void {
+    this.meta.set(META_STATE_DUMP, dump)
   }
 
   private list(): BlockInterval[] {
