@@ -65,8 +65,9 @@ const PARTS: { readonly [K in AuditPart]: (db: Database, options: AuditOptions) 
   stateHistory: (db, { startProgress, report }) => {
     const progress = startProgress('state', 'blocks', blocksBetween(db, {}))
     if (createMetaTable(db).get<string>(META_STATE_MODE) === 'sparse') {
-      const { blocks, rows, codes, unaudited } = auditSparseState(db, (count) => progress.update(count))
+      const { blocks, rows, codes, unaudited, dump } = auditSparseState(db, (count) => progress.update(count))
       progress.finish()
+      if (dump) report(`state dump: the root of ${dump.accounts} accounts and ${dump.slots} slots is right`)
       // Without state, the stored trie is that of an earlier block.
       if (readStateFirst(db) === undefined) return report('state: the newest blocks are stored without state')
       const accounts = auditStateTrie(db, { isPartial: true }) ?? 0

@@ -5,6 +5,7 @@ import type { Database } from '../store/database.js'
 import { createChainReader } from '../store/rows/chainReader.js'
 import { createRawState } from '../store/state/rawState.js'
 import { readStateFirst } from '../store/state/sparseState.js'
+import { readStateDump } from '../store/state/stateDump.js'
 import { createStateReader } from '../store/state/stateReader.js'
 import { createStateTrieTable } from '../store/state/stateTrieTable.js'
 import { createTouchedAbove } from '../store/state/touchedAbove.js'
@@ -15,6 +16,7 @@ import { createStateRoot } from '../trie/stateRoot.js'
 import { findTrieBlock } from '../trie/trieBlock.js'
 import { atPlace, DatabaseFault } from './fault.js'
 import { auditCodes } from './state.js'
+import { auditStateDump } from './stateDump.js'
 
 /** Summary of audited sparse state. */
 export interface SparseStateAudit {
@@ -26,6 +28,8 @@ export interface SparseStateAudit {
   /** Blocks that were not audited, since the trie lacks nodes of that time: it was begun again after them, or a block
    *  before Cancun removed a storage that is known in part. */
   unaudited: number
+  /** Accounts and slots of the state dump, whose root was recomputed; undefined without one. */
+  dump?: { accounts: number; slots: number }
 }
 
 const TRIE_BYTES = 256 * 2 ** 20
@@ -36,16 +40,20 @@ const HISTORY = { table: 'account_history and storage_history' }
  *  hash. One snapshot. @throws DatabaseFault for the first difference */
 export function auditSparseState(db: Database, onProgress?: (blocks: number) => void): SparseStateAudit {
   const codes = auditCodes(createRawState(db))
-  return db.transaction(() => ({ codes, ...unwindAll(db, onProgress) }))()
+  return db.transaction(() => ({ codes, dump: auditStateDump(db), ...unwindAll(db, onProgress) }))()
 }
 
-function unwindAll(db: Database, onProgress: ((blocks: number) => void) | undefined): Omit<SparseStateAudit, 'codes'> {
+function unwindAll(
+  db: Database,
+  onProgress: ((blocks: number) => void) | undefined,
+): Omit<SparseStateAudit, 'codes' | 'dump'> {
   const done = { blocks: 0, rows: 0, unaudited: 0 }
   const first = readStateFirst(db)
   const chain = createChainReader(db)
   const head = findTrieBlock(createStateTrieTable(db), chain)?.number
   if (first === undefined || head === undefined) return done
-  requireBaseRows(db, first)
+  // What the state dump has needs no base rows.
+  if (readStateDump(db)?.number !== first) requireBaseRows(db, first)
   const touchedAbove = createTouchedAbove(db, createStateReader(db))
   const root = createStateRoot(createTrieHistory(db).at(head, head), TRIE_BYTES)
   for (let number = head; number > first; number--) {
