@@ -19,7 +19,7 @@ export interface CommandDoc {
 export const COMMAND_DOCS: { readonly [K in Command]: CommandDoc } = {
   import: {
     summary: 'Verify blocks from files and store them.',
-    usage: ['cairn import [OPTIONS] PATH...'],
+    usage: ['cairn import [OPTIONS] PATH...', 'cairn import [OPTIONS] --state-dump FILE --at FILE'],
     detail: [
       'PATH is a file of RLP blocks (.rlp, .blocks), an era1 archive (.era1) or layer-2 recordings (.json, .ndjson), each ' +
         'also gzipped (.gz). The format is detected from the content.',
@@ -29,6 +29,9 @@ export const COMMAND_DOCS: { readonly [K in Command]: CommandDoc } = {
         'their names (2 before 10), without subdirectories. JSON files without layer-2 blocks are skipped.',
       'Stored blocks are skipped, so the same command resumes an interrupted import. SIGINT and SIGTERM end it after the ' +
         'current batch.',
+      'With --state-dump it begins a new database of --state sparse with the whole state after one block, which is verified against the ' +
+        'state root of the header of --at. cairn serve --upstream then begins at that block, and needs no state from the upstream ' +
+        '(docs/real-network.md). The same command resumes an interrupted import; a dump that is wrong leaves nothing behind.',
     ],
     examples: [
       { line: 'cairn import --genesis genesis.json chain.rlp', note: 'a chain of your own' },
@@ -36,6 +39,7 @@ export const COMMAND_DOCS: { readonly [K in Command]: CommandDoc } = {
       { line: 'cairn import --network mainnet --state none era1/', note: 'receipts, without execution' },
       { line: 'cairn import fixtures/chain', note: 'a fixture directory' },
       { line: 'cairn import l2.ndjson', note: 'Starknet blocks' },
+      { line: 'cairn import --network mainnet --state-dump dump.jsonl --at header.json', note: 'a whole state' },
     ],
   },
   sync: {
