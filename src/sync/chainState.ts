@@ -135,8 +135,7 @@ export async function openWritableChain(
   wantedMode: StateMode | undefined,
   options: OpenChainOptions = {},
 ): Promise<WritableChain> {
-  if (!options.completesStateDump) requireNoDumpImport(db)
-  const stored = readChainSource(db)
+  const stored = readOwnSource(db, options)
   const held = stored && withoutForkTimes(stored)
   const named = stored ?? wanted
   if (!named) throw new ChainNotNamed()
@@ -223,6 +222,12 @@ export async function openWritableChain(
   const keeps = { keepsAccessLists, keepsAppearances }
   const parts = { spec, stateMode, reader, head, ancestors, executor, wrongRoots, trie, sparse }
   return { ...parts, extendTrieHistory, ...keeps, genesisBlock }
+}
+
+/** The chain of the database, if it has one. @throws UsageError for one with a part of a state dump */
+function readOwnSource(db: Database, { completesStateDump = false }: OpenChainOptions): ChainSource | undefined {
+  if (!completesStateDump) requireNoDumpImport(db)
+  return readChainSource(db)
 }
 
 /** Verifies the state of a recording, which is that after its first block. @throws UsageError for a chain or state mode

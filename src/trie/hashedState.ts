@@ -24,7 +24,7 @@ export interface HashedAccount {
   readonly storage: TrieNodeRef | undefined
 }
 
-/** Makes the tries of a state of which only the hashes of addresses and slots are known, in pages of a table. */
+/** Makes the tries of a state from the hashes of its addresses and slots, in pages of a table. */
 export class HashedState {
   private readonly table: StateTrieTable
   private readonly pages: PageCache

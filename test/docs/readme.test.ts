@@ -31,9 +31,9 @@ const GUIDES = [
   ].map((name) => `docs/${name}.md`),
 ]
 
-// Options of npm, anvil, curl, node, npx and systemctl.
+// Options of npm, anvil, curl, geth, node, npx and systemctl.
 const FOREIGN_FLAGS =
-  '--prefix --init --prune-history --http2 --input-type --build-from-source --now --save-dev --ignore-scripts --gcmode --state.scheme'.split(
+  '--prefix --init --prune-history --http2 --input-type --build-from-source --now --save-dev --ignore-scripts --gcmode --state.scheme --iterative'.split(
     ' ',
   )
 

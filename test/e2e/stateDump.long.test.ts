@@ -1,17 +1,29 @@
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
-import { readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { type TestContext, test } from 'node:test'
+import { after, type TestContext, test } from 'node:test'
 import { encodeHeader } from '../../src/chain/eth/header.js'
 import { measureRlp } from '../../src/chain/eth/rlp.js'
 import { formatData, formatQuantity } from '../../src/lib/hex.js'
 import { readHeaderFile } from '../../src/sources/files/headerFile.js'
-import { runCairn, runCairnOk, startCairn } from '../support/cairn.js'
+import { createMetaTable, META_STATE_TRIE } from '../../src/store/meta.js'
+import { openForReading } from '../../src/store/open.js'
+import { genesisOfSource } from '../../src/store/rows/chainSource.js'
+import { readStateDump } from '../../src/store/state/stateDump.js'
+import { runCairn, runCairnOk, spawnCairn, startCairn } from '../support/cairn.js'
+import { createGenesis } from '../support/chains/genesisChain.js'
 import { compareSeed, type ServedChain, SPARSE_LIMITS, serveRandomChain } from '../support/compare/sparseAnswers.js'
 import { seededRandom } from '../support/random.js'
 import { ask, resultOf } from '../support/rpcClient.js'
-import { DUMP_WRITERS, type DumpWriter, formatDump, readWholeState, rootOfState } from '../support/sparse/stateDumps.js'
+import {
+  DUMP_WRITERS,
+  type DumpWriter,
+  formatDump,
+  randomState,
+  readWholeState,
+  rootOfState,
+} from '../support/sparse/stateDumps.js'
 import { temporaryDirectory } from '../support/temporary.js'
 import { THOROUGH } from '../support/thorough.js'
 import { untilBlockNumber } from '../support/until.js'
@@ -21,10 +33,12 @@ import { SKIP_GETH } from '../support/upstream/geth.js'
 /* A database that begins with the whole state after a block follows an upstream that gives no state at all, and
  * answers as one that executed the chain from its genesis. */
 
-const REQUESTS = THOROUGH ? 4_000 : 200
+const REQUESTS = THOROUGH ? 4_000 : 40
 const MAX_SHOWN = 5
 const STATE_METHODS =
   /^(eth_(getProof|getCode|getBalance|getStorageAt|getTransactionCount|call|createAccessList)|debug_executionWitness)$/
+
+const shared = await serveRandomChain({ after }, 1)
 
 /** An upstream that has blocks and receipts of the chain, and refuses what is about state. */
 async function startStateless(t: TestContext, { complete }: ServedChain) {
@@ -66,7 +80,7 @@ function cutChain({ genesis }: ServedChain, number: number, folder: string): str
 for (const [i, writer] of DUMP_WRITERS.entries()) {
   if (i > 0 && !THOROUGH) continue
   test(`begun with a ${writer} dump, all is answered without any state from the upstream`, async (t) => {
-    const chain = await serveRandomChain(t, i + 1)
+    const chain = i === 0 ? shared : await serveRandomChain(t, i + 1)
     const proxy = await startStateless(t, chain)
     const { dump, at, state } = await writeDump(t, chain, chain.first, writer)
     const datadir = temporaryDirectory(t)
@@ -143,7 +157,7 @@ async function compareState({ url, chain, addresses }: { url: string; chain: Ser
 }
 
 test('a dump of another chain is refused by the block that the upstream has', async (t) => {
-  const chain = await serveRandomChain(t, 1)
+  const chain = shared
   const { dump, at } = await writeDump(t, chain, chain.first, 'snapshot')
   const { header } = readHeaderFile(at)
   writeFileSync(at, formatData(encodeHeader({ ...header, extraData: Uint8Array.of(1) })))
@@ -152,12 +166,12 @@ test('a dump of another chain is refused by the block that the upstream has', as
   const server = await startCairn(t, ['--datadir', datadir, '--open', '--upstream', chain.complete.url])
   for (;;) {
     const { following } = (await (await fetch(`${server.url}/health`)).json()) as {
-      following: { problem?: { reason: string } }
+      following: { problem: string | null }
     }
-    if (!following.problem) continue
+    if (following.problem === null) continue
     assert.match(
-      following.problem.reason,
-      /^the state dump of this database is of block \d+ 0x[0-9a-f]{64}, the upstream has 0x/,
+      following.problem,
+      /the state dump of this database is of block \d+ 0x[0-9a-f]{64}, the upstream has 0x[0-9a-f]{64}; follow another/,
     )
     break
   }
@@ -194,7 +208,7 @@ test('the command refuses what it cannot use, before it makes a database', async
 test('what geth snapshot dump writes of a random chain begins a database that needs no state from it', {
   skip: SKIP_GETH,
 }, async (t) => {
-  const chain = await serveRandomChain(t, 3)
+  const chain = shared
   const folder = temporaryDirectory(t)
   // geth keeps the snapshot of its head.
   const blocks = cutChain(chain, chain.first, folder)
@@ -219,4 +233,44 @@ test('what geth snapshot dump writes of a random chain begins a database that ne
   await untilBlockNumber(server, chain.head)
   const { differences } = await compareSeed(server, chain, 11, REQUESTS)
   assert.deepEqual(differences.slice(0, MAX_SHOWN), [], `${differences.length} differences`)
+})
+
+const KILLS = THOROUGH ? 30 : 4
+
+test('killed at any moment, an import resumes, and nothing is used before it is verified', async (t) => {
+  const random = seededRandom(5)
+  const folder = temporaryDirectory(t)
+  const state = randomState(random, { accounts: 3_000, mostSlots: 130_000 })
+  const [dump, at, genesis] = ['dump.jsonl', 'header', 'genesis.json'].map((name) => join(folder, name))
+  const source = { genesis: createGenesis({}) }
+  writeFileSync(genesis, JSON.stringify(source.genesis))
+  writeFileSync(dump, formatDump(state, 'snapshot'))
+  const header = { ...genesisOfSource(source).header, number: 100, stateRoot: rootOfState(state) }
+  writeFileSync(at, formatData(encodeHeader(header)))
+  const datadir = join(folder, 'data')
+  const args = ['--datadir', datadir, '--genesis', genesis]
+  const importing = ['import', ...args, '--state-dump', dump, '--at', at]
+  let ended = 0
+  for (let kill = 0; kill < KILLS; kill++) {
+    const { child, ended: end } = spawnCairn(importing)
+    const timer = setTimeout(() => child.kill('SIGKILL'), 500 + random.below(2_500))
+    const { code } = await end
+    clearTimeout(timer)
+    if (code === 0) {
+      ended++
+      break
+    }
+    if (!existsSync(join(datadir, 'cairn.db'))) continue
+    const db = openForReading(datadir)
+    const [verified, trie] = [readStateDump(db), createMetaTable(db).get(META_STATE_TRIE)]
+    db.close()
+    assert.equal(verified === undefined, trie === undefined)
+  }
+  const { code, stderr } = ended > 0 ? { code: 0, stderr: '' } : await runCairn(importing)
+  const isComplete = code === 0 || /has the state dump of block 100 already/.test(stderr)
+  assert.ok(isComplete, stderr)
+  assert.match(
+    await runCairnOk(['verify', '--datadir', datadir]),
+    /^state dump: the root of 3000 accounts and \d+ slots is right$/m,
+  )
 })

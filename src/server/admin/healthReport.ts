@@ -37,7 +37,7 @@ export interface HealthReport {
     closedStates?: readonly BlockInterval[]
     /** With sparse state: accounts and slots that are known since `stateFirst`. */
     known?: KnownState
-    /** With sparse state: the interval of states of which all is known, from a state dump; without `last` up to the
+    /** With sparse state: the interval whose states are known as a whole, from a state dump; without `last` up to the
      *  newest block. */
     completeState?: { readonly first: number; readonly last?: number }
     gap: Gap | null

@@ -22,7 +22,7 @@ export interface Coverage {
   closedStates?: readonly BlockInterval[]
   /** With sparse state: what is known of the states from `stateFirst` on. */
   known?: KnownState
-  /** With sparse state: the interval of states of which all is known, from a state dump. */
+  /** With sparse state: the interval whose states are known as a whole, from a state dump. */
   completeState?: { readonly first: number; readonly last?: number }
 }
 

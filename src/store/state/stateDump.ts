@@ -11,7 +11,7 @@ import { baseIncarnation } from './sparseState.js'
  * blocks are the same as with a complete state.
  *
  * An account that has no id in `addresses` yet is read under the negative of its id in the dump. A block that changes
- * it gives it an id; states of earlier blocks that are in memory may go on with the negative one. */
+ * it gives it an id; states of earlier blocks that are in memory may still use the negative one. */
 
 /** A verified state dump. */
 export interface StateDump {

@@ -2,6 +2,8 @@ import { keccak256 } from '../../chain/crypto.js'
 import { decodeUint, encodeUint, type StoredUint } from '../columns.js'
 import type { Database } from '../database.js'
 import { createMetaTable, META_STATE_DUMP, META_STATE_DUMP_IMPORT } from '../meta.js'
+import { beginWriting, commitWriting } from '../writeTransaction.js'
+import { createStateTrieTable } from './stateTrieTable.js'
 
 /** An account of a dump with the hash of its address, 32 bytes. */
 export interface HashedAccountRow {
@@ -28,8 +30,6 @@ export interface StateDumpWriter {
   addAccount(account: Omit<HashedAccountRow, 'codeHash'> & { readonly code?: Uint8Array }): boolean
   /** Removes the rows of accounts with ids from `id` on. */
   removeFrom(id: number): void
-  /** Removes all rows of the dump, all code, and what says that there is one. */
-  removeAll(): void
 }
 
 /** Prepares the statements over a database opened for writing. */
@@ -60,20 +60,23 @@ export function createStateDumpWriter(db: Database): StateDumpWriter {
       db.prepare('DELETE FROM hashed_accounts WHERE id >= ?').run(id)
       db.prepare('DELETE FROM hashed_storage WHERE account_id >= ?').run(id)
     },
-    removeAll: () => {
-      for (const table of ['hashed_accounts', 'hashed_storage', 'code']) db.exec(`DELETE FROM ${table}`)
-      removeDumpFacts(db)
-    },
   }
+}
+
+/** Removes what was imported of a dump from a database without blocks, with its code and its trie, and frees the space.
+ *  Not within a transaction. */
+export function discardStateDump(db: Database): void {
+  beginWriting(db)
+  removeStateDump(db)
+  db.exec('DELETE FROM code')
+  createStateTrieTable(db).removeFrom(0)
+  commitWriting(db)
+  db.exec('VACUUM')
 }
 
 /** Removes a dump whose block was removed, within the caller's transaction. Code stays: later blocks use it. */
 export function removeStateDump(db: Database): void {
   for (const table of ['hashed_accounts', 'hashed_storage']) db.exec(`DELETE FROM ${table}`)
-  removeDumpFacts(db)
-}
-
-function removeDumpFacts(db: Database): void {
   const meta = createMetaTable(db)
   for (const key of [META_STATE_DUMP, META_STATE_DUMP_IMPORT]) if (meta.get(key) != null) meta.set(key, null)
 }

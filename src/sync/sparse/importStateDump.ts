@@ -13,7 +13,7 @@ import { createMetaTable, META_STATE_DUMP, META_STATE_DUMP_IMPORT, META_STATE_MO
 import { createChainReader } from '../../store/rows/chainReader.js'
 import { type ChainSource, readChainSource, specOfSource } from '../../store/rows/chainSource.js'
 import { readStateDump, type StateDump } from '../../store/state/stateDump.js'
-import { createStateDumpWriter } from '../../store/state/stateDumpRows.js'
+import { discardStateDump } from '../../store/state/stateDumpRows.js'
 import { createStateTrieTable } from '../../store/state/stateTrieTable.js'
 import { beginWriting, commitWriting, rollbackWriting } from '../../store/writeTransaction.js'
 import { withoutForkTimes } from '../forkTimes.js'
@@ -39,7 +39,7 @@ export interface StateDumpImport {
   readonly signal?: AbortSignal
 }
 
-/** A part of a dump that was imported, and of which. */
+/** A part of a dump that was imported, and its file and block. */
 interface StoredProgress extends DumpProgress {
   readonly path: string
   /** Null for standard input. */
@@ -50,7 +50,8 @@ interface StoredProgress extends DumpProgress {
 /** Imports a state dump into a database without blocks, and verifies it against the header: its block is to be the
  *  first of the database. A dump that was interrupted is resumed. One that is wrong leaves nothing behind.
  *  @returns what was imported; undefined when the signal ended it: the same import resumes
- *  @throws UsageError for a database that cannot have it, a block before Cancun, StateDumpError, StateDumpRootDiffers */
+ *  @throws UsageError for a database that cannot have it and for a block before Cancun; StateDumpError,
+ *  StateDumpRootDiffers */
 export async function importStateDump(options: StateDumpImport): Promise<StateDump | undefined> {
   const { db, path, block, chain, openChain, signal } = options
   requireImportable(db, chain)
@@ -134,7 +135,7 @@ async function load(options: StateDumpImport): Promise<DumpProgress | undefined>
   } catch (error) {
     rollbackWriting(db)
     if (isDiskFailure(error)) throw error
-    removeImported(db)
+    discardStateDump(db)
     throw error
   } finally {
     file.close()
@@ -152,7 +153,7 @@ function readProgress({ db, path, block, log }: StateDumpImport): StoredProgress
     return stored
   }
   log.warn({ path: stored.path, line }, 'another state dump was begun; what was imported of it is removed')
-  removeImported(db)
+  discardStateDump(db)
   return undefined
 }
 
@@ -165,13 +166,4 @@ function sizeOf(path: string): number | null {
 function isDiskFailure(error: unknown): boolean {
   const { code } = (error ?? {}) as { code?: unknown }
   return typeof code === 'string'
-}
-
-/** Removes what was imported of a dump, and frees its space. */
-function removeImported(db: Database): void {
-  beginWriting(db)
-  createStateDumpWriter(db).removeAll()
-  createStateTrieTable(db).removeFrom(0)
-  commitWriting(db)
-  db.exec('VACUUM')
 }

@@ -14,11 +14,12 @@ import type { Database } from '../../../src/store/database.js'
 import { createMetaTable, META_STATE_DUMP, META_STATE_DUMP_IMPORT, META_STATE_TRIE } from '../../../src/store/meta.js'
 import { openForWriting } from '../../../src/store/openForWriting.js'
 import { genesisOfSource } from '../../../src/store/rows/chainSource.js'
-import { MissingState } from '../../../src/store/state/missingState.js'
+import { isStateKnown, MissingState } from '../../../src/store/state/missingState.js'
 import { readStateDump } from '../../../src/store/state/stateDump.js'
 import { createStateReader, LATEST } from '../../../src/store/state/stateReader.js'
 import { openWritableChain } from '../../../src/sync/chainState.js'
 import { importStateDump } from '../../../src/sync/sparse/importStateDump.js'
+import { StateIntervals } from '../../../src/sync/sparse/stateIntervals.js'
 import { createGenesis } from '../../support/chains/genesisChain.js'
 import { seededRandom } from '../../support/random.js'
 import {
@@ -101,6 +102,34 @@ test('a dump answers from its block on, up to the last one of its interval', asy
     Buffer.from(reader.storage(addressId, incarnation, slots[0].slot, NUMBER + 10)),
     Buffer.from(slots[0].value),
   )
+})
+
+test('an interval of states that begins later knows nothing of the dump, which goes with its block', async (t) => {
+  const state = randomState(seededRandom(3), { accounts: 5, mostSlots: 5 })
+  const { db, importText } = openTarget(t)
+  await importText(formatDump(state, 'snapshot'), rootOfState(state))
+  const header = headerWith(rootOfState(state))
+  const reader = createStateReader(db)
+  const intervals = new StateIntervals(db)
+  const answersAt = (...numbers: number[]) =>
+    numbers.map((number) => isStateKnown(() => reader.account(state[0].address, number)))
+  const trie = () => createMetaTable(db).get<{ top: string; accounts: number }>(META_STATE_TRIE)!
+  intervals.begin({ hash: hashHeader(header), header })
+  assert.equal(intervals.first, NUMBER)
+  assert.equal(trie().accounts, 5)
+  assert.deepEqual(answersAt(NUMBER - 1, NUMBER, NUMBER + 50, LATEST), [false, true, true, true])
+  intervals.close(NUMBER + 10)
+  assert.deepEqual(answersAt(NUMBER, NUMBER + 10, NUMBER + 11, LATEST), [true, true, false, false])
+  intervals.begin({ hash: Uint8Array.of(1), header: { ...header, number: NUMBER + 20 } })
+  assert.equal(trie().accounts, 0)
+  assert.deepEqual(answersAt(NUMBER + 10, NUMBER + 20, LATEST), [true, false, false])
+  intervals.removeAbove(NUMBER + 5)
+  intervals.begin({ hash: Uint8Array.of(2), header: { ...header, number: NUMBER + 8 } })
+  assert.deepEqual(answersAt(NUMBER + 5, NUMBER + 8, LATEST), [true, false, false])
+  intervals.removeAbove(NUMBER - 1)
+  assert.deepEqual(answersAt(NUMBER, NUMBER + 5, LATEST), [false, false, false])
+  assert.equal(readStateDump(db), undefined)
+  assert.equal(db.prepare('SELECT count(*) FROM hashed_accounts').pluck().get(), 0)
 })
 
 /** Accounts in an order that is not that of their hashes are sorted within a batch, batches are not. */
