@@ -99,6 +99,8 @@ for (const [i, writer] of DUMP_WRITERS.entries()) {
       imported,
       new RegExp(`^state after block ${chain.first} imported: ${state.length} accounts and \\d+ slots`, 'm'),
     )
+    const published = await runCairn(['serve', '--datadir', datadir, '--upstream', proxy.url, '--replication'])
+    assert.match(published.stderr, /the database began with the state dump of block \d+, which replicas would lack/)
     assert.match(
       await runCairnOk(['status', '--datadir', datadir]),
       /^state +a dump of block \d+, which is not stored yet$/m,

@@ -197,7 +197,7 @@ export class Follower {
   /** Returns the number of the first block of an empty database; undefined where the upstream has no such block yet. */
   private async firstNumber(target: UpstreamHeader): Promise<number | undefined> {
     const { from } = this
-    const dumped = this.chain.sparse?.dumpedBlock
+    const dumped = this.chain.sparse?.dumpedBlock()
     if (dumped !== undefined) {
       if (typeof from === 'number' && from !== dumped.number) throw new StateDumpAtOtherBlock(from, dumped.number)
       return dumped.number
@@ -213,7 +213,7 @@ export class Follower {
     const { sparse } = this.chain
     if (!sparse) return withTotalDifficulty(this.chain, raw)
     const { hash, header } = raw.block
-    const dumped = sparse.dumpedBlock
+    const dumped = sparse.dumpedBlock()
     if (dumped && !equalBytes(dumped.hash, hash)) throw new StateDumpNotInChain(dumped, hash)
     const { totalDifficulty } = (await this.rpc.headerByHash(hash, this.signal)) ?? {}
     const whole = await withTotalDifficulty(this.chain, { ...raw, totalDifficulty })

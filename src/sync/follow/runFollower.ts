@@ -171,7 +171,7 @@ export async function openFollower(settings: FollowSettings, parts: FollowerPart
       const before = figures.status().block
       try {
         if (!isStarted) await rpc.start(signal)
-        if (!isStarted && writer?.chain.sparse?.isComplete === false)
+        if (!isStarted && writer?.chain.sparse?.isComplete() === false)
           void reportStateSupport(rpc, { log, signal }).catch(() => {}) // none can be asked
         isStarted = true
         if (!writer) {

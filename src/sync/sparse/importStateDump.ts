@@ -83,6 +83,16 @@ export function requireNoDumpImport(db: Database): void {
   )
 }
 
+/** Requires that the database has no state dump, which replicas would lack. @throws UsageError */
+export function requireNoStateDump(db: Database): void {
+  const dump = readStateDump(db)
+  if (dump === undefined) return
+  throw new UsageError(
+    `the database began with the state dump of block ${dump.number}, which replicas would lack: leave --replication, ` +
+      '--publish and --replica out, or give each server a copy of the database (cairn backup) and an upstream',
+  )
+}
+
 function requireImportable(db: Database, chain: ChainSource | undefined): void {
   const head = createChainReader(db).head()
   if (head !== undefined) {

@@ -4,14 +4,13 @@ import type { Executor, ExecutorParts } from '../../evm/transition/blockExecutor
 import { loadExecutor } from '../../evm/transition/loadExecutor.js'
 import { EMPTY_BYTES } from '../../lib/bytes.js'
 import { UsageError } from '../../lib/errors.js'
-import { formatData, parseHex } from '../../lib/hex.js'
+import { formatData } from '../../lib/hex.js'
 import type { Database } from '../../store/database.js'
 import { createMetaTable, META_ANCESTOR_HASHES } from '../../store/meta.js'
 import { StateLog } from '../../store/replication/stateLog.js'
 import type { UsedNodes } from '../../store/rows/stateChanges.js'
 import type { ChainReader } from '../../store/rows/types.js'
 import { readStateFirst } from '../../store/state/sparseState.js'
-import { readStateDump } from '../../store/state/stateDump.js'
 import { createStateReader, type StateReader } from '../../store/state/stateReader.js'
 import type { RecordedTrieTable } from '../../store/state/trieHistory.js'
 import type { StateKeys } from '../../trie/missingNodes.js'
@@ -49,9 +48,9 @@ export interface SparseChain {
   /** The first block of the newest interval with state, if blocks have state. */
   readonly stateFirst: number | undefined
   /** The block of an imported state dump, as long as no block is stored: the first one is to be it. */
-  readonly dumpedBlock: { readonly number: number; readonly hash: Uint8Array } | undefined
+  dumpedBlock(): { readonly number: number; readonly hash: Uint8Array } | undefined
   /** True when all of the newest state is known, and nothing of it is fetched: from a state dump. */
-  readonly isComplete: boolean
+  isComplete(): boolean
   /** Closes the interval of states at the newest block, within the open transaction: blocks are stored without state
    *  from then on. */
   close(last: number): void
@@ -175,14 +174,7 @@ export async function openSparseChain(
     get hasState() {
       return intervals.first !== undefined
     },
-    get dumpedBlock() {
-      const dump = reader.head() === undefined ? readStateDump(db) : undefined
-      return dump && { number: dump.number, hash: parseHex(dump.hash) }
-    },
-    get isComplete() {
-      const dump = readStateDump(db)
-      return dump !== undefined && (reader.head() === undefined || dump.number === intervals.first)
-    },
+    ...{ dumpedBlock: () => intervals.dumpedBlock(), isComplete: () => intervals.isComplete() },
     close: (last) => intervals.close(last),
     resumeAt: (blockNumber) => {
       resume = blockNumber

@@ -1,6 +1,6 @@
 import type { Header } from '../../chain/eth/types.js'
 import { EMPTY_BYTES } from '../../lib/bytes.js'
-import { formatData } from '../../lib/hex.js'
+import { formatData, parseHex } from '../../lib/hex.js'
 import type { Database } from '../../store/database.js'
 import {
   createMetaTable,
@@ -78,6 +78,18 @@ export class StateIntervals {
     if (dump && dump.number > blockNumber) removeStateDump(this.db)
     else if (dump?.last !== undefined && dump.last > blockNumber) this.setDump({ ...dump, last: blockNumber })
     this.reload()
+  }
+
+  /** As `SparseChain.dumpedBlock`. */
+  dumpedBlock(): { number: number; hash: Uint8Array } | undefined {
+    const dump = this.first === undefined && this.closed === 0 ? readStateDump(this.db) : undefined
+    return dump && { number: dump.number, hash: parseHex(dump.hash) }
+  }
+
+  /** As `SparseChain.isComplete`. */
+  isComplete(): boolean {
+    const dump = readStateDump(this.db)
+    return dump !== undefined && (this.dumpedBlock() !== undefined || dump.number === this.first)
   }
 
   private setDump(dump: StateDump): void {
