@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
-import { copyFileSync } from 'node:fs'
+import { copyFileSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import SqliteDatabase from 'better-sqlite3'
-import { DATABASE_FILE, openForReading } from '../../src/store/open.js'
+import { DATABASE_FILE, openForReading, packagePath } from '../../src/store/open.js'
 import { runCairn, runCairnOk } from '../support/cairn.js'
 import { FIXTURE_FOLDER } from '../support/chains/fixture.js'
 import { HEAD } from '../support/chains/fixtureChain.js'
@@ -16,6 +16,8 @@ import { temporaryDirectory } from '../support/temporary.js'
    table. */
 
 const ROWS = 400_000
+/** Migrations of this build. */
+const OWN = readdirSync(packagePath('migrations')).filter((name) => name.endsWith('.sql')).length
 const SQL = `ALTER TABLE \`api_keys\` ADD \`invented\` integer;
 --> statement-breakpoint
 UPDATE \`meta\` SET \`value\` = '"invented"' WHERE \`key\` = 'cursor_secret';
@@ -41,7 +43,7 @@ function countEffects(datadir: string): number {
       number("SELECT count(*) FROM meta WHERE key = 'cursor_secret' AND value = '\"invented\"'") +
       (number(KNOWN) === 1 && number('SELECT count(*) FROM invented') === ROWS ? 1 : 0) +
       number('SELECT count(*) FROM __drizzle_migrations') -
-      1
+      OWN
     )
   } finally {
     db.close()
@@ -74,12 +76,18 @@ test('migrate applies what is missing, once, and the older build refuses the dat
     assert.equal(code, 0, stderr)
     return stdout
   }
-  assert.match(await migrate(), /^the schema of .*cairn\.db is up to date: 1 of 2 migrations were applied\n$/)
+  assert.match(
+    await migrate(),
+    new RegExp(`^the schema of .*cairn\\.db is up to date: 1 of ${OWN + 1} migrations were applied\n$`),
+  )
   assert.equal(countEffects(datadir), 4)
   assert.match(await migrate(), /^the schema of .*cairn\.db was up to date\n$/)
   const verified = await next.spawn(['verify', '--datadir', datadir]).ended
   assert.equal(verified.code, 0, verified.stderr)
-  assert.throws(() => openForReading(datadir), /schema version 2 is newer than this build's 1; upgrade Cairn/)
+  assert.throws(
+    () => openForReading(datadir),
+    new RegExp(`schema version ${OWN + 1} is newer than this build's ${OWN}; upgrade Cairn`),
+  )
 })
 
 test('an import migrates, and so does the restore of an older backup', async (t) => {
