@@ -4,6 +4,7 @@ import type { RpcLimits } from '../rpc/core/context.js'
 import { DEFAULT_SUBSCRIPTION_LIMITS, type SubscriptionLimits } from '../rpc/subscriptions/limits.js'
 import { DEFAULT_SERVER_LIMITS, type ServerLimits } from '../server/admission/limits.js'
 import type { SqlLimits } from '../server/sql/sqlLimits.js'
+import type { StreamLimits } from '../server/stream/streamLimits.js'
 import type { Config } from './config.js'
 
 /** Reads the limits of requests from the options. */
@@ -45,6 +46,16 @@ export function readSqlLimits(config: Config): SqlLimits | undefined {
     maxRows: config.sqlMaxRows,
     memoryBytes: config.sqlMemory * 2 ** 20,
     processes: config.sqlProcesses,
+  }
+}
+
+/** Reads the limits of bulk streams from the options; undefined if they are not served. */
+export function readStreamLimits(config: Config): StreamLimits | undefined {
+  if (config.streams === 0) return undefined
+  return {
+    streams: config.streams,
+    timeoutMs: config.streamTimeout * 1_000,
+    bytesPerSecond: config.streamRate * 1_000_000,
   }
 }
 

@@ -93,8 +93,9 @@ interface RunningParts {
 /** Stops a running server. */
 async function stopServing({ core, listeners, state, pool, warmed, stopRefreshing }: RunningParts): Promise<void> {
   const { options, opened, forwarder } = core
-  const { admin, sql, replication, shared } = listeners
+  const { admin, sql, bulk, replication, shared } = listeners
   state.isServing = false
+  bulk?.close()
   replication?.endpoint.close()
   const ingestEnds = options.ingest?.close()
   await finishRequests(listeners)

@@ -20,6 +20,7 @@ import { HEAD_HEADER } from './head/minBlock.js'
 import type { CompressionPolicy, Compressor } from './http/compression.js'
 import type { Page } from './page/page.js'
 import type { SqlEndpoint } from './sql/sqlEndpoint.js'
+import type { BulkEndpoint } from './stream/streamEndpoint.js'
 
 /** A GET request whose response is a stream. */
 export interface StreamExchange {
@@ -53,6 +54,8 @@ export interface ServerOptions {
   readonly metricsPage: MetricsPage | undefined
   /** Answers SQL; undefined when it is not served. */
   readonly sql?: SqlEndpoint
+  /** Streams rows to bulk readers; undefined when they are not served. */
+  readonly bulk?: BulkEndpoint
   /** Streams blocks to replicas; undefined when they are not served. */
   readonly replication?: StreamEndpoint
   readonly metrics: Metrics

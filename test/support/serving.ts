@@ -4,6 +4,7 @@ import { type Serving, startServing } from '../../src/cli/serving.js'
 import { DEFAULT_LIMITS } from '../../src/rpc/core/limits.js'
 import { DEFAULT_SUBSCRIPTION_LIMITS } from '../../src/rpc/subscriptions/limits.js'
 import { DEFAULT_SERVER_LIMITS } from '../../src/server/admission/limits.js'
+import { DEFAULT_STREAM_LIMITS } from '../../src/server/stream/streamLimits.js'
 import { openForWriting } from '../../src/store/openForWriting.js'
 import { temporaryDirectory } from './temporary.js'
 
@@ -35,6 +36,7 @@ export function servingOptions(datadir: string): ServingOptions {
     compatibility: 'specification',
     limits: DEFAULT_LIMITS,
     logging: { level: 'silent' },
+    stream: DEFAULT_STREAM_LIMITS,
   }
 }
 

@@ -2,17 +2,13 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { instantiate } from '../../src/wasm/assembler.js'
 import {
-  ADDRESS_MISSING,
   ADDRESS_SLOTS,
   assembleLogJson,
-  DONE,
   LOG_JSON_MEMORY,
-  RECORD_NUMBERS,
   SLOT_DIGITS,
-  TOPIC_MISSING,
   TOPIC_SLOTS,
-  UNSUPPORTED,
 } from '../../src/wasm/logJsonModule.js'
+import { ADDRESS_MISSING, DONE, RECORD_NUMBERS, TOPIC_MISSING, UNSUPPORTED } from '../../src/wasm/logRecordCode.js'
 import { seededFractions } from '../index/logs/randomLogs.js'
 
 const { state, addresses, topics, input, output } = LOG_JSON_MEMORY

@@ -20,6 +20,7 @@ import {
   readReplicationLimits,
   readServerLimits,
   readSqlLimits,
+  readStreamLimits,
   readSubscriptionLimits,
 } from '../limits.js'
 import { envName } from '../options/option.js'
@@ -209,6 +210,7 @@ async function serve(
     evm: config.evm,
     limits: readLimits(config),
     sql: readSqlLimits(config),
+    stream: readStreamLimits(config),
     replication: readReplicationLimits(config),
     compatibility: config.pendingBlock ?? config.compat,
     logging: readLogging(config),

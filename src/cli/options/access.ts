@@ -43,7 +43,7 @@ export const accessOptions = {
       'LIST',
       ['keys'],
       'Methods that the key may call, joined by commas: names, or the classes logs, calls, traces, state, blocks, stream, send, node, ' +
-        "sql and replication. '*' stands for any text, '!' excludes: 'eth_*,net_*,!logs'. '*': all.",
+        "sql, bulk and replication. '*' stands for any text, '!' excludes: 'eth_*,net_*,!logs'. '*': all.",
       'all methods',
     ),
     parse: parseMethods,

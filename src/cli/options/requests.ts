@@ -1,5 +1,6 @@
 import { DEFAULT_LIMITS } from '../../rpc/core/limits.js'
 import { DEFAULT_SERVER_LIMITS } from '../../server/admission/limits.js'
+import { DEFAULT_STREAM_LIMITS } from '../../server/stream/streamLimits.js'
 import type { Option } from './option.js'
 import { number } from './rows.js'
 
@@ -78,5 +79,24 @@ export const requestsOptions = {
     max: 100_000_000,
     unit: 'bytes',
     doc: 'Longest data that a call may return or revert with.',
+  }),
+  streams: number('streams', 'N', DEFAULT_STREAM_LIMITS.streams, ['serve'], {
+    min: 0,
+    max: 1_000,
+    doc:
+      'Responses of POST /v3/<API_KEY>/stream at a time; one key, or one address without keys, may have half of them, and ' +
+      'further ones get 503. 0: not served.',
+  }),
+  streamTimeout: number('stream-timeout', 'SECONDS', DEFAULT_STREAM_LIMITS.timeoutMs / 1000, ['serve'], {
+    min: 1,
+    max: 86_400,
+    unit: 'seconds',
+    doc: 'A stream ends after this time and says where to resume.',
+  }),
+  streamRate: number('stream-rate', 'MB', DEFAULT_STREAM_LIMITS.bytesPerSecond / 1e6, ['serve'], {
+    min: 0,
+    max: 100_000,
+    unit: 'MB per second',
+    doc: 'Megabytes per second of all streams of a key, or of an address without keys; 0: no limit.',
   }),
 } as const satisfies { [key: string]: Option<unknown> }

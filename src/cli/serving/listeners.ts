@@ -17,6 +17,7 @@ import { createHeadTracker } from '../../server/head/headTracker.js'
 import { createHttpServer, type HttpServer } from '../../server/http/httpServer.js'
 import { createPage } from '../../server/page/page.js'
 import type { SqlEndpoint } from '../../server/sql/sqlEndpoint.js'
+import { type BulkEndpoint, createStreamEndpoint } from '../../server/stream/streamEndpoint.js'
 import { attachWebSocket, type WebSocketSide } from '../../server/websocket/websocketServer.js'
 import { createDatabaseProbe } from '../../store/databaseProbe.js'
 import type { ServingCore } from './core.js'
@@ -32,6 +33,7 @@ export interface Listeners {
   /** Serves metrics on a port of their own. */
   readonly admin: Server | undefined
   readonly sql: SqlEndpoint | undefined
+  readonly bulk: BulkEndpoint | undefined
   readonly replication: { readonly feed: ReplicationWorker; readonly endpoint: ReplicationEndpoint } | undefined
   readonly shared: ListenerOptions
 }
@@ -55,16 +57,18 @@ export async function createListeners(
     metricsPage: onRpcPort ? page : undefined,
   })
   const sql = await openSql(core, shared)
+  const bulk = openBulk(core, calls, shared)
   const replication = await openReplication(core, shared)
   shared.keyWatch.onChange(() => {
     sql?.endRevoked()
+    bulk?.endRevoked()
     replication?.endpoint.endRevoked()
     calls.endRevoked()
   })
-  const http = createHttpServer({ ...shared, sql, replication: replication?.endpoint })
+  const http = createHttpServer({ ...shared, sql, bulk, replication: replication?.endpoint })
   const sockets = attachWebSocket(http, shared)
   const admin = await createAdmin(core, health, page)
-  return { http, sockets, admin, sql, replication, shared }
+  return { http, sockets, admin, sql, bulk, replication, shared }
 }
 
 function createHealth(core: ServingCore, calls: ServedCalls, isServing: () => boolean): HealthSource {
@@ -124,6 +128,17 @@ async function openSql({ options, access }: ServingCore, shared: ListenerOptions
   if (limits === undefined) return undefined
   const { createSqlEndpoint } = await import('../../server/sql/sqlEndpoint.js')
   return createSqlEndpoint({ datadir, limits, access, admission: shared.admission, cors, count: shared.refusals.count })
+}
+
+function openBulk(
+  { options, access, metrics }: ServingCore,
+  { remote }: ServedCalls,
+  { admission, refusals }: ListenerOptions,
+): BulkEndpoint | undefined {
+  const { stream: limits, limits: requests } = options
+  if (limits === undefined) return undefined
+  const maxParams = requests.maxFilterParams
+  return createStreamEndpoint({ limits, maxParams, access, admission, remote, metrics, count: refusals.count })
 }
 
 async function openReplication(core: ServingCore, { refusals }: ListenerOptions): Promise<Listeners['replication']> {

@@ -8,6 +8,7 @@ import type { HostPolicy } from '../../server/access/hosts.js'
 import type { ServerLimits } from '../../server/admission/limits.js'
 import type { CompressionPolicy } from '../../server/http/compression.js'
 import type { SqlLimits } from '../../server/sql/sqlLimits.js'
+import type { StreamLimits } from '../../server/stream/streamLimits.js'
 import type { UpstreamAddress } from '../../sources/upstreams/types.js'
 import type { IngestWorker } from '../../sync/thread/ingestWorker.js'
 
@@ -56,6 +57,8 @@ export interface ServingOptions {
   readonly maxLagSeconds?: number
   /** Serve SQL with these limits; undefined: not served. */
   readonly sql?: SqlLimits
+  /** Serve bulk streams with these limits; undefined: not served. */
+  readonly stream?: StreamLimits
   /** Serve replicas with these limits; undefined: not served. */
   readonly replication?: ReplicationLimits
   /** The upstreams of `ingest`, if transactions are forwarded to them. */

@@ -2,7 +2,13 @@ import { createBudget } from '../../evm/calls/budget.js'
 import { messageOf } from '../../lib/errors.js'
 import { collectGarbageWhenQuiet } from '../../lib/garbageCollection.js'
 import type { Metrics } from '../../lib/metrics.js'
-import { createDispatcher, type Dispatcher, type InlineRunner, MAX_MAIN_THREAD_BYTES } from '../../rpc/core/dispatch.js'
+import {
+  createDispatcher,
+  type Dispatcher,
+  type InlineRunner,
+  MAX_MAIN_THREAD_BYTES,
+  type RemoteRunner,
+} from '../../rpc/core/dispatch.js'
 import type { MethodTable } from '../../rpc/core/method.js'
 import type { OpenContext } from '../../rpc/core/openContext.js'
 import { createResponseCache } from '../../rpc/core/responseCache.js'
@@ -20,6 +26,8 @@ const INLINE_WARM_MS = 50
 /** Runs the calls of a server: `point` methods at once, all others after `start`. */
 export class ServedCalls {
   readonly dispatcher: Dispatcher
+  /** Runs calls in reader threads, after `start`. */
+  readonly remote: RemoteRunner = { run: (...call) => this.#pool!.run(...call) }
   readonly #core: ServingCore
   readonly #runsInline: boolean
   #inlineCalls: InlineRunner | undefined
@@ -35,7 +43,7 @@ export class ServedCalls {
     this.dispatcher = createDispatcher({
       methods,
       context,
-      remote: { run: (...call) => this.#pool!.run(...call) },
+      remote: this.remote,
       log,
       cache: maxBytes > 0 ? createResponseCache({ maxBytes, metrics }) : undefined,
       inline: this.#runsInline ? { run: (...call) => this.#inlineCalls?.run(...call) } : undefined,

@@ -3,6 +3,7 @@ import type { StoredBlock } from '../../store/rows/types.js'
 import { columns, nullable, type Row, toU32, toU64, toU64OrNull, uint256, uint256Cells } from '../columns.js'
 import type { Dataset } from '../dataset.js'
 import { LAYER_1 } from '../layers.js'
+import type { ExportSource } from '../source.js'
 
 export const blocks: Dataset<StoredBlockLink> = {
   name: 'blocks',
@@ -28,10 +29,13 @@ export const blocks: Dataset<StoredBlockLink> = {
     ...columns('u32', 'n_transactions', 'n_logs'),
   ],
   batchBlocks: () => 1_000,
-  *rows({ chain }, links) {
-    const chainId = chain.chainId()
-    for (const { number } of links) yield rowOf(chain.blockByNumber(number)!, chainId)
-  },
+  rows: blockRows,
+}
+
+/** Yields the rows of the blocks. Call it in a snapshot. */
+export function* blockRows({ chain }: Pick<ExportSource, 'chain'>, links: readonly StoredBlockLink[]): Generator<Row> {
+  const chainId = chain.chainId()
+  for (const { number } of links) yield rowOf(chain.blockByNumber(number)!, chainId)
 }
 
 function rowOf({ hash, header, totalDifficulty, sizeBytes, txCount, logCount }: StoredBlock, chainId: bigint): Row {

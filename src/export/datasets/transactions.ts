@@ -34,26 +34,41 @@ export const transactions: Dataset<StoredBlockLink> = {
     ...columns('bool', 'v'),
   ],
   batchBlocks: () => 16,
-  *rows(source, links) {
-    const { chain, addresses } = source
-    const chainId = chain.chainId()
-    for (const link of links) {
-      if (link.txCount === 0) continue
-      const block = chain.blockByNumber(link.number)!
-      const { baseFeePerGas } = block.header
-      const receipts = receiptsOf(source, link)
-      const place = { chainId, blockNumber: link.number, blockHash: link.hash, timestamp: toU32(link.timestamp) }
-      for (const [index, transaction] of chain.transactions(block).entries()) {
-        if (addresses !== undefined && !isOfAny(transaction, addresses)) continue
-        const gasPrice = effectiveGasPrice(transaction, baseFeePerGas)
-        yield rowOf(transaction, receipts[index], { ...place, index, gasPrice })
-      }
-    }
+  rows(source, links) {
+    const { addresses } = source
+    return transactionRows(source, links, (transaction) => addresses === undefined || isOfAny(transaction, addresses))
   },
 }
 
+type TransactionSource = Pick<ExportSource, 'chain' | 'rows'>
+
+/** Yields the rows of the wanted transactions of the blocks, in chain order. Call it in a snapshot. */
+export function* transactionRows(
+  source: TransactionSource,
+  links: readonly StoredBlockLink[],
+  isWanted: (transaction: Transaction) => boolean,
+): Generator<Row> {
+  const { chain } = source
+  const chainId = chain.chainId()
+  for (const link of links) {
+    if (link.txCount === 0) continue
+    const block = chain.blockByNumber(link.number)!
+    const { baseFeePerGas } = block.header
+    const receipts = receiptsOf(source, link)
+    const place = { chainId, blockNumber: link.number, blockHash: link.hash, timestamp: toU32(link.timestamp) }
+    for (const [index, transaction] of chain.transactions(block).entries()) {
+      if (!isWanted(transaction)) continue
+      const gasPrice = effectiveGasPrice(transaction, baseFeePerGas)
+      yield rowOf(transaction, receipts[index], { ...place, index, gasPrice })
+    }
+  }
+}
+
 /** Returns the receipts of a block, one per transaction. */
-export function receiptsOf({ rows }: ExportSource, { number, firstTx, txCount }: StoredBlockLink): ExportedReceipt[] {
+export function receiptsOf(
+  { rows }: Pick<ExportSource, 'rows'>,
+  { number, firstTx, txCount }: StoredBlockLink,
+): ExportedReceipt[] {
   const receipts = rows.receipts({ from: firstTx, to: firstTx + txCount })
   if (receipts.length === txCount) return receipts
   throw new Error(`block ${number} has ${txCount} transactions and ${receipts.length} receipts; run 'cairn verify'`)

@@ -4,17 +4,8 @@ import type { Database } from '../../store/database.js'
 import { createValueLookup } from '../../store/dictionary.js'
 import type { LogPosition } from '../../store/rows/types.js'
 import { instantiate } from '../../wasm/assembler.js'
-import {
-  ADDRESS_MISSING,
-  ADDRESS_SLOTS,
-  assembleLogJson,
-  DONE,
-  LOG_INPUT_BYTES,
-  LOG_JSON_MEMORY,
-  SLOT_DIGITS,
-  TOPIC_MISSING,
-  TOPIC_SLOTS,
-} from '../../wasm/logJsonModule.js'
+import { ADDRESS_SLOTS, assembleLogJson, LOG_JSON_MEMORY, SLOT_DIGITS, TOPIC_SLOTS } from '../../wasm/logJsonModule.js'
+import { ADDRESS_MISSING, DONE, LOG_INPUT_BYTES, TOPIC_MISSING } from '../../wasm/logRecordCode.js'
 
 /** The log object of the API specification, with `blockTimestamp`. `removed` is always false for a canonical log. */
 export function formatLog(log: Log, position: LogPosition) {

@@ -1,12 +1,10 @@
-import { trimLeft } from '../../lib/bytes.js'
 import { type Deadline, noDeadline } from '../../lib/deadline.js'
 import { type CommitWatch, createCommitWatch } from '../../store/commitWatch.js'
 import type { Database } from '../../store/database.js'
-import { createIdLookup } from '../../store/dictionary.js'
 import { createBlockOfLog, type LogPlace } from '../../store/rows/blockOfLog.js'
 import { createLogRanges, type LogRanges } from '../../store/rows/logRanges.js'
 import { createLogRows } from '../../store/rows/logRows.js'
-import type { Clause, IdRange, RowFilter } from '../../store/rows/rowFilter.js'
+import type { IdRange, RowFilter } from '../../store/rows/rowFilter.js'
 import { LogScanTimeout, LogsUnavailable, TooManyLogs } from './errors.js'
 import { createLogExplainer, type LogExplainer } from './explain.js'
 import { type LogFilter, normalizeFilter } from './filter.js'
@@ -15,6 +13,7 @@ import { lookAhead } from './lookAhead.js'
 import { findPage, findRows, type LogAccess, type LogQueryOptions, readsAllRows } from './planner.js'
 import { createSegmentIndex } from './segmentIndex.js'
 import type { LogTrace } from './trace.js'
+import { createFilterTranslator } from './translateFilter.js'
 
 export type { LogQueryOptions } from './planner.js'
 
@@ -61,7 +60,7 @@ const UNCHECKED_ROWS = 10_000
 export function createLogSource(db: Database, watch: CommitWatch = createCommitWatch(db)): LogSource {
   const access: LogAccess = { rows: createLogRows(db), index: createSegmentIndex(db, watch) }
   const ranges = createLogRanges(db, watch)
-  const translate = createTranslator(db)
+  const translate = createFilterTranslator(db)
   const writer = createLogWriter(db)
   const blockOfLog = createBlockOfLog(db)
   const writeWanted = (candidates: Candidates, count: number, filter: RowFilter, options: LogQueryOptions) => {
@@ -169,27 +168,3 @@ function resolveRange(ranges: LogRanges, { fromBlock, toBlock }: LogFilter): Ava
   const ids = ranges.idsOf(fromBlock, Math.min(toBlock, head))
   return ids && { ...ids, head }
 }
-
-/** Translates filter values to row values; values that were never logged are dropped from their clause. */
-function createTranslator(db: Database): (filter: LogFilter, options: { deadline: Deadline }) => RowFilter {
-  const lookUpAddress = createIdLookup(db, 'addresses')
-  const lookUpTopic = createIdLookup(db, 'topics')
-  return ({ addresses, topics }, { deadline }) => {
-    const lookUp = (column: 'address_id' | 'topic0_id', values: Uint8Array[]): Clause => {
-      deadline.check()
-      const idOf = column === 'address_id' ? lookUpAddress : lookUpTopic
-      const known = values.map((value) => ({ value, id: idOf(value) })).filter(({ id }) => id !== undefined)
-      return { column, keys: known.map(({ id }) => id!), values: known.map(({ value }) => value) }
-    }
-    const clauses: Clause[] = []
-    if (addresses) clauses.push(lookUp('address_id', addresses))
-    for (const [position, values] of topics.entries()) {
-      if (values === null) continue
-      if (position === 0) clauses.push(lookUp('topic0_id', values))
-      else clauses.push({ column: TRIMMED_TOPICS[position - 1], keys: values.map(trimLeft), values })
-    }
-    return { clauses, minTopics: topics.length }
-  }
-}
-
-const TRIMMED_TOPICS = ['topic1', 'topic2', 'topic3'] as const

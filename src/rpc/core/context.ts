@@ -4,6 +4,7 @@ import type { CallLimits } from '../../evm/calls/callContext.js'
 import type { EvmService } from '../../evm/calls/evmService.js'
 import type { SimulationLimits } from '../../evm/calls/simulation/simulation.js'
 import type { TraceService } from '../../evm/tracing/traceService.js'
+import type { StreamSource } from '../../export/stream/streamSource.js'
 import type { AppearanceFinder } from '../../index/addresses/finder.js'
 import type { LogSource } from '../../index/logs/query.js'
 import type { TransactionFinder } from '../../index/transactions/finder.js'
@@ -77,6 +78,8 @@ export interface RpcContext {
   readonly transactions: TransactionFinder
   readonly appearances: AppearanceFinder
   readonly logs: LogSource
+  /** Reads bulk streams; made on first use. */
+  readonly stream: () => StreamSource
   /** Decodes with the currently known ABIs. */
   readonly decoder: () => Decoder
   readonly l2: L2Reader

@@ -9,6 +9,7 @@ import {
   type SimulationRule,
   StateUnavailable,
 } from '../../evm/errors.js'
+import { StreamUnavailable } from '../../export/stream/errors.js'
 import { AddressIndexMissing } from '../../index/addresses/errors.js'
 import {
   LogScanTimeout,
@@ -148,6 +149,7 @@ const translations: [abstract new (...args: never[]) => Error, Translation][] = 
       message: `query contains ${count} parameters, the limit is ${limit}`,
     }),
   ],
+  [StreamUnavailable, ({ message }: StreamUnavailable) => ({ code: INVALID_PARAMS, message })],
   [TooManyTopics, () => ({ code: INVALID_PARAMS, message: 'exceed max topics' })],
   [
     LogsUnavailable,

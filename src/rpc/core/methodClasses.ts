@@ -1,5 +1,5 @@
-/** Classes that limits of API keys accept besides names of methods. `sql` and `replication` have no methods: they stand
- *  for paths. */
+/** Classes that limits of API keys accept besides names of methods. `sql`, `bulk` and `replication` have no methods: they
+ *  stand for paths. */
 export const CLASS_NAMES = [
   'logs',
   'calls',
@@ -10,6 +10,7 @@ export const CLASS_NAMES = [
   'send',
   'node',
   'sql',
+  'bulk',
   'replication',
 ] as const
 
@@ -18,7 +19,7 @@ export type ClassName = (typeof CLASS_NAMES)[number]
 /** A class that methods are in: `logs` searches logs or events; `calls` runs invented calls; `traces` executes blocks
  *  again; `state` reads accounts and slots; `blocks` reads blocks, transactions and receipts; `stream` needs the
  *  session of a connection; `send` accepts transactions; `node` is the rest. */
-export type MethodClass = Exclude<ClassName, 'sql' | 'replication'>
+export type MethodClass = Exclude<ClassName, 'sql' | 'bulk' | 'replication'>
 
 /** A class that a call belongs to by its parameters, besides those of its method: a subscription to logs. */
 export function classByParams(method: string, params: unknown): MethodClass | undefined {

@@ -6,6 +6,7 @@ import { createUnloadedService } from '../../evm/calls/evmPending.js'
 import type { EvmService } from '../../evm/calls/evmService.js'
 import type { EvmKind } from '../../evm/kinds.js'
 import type { TraceService } from '../../evm/tracing/traceService.js'
+import { createStreamSource, type StreamSource } from '../../export/stream/streamSource.js'
 import { createAppearanceFinder } from '../../index/addresses/finder.js'
 import { createLogSource } from '../../index/logs/query.js'
 import { createTransactionFinder } from '../../index/transactions/finder.js'
@@ -72,6 +73,7 @@ export function openContext(options: {
     return loading
   }
   let traces: Promise<TraceService> | undefined
+  let stream: StreamSource | undefined
   const loadTraces = () => {
     traces ??= import('../../evm/tracing/traceService.js').then(({ loadTraceService }) =>
       loadTraceService(db, { watch, chain }),
@@ -83,6 +85,10 @@ export function openContext(options: {
     transactions: createTransactionFinder(db),
     appearances: createAppearanceFinder(db),
     logs: createLogSource(db, watch),
+    stream: () => {
+      stream ??= createStreamSource(db, { chain, watch })
+      return stream
+    },
     decoder: openDecoder(db),
     l2: readsInSnapshot(createL2Reader(db), watch),
     evm: createUnloadedService(loadEvm),

@@ -22,13 +22,15 @@ export interface LogFilterObject {
   topics: (Uint8Array[] | null)[]
 }
 
-const addresses: ValueType<Uint8Array[]> = {
+/** An address or a list of them; empty: any. */
+export const addresses: ValueType<Uint8Array[]> = {
   schema: { oneOf: [address.schema, { type: 'array', items: address.schema }] },
   optional: true,
   decode: decodeAddresses,
 }
 
-const topics: ValueType<(Uint8Array[] | null)[]> = {
+/** Topics by position, null for any. */
+export const topics: ValueType<(Uint8Array[] | null)[]> = {
   schema: {
     type: 'array',
     maxItems: 4,

@@ -9,7 +9,7 @@ import type { ApiKeyReader, KeyLimits, LiveKey } from '../../store/keys/apiKeys.
 import type { RefusalReason } from '../admission/refusals.js'
 import { clientOfAddress } from './addresses.js'
 import { createGuessLimiter } from './keyGuesses.js'
-import { allowsMethod } from './methodPatterns.js'
+import { allowsMethod, type NamedMethod } from './methodPatterns.js'
 import { createRateLimiter, type RateRefusal } from './rateLimit.js'
 
 /** The authenticated caller. `keyId` and `name` are undefined on an open server. */
@@ -67,6 +67,8 @@ export interface Access {
   /** The error of a method, with these parameters, that the limits of the caller's key exclude; undefined for an
    *  allowed one. */
   exclude(caller: Caller, method: string, params?: unknown): RpcErrorBody | undefined
+  /** True if the limits of the caller's key exclude what the name and the classes stand for: a path, or a part of it. */
+  excludes(caller: Caller, named: NamedMethod): boolean
   /** Returns a check that runs before each call of a body and returns the error of a call that the key may not make: of
    *  every call of a batch once the key is revoked, and of methods that its limits exclude. Undefined if there is
    *  nothing to check. Call it after `refuse`. */
@@ -170,6 +172,7 @@ export function createAccess(options: {
     countWork: (keyId) => limiter.debit(keyId, 1),
     isLive,
     exclude,
+    excludes: ({ limits }, named) => limits?.methods !== undefined && !allowsMethod(limits.methods, named),
     guardCalls(caller, isBatch) {
       if (!isBatch && caller.limits === undefined) return undefined
       if (caller.keyId === undefined) return undefined

@@ -21,6 +21,7 @@ import { createReadBudget, type ReadBudget } from '../admission/readBudget.js'
 import type { RefusalReason } from '../admission/refusals.js'
 import { createRequestQueue, type RequestQueue } from '../admission/requestQueue.js'
 import { createWriteQueue, type WriteQueue } from '../admission/writeQueue.js'
+import type { BodyExchange } from '../bodyExchange.js'
 import { type Connections, TOO_SLOW, watchConnections } from '../connections/connections.js'
 import { bodyHeaders, JOIN_BYTES, joinParts } from '../connections/responseParts.js'
 import { beginExchange, type Exchange, type ServerOptions, stampHead } from '../exchange.js'
@@ -29,6 +30,8 @@ import { takePlainRequests } from '../plain/plainConnections.js'
 import type { PlainHandler } from '../plain/plainRequest.js'
 import { respondError, respondFailure, respondRefusal } from '../respond.js'
 import { MAX_SQL_BODY_BYTES } from '../sql/sqlLimits.js'
+import { MAX_STREAM_BODY_BYTES } from '../stream/streamLimits.js'
+import { callPathOfStream } from '../stream/streamPath.js'
 import { type BodyReader, createBodyReader } from './bodyReader.js'
 import { type Compressor, createCompressor } from './compression.js'
 import { checkContentHeaders } from './contentHeaders.js'
@@ -161,19 +164,28 @@ function routeRequest(shared: Shared, request: IncomingMessage, response: Server
   }
   if (options.page?.answer(request, response)) return discardBody(request, reads)
   const cors = corsHeaders(options.cors, request.headers.origin)
-  const caller = options.access.identify(credentialsOf(request), '/v3')
+  const bulkCaller = request.method === 'OPTIONS' ? undefined : identifyBulk(options, request)
+  const caller = bulkCaller ? undefined : options.access.identify(credentialsOf(request), '/v3')
   const replica = options.replication && identifyBelow('/replication', options, request)
   const isCall = caller !== undefined && request.method !== 'OPTIONS'
   const sqlCaller = options.sql && request.method !== 'OPTIONS' ? identifyBelow('/sql', options, request) : undefined
   if (!isCall) {
     recordResponse(options, request, response)
-    if (sqlCaller === undefined) discardBody(request, reads)
+    if (sqlCaller === undefined && bulkCaller === undefined) discardBody(request, reads)
   }
   if (request.method === 'OPTIONS') {
     return answerPreflight(response, cors, request.headers['access-control-request-headers'])
   }
   if (replica !== undefined) return options.replication!.handle({ request, response, caller: replica })
-  if (sqlCaller !== undefined) return receiveSql(shared, { request, response, caller: sqlCaller })
+  if (sqlCaller !== undefined) {
+    return options.sql!.handle(
+      beginBody(shared, { request, response, caller: sqlCaller, maxBytes: MAX_SQL_BODY_BYTES }),
+    )
+  }
+  if (bulkCaller !== undefined) {
+    const parts = { request, response, caller: bulkCaller, maxBytes: MAX_STREAM_BODY_BYTES }
+    return options.bulk!.handle(beginBody(shared, parts))
+  }
   if (caller === undefined) {
     for (const [name, value] of cors) response.setHeader(name, value)
     return void shared.loadApp().then(
@@ -262,6 +274,7 @@ function createPlainHandler({ options, compressor, connections, isServedHost }: 
   return {
     admit(head, remoteAddress) {
       if (!isServedHost(head.host) || checkContentHeaders(head.contentType, undefined) !== undefined) return undefined
+      if (options.bulk && callPathOfStream(head.path) !== undefined) return undefined
       const { path, authorization, apiKey } = head
       const caller = options.access.identify({ path, authorization, apiKey, remoteAddress }, '/v3')
       return caller === undefined || isRefusal(caller) ? undefined : caller
@@ -291,12 +304,20 @@ function identifyBelow(
   return isBelow ? access.identify(credentialsOf(request), prefix) : undefined
 }
 
-function receiveSql(
+/** The caller of the path of streams; undefined for other paths. */
+function identifyBulk({ bulk, access }: ServerOptions, request: IncomingMessage): Caller | Refusal | undefined {
+  const path = bulk && callPathOfStream(request.url ?? '')
+  return path === undefined ? undefined : access.identify({ ...credentialsOf(request), path }, '/v3')
+}
+
+/** The exchange of a request whose endpoint reads its body, of at most `maxBytes`. */
+function beginBody(
   { options, connections, bodies }: Shared,
-  { request, response, caller }: { request: IncomingMessage; response: ServerResponse; caller: Caller | Refusal },
-): void {
+  parts: { request: IncomingMessage; response: ServerResponse; caller: Caller | Refusal; maxBytes: number },
+): BodyExchange {
+  const { request, response, caller, maxBytes } = parts
   const idleTracker = connections.idleTrackerOf(request.socket)
-  options.sql!.handle({
+  return {
     request,
     response,
     caller,
@@ -304,7 +325,7 @@ function receiveSql(
     headers: corsHeaders(options.cors, request.headers.origin).flat(),
     readBody(take, fail) {
       idleTracker.receive()
-      bodies.read(request, MAX_SQL_BODY_BYTES, {
+      bodies.read(request, maxBytes, {
         onPiece: idleTracker.receive,
         take(body) {
           idleTracker.begin()
@@ -315,11 +336,11 @@ function receiveSql(
           response.shouldKeepAlive = false
           if (reason === 'slow') fail(408, TOO_SLOW.message)
           else if (reason === 'busy') fail(503, BUSY.error.message)
-          else fail(413, `request body exceeds ${MAX_SQL_BODY_BYTES} bytes`)
+          else fail(413, `request body exceeds ${maxBytes} bytes`)
         },
       })
     },
-  })
+  }
 }
 
 function receiveCall(

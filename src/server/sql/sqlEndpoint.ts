@@ -1,4 +1,4 @@
-import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { IncomingMessage } from 'node:http'
 import { messageOf } from '../../lib/errors.js'
 import { ROW_FORMATS, type RowFormat } from '../../sql/formats.js'
 import type { Batch } from '../../sql/protocol.js'
@@ -7,28 +7,15 @@ import { type Access, type Caller, isRefusal, KEY_INVALID, type Refusal, retryHe
 import { clientOfAddress } from '../access/addresses.js'
 import { type CorsPolicy, isAllowedOrigin } from '../access/cors.js'
 import type { Admission } from '../admission/admission.js'
-import type { OutputShare } from '../admission/outputBudget.js'
 import type { RefusalReason } from '../admission/refusals.js'
+import type { BodyExchange } from '../bodyExchange.js'
 import { writeParts } from '../connections/writeParts.js'
 import { sendJsonError } from '../http/jsonError.js'
 import type { SqlLimits } from './sqlLimits.js'
 
-/** A request for SQL and how to read it. */
-export interface SqlExchange {
-  readonly request: IncomingMessage
-  readonly response: ServerResponse
-  readonly caller: Caller | Refusal
-  /** The share of its connection. */
-  readonly outputShare: OutputShare
-  /** Headers of every response, alternating names and values. */
-  readonly headers: readonly string[]
-  /** Reads the body, or responds why it cannot be read. */
-  readBody(take: (body: Buffer) => void, fail: (status: number, message: string) => void): void
-}
-
 /** Answers `POST /sql/<KEY>`. */
 export interface SqlEndpoint {
-  handle(exchange: SqlExchange): void
+  handle(exchange: BodyExchange): void
   /** Ends the queries of keys that were revoked. */
   endRevoked(): void
   close(): void
@@ -84,7 +71,7 @@ export function createSqlEndpoint(options: {
   const share = Math.max(1, limits.processes - 1)
   const running = new Set<RunningQuery>()
 
-  const answer = async (exchange: SqlExchange, caller: Caller, body: SqlBody): Promise<void> => {
+  const answer = async (exchange: BodyExchange, caller: Caller, body: SqlBody): Promise<void> => {
     const { remoteAddress } = exchange.request.socket
     const owner = caller.keyId ?? clientOfAddress(remoteAddress)
     const own = [...running].filter((query) => query.owner === owner).length
@@ -113,7 +100,7 @@ export function createSqlEndpoint(options: {
       free.push(runner)
     }
   }
-  const refuse = (exchange: SqlExchange, refusal: Refusal) => {
+  const refuse = (exchange: BodyExchange, refusal: Refusal) => {
     options.count(refusal.reason)
     sendError(exchange, refusal.status, refusal.error.message, retryHeaders(refusal))
   }
@@ -187,7 +174,7 @@ function parseBody({ headers }: IncomingMessage, body: Buffer): SqlBody {
 /** Sends the rows as they are read. An error before the first row is the response. A later error is the end line if
  *  requested, otherwise it ends the connection in the middle, after a line with the reason. */
 async function sendRows(
-  exchange: SqlExchange,
+  exchange: BodyExchange,
   { format, hasEnd }: SqlBody,
   batches: AsyncGenerator<Batch>,
 ): Promise<void> {
@@ -210,12 +197,12 @@ async function sendRows(
   }
 }
 
-function fail(exchange: SqlExchange, error: unknown): void {
+function fail(exchange: BodyExchange, error: unknown): void {
   sendError(exchange, error instanceof BadRequest ? error.status : 400, messageOf(error))
 }
 
 function sendError(
-  { response, headers }: SqlExchange,
+  { response, headers }: BodyExchange,
   status: number,
   message: string,
   more: readonly string[] = [],

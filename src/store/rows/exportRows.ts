@@ -20,6 +20,7 @@ export interface StoredBlockLink {
   readonly txCount: number
   readonly firstLog: number
   readonly logCount: number
+  readonly sizeBytes: number
 }
 
 /** A stored log; several may share their byte arrays. */
@@ -44,6 +45,8 @@ export interface LogShape {
 export interface ExportRows {
   /** Blocks [from, to] that are stored, ascending. */
   links(from: number, to: number): StoredBlockLink[]
+  /** Those of the blocks with these numbers that are stored, ascending. */
+  hashes(numbers: readonly number[]): { readonly number: number; readonly hash: Uint8Array }[]
   /** Hashes of the transactions with ids [from, to), 32 bytes each. */
   transactionHashes(range: IdRange): Uint8Array[]
   receipts(range: IdRange): ExportedReceipt[]
@@ -57,7 +60,7 @@ export interface ExportRows {
   clearedSlots(blockNumber: number): { address: Uint8Array; slot: Uint8Array }[]
 }
 
-type LinkRow = [number, Uint8Array, Uint8Array, StoredUint, number, number, number, number]
+type LinkRow = [number, Uint8Array, Uint8Array, StoredUint, number, number, number, number, number]
 /** Lengths of topics and data as stored; null: absent, for `dataLength`: 32. */
 type LogRow = [
   id: number,
@@ -90,10 +93,13 @@ const MAX_KEPT = 100_000
 export function createExportRows(db: Database): ExportRows {
   const selectLinks = db
     .prepare<[number, number], LinkRow>(
-      `SELECT number, hash, parent_hash, timestamp, first_tx, n_tx, first_log, n_logs FROM blocks
-       WHERE number >= ? AND number <= ? ORDER BY number`,
+      `SELECT number, hash, parent_hash, timestamp, first_tx, n_tx, first_log, n_logs, size
+       FROM blocks WHERE number >= ? AND number <= ? ORDER BY number`,
     )
     .raw()
+  const selectBlockHashes = db.prepare<[string], { number: number; hash: Uint8Array }>(
+    'SELECT number, hash FROM blocks WHERE number IN (SELECT value FROM json_each(?)) ORDER BY number',
+  )
   const selectHashes = prepareTransactionHashes(db)
   const selectReceipts = db.prepare<[number, number], ReceiptRow>(SELECT_RECEIPTS)
   const clearedSlots = createClearedSlots(db)
@@ -141,6 +147,7 @@ export function createExportRows(db: Database): ExportRows {
     hasTopic: (topic0) => selectTopicId.get(topic0) !== undefined,
     clearedSlots,
     links: (from, to) => selectLinks.all(from, to).map(decodeLink),
+    hashes: (numbers) => selectBlockHashes.all(JSON.stringify(numbers)),
     transactionHashes: ({ from, to }) => selectHashes.all(from, to),
     receipts: ({ from, to }) => selectReceipts.all(from, to).map(decodeReceipt),
     logs: (range, shape) => {
@@ -198,8 +205,9 @@ function decodeLink([
   txCount,
   firstLog,
   logCount,
+  sizeBytes,
 ]: LinkRow): StoredBlockLink {
-  return { number, hash, parentHash, timestamp: decodeUint(timestamp), firstTx, txCount, firstLog, logCount }
+  return { number, hash, parentHash, timestamp: decodeUint(timestamp), firstTx, txCount, firstLog, logCount, sizeBytes }
 }
 
 function decodeReceipt(row: ReceiptRow): ExportedReceipt {

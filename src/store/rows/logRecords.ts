@@ -1,5 +1,5 @@
 import type { Statement } from 'better-sqlite3'
-import { RECORD_NUMBERS } from '../../wasm/logJsonModule.js'
+import { RECORD_NUMBERS } from '../../wasm/logRecordCode.js'
 import type { Database } from '../database.js'
 import { selectBlockOfLog } from './blockOfLog.js'
 import { type ClauseColumn, type IdRange, PRESENCE, type RowFilter } from './rowFilter.js'

@@ -7,8 +7,10 @@ import { createLogger } from '../../lib/logger.js'
 import type { RpcContext } from '../../rpc/core/context.js'
 import type { RpcOutcome } from '../../rpc/core/envelope.js'
 import type { RpcErrorBody } from '../../rpc/core/errors.js'
+import type { MethodTable } from '../../rpc/core/method.js'
 import { type OpenContext, openContext } from '../../rpc/core/openContext.js'
 import { runCallMessage } from '../../rpc/core/runCall.js'
+import { INTERNAL_METHODS } from '../../rpc/internalMethods.js'
 import { loadMethods } from '../../rpc/loadMethods.js'
 import { warmCalls, warmLogQueries } from '../../rpc/warmUp.js'
 import { yieldToMainThread } from '../priority.js'
@@ -36,7 +38,7 @@ leaveIfStopped()
 const opened = openContext({ ...options, log: createLogger(options.logging) })
 claims.setUnterminable(false)
 leaveIfStopped()
-const methods = await loadMethods(options.methodsModule)
+const methods: MethodTable = new Map([...(await loadMethods(options.methodsModule)), ...INTERNAL_METHODS])
 if (options.loadEvm) {
   await opened.loadEvm()
   cryptoImplementations() // loads them, so that the first ECRECOVER does not

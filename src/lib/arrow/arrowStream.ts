@@ -1,0 +1,135 @@
+import { FlatBufferWriter, type TableField } from './flatBuffer.js'
+
+/* The IPC streaming format of Apache Arrow: format/Columnar.rst, "Serialization and Interprocess Communication", with
+   the metadata of format/Message.fbs and format/Schema.fbs, version 5. */
+
+/** Type of a column: u32 and u64 unsigned, i64 signed, f64 a double, binary bytes. */
+export type ArrowType = 'u32' | 'u64' | 'i64' | 'f64' | 'bool' | 'binary' | 'string'
+
+/** A column of a schema. */
+export interface ArrowField {
+  readonly name: string
+  readonly type: ArrowType
+  readonly nullable: boolean
+}
+
+/** The values of a column in a batch, little-endian. They are views of memory that may be reused later. */
+export interface ArrowColumn {
+  readonly nullCount: number
+  /** A bit for each row, 1 for a value; undefined without nulls. */
+  readonly validity?: Uint8Array
+  /** Of binary and string: one more than rows, the first is 0. */
+  readonly offsets?: Int32Array
+  readonly values: Uint8Array
+}
+
+/** Rows by column. */
+export interface ArrowBatch {
+  readonly rows: number
+  /** In the order of the schema. */
+  readonly columns: readonly ArrowColumn[]
+}
+
+const VERSION_5 = 4
+const SCHEMA = 1
+const RECORD_BATCH = 3
+/** Numbers in the union `Type` of Schema.fbs. */
+const TYPE_NUMBERS: { readonly [T in ArrowType]: number } = {
+  u32: 2,
+  u64: 2,
+  i64: 2,
+  f64: 3,
+  binary: 4,
+  string: 5,
+  bool: 6,
+}
+const CONTINUATION = 0xffffffff
+const DOUBLE = 2
+// Starts of buffers, as the format recommends.
+const ALIGNMENT = 64
+
+/** The message that ends a stream. */
+export const END_OF_STREAM = Uint8Array.of(0xff, 0xff, 0xff, 0xff, 0, 0, 0, 0)
+
+/** Returns the message that begins a stream of these columns. */
+export function encodeSchema(fields: readonly ArrowField[]): Uint8Array {
+  const writer = new FlatBufferWriter()
+  const tables = fields.map(({ name, type, nullable }) => {
+    const parts = { name: writer.string(name), children: writer.references([]), type: writeType(writer, type) }
+    return writer.table([
+      { to: parts.name },
+      { size: 1, value: Number(nullable) },
+      { size: 1, value: TYPE_NUMBERS[type] },
+      { to: parts.type },
+      undefined,
+      { to: parts.children },
+    ])
+  })
+  const schema = writer.table([{ size: 2, value: 0 }, { to: writer.references(tables) }])
+  return encodeMessage(writer, { kind: SCHEMA, header: schema, body: [], bodyLength: 0 })
+}
+
+/** Returns the message of a batch. The values are copied. */
+export function encodeRecordBatch({ rows, columns }: ArrowBatch): Uint8Array {
+  const body: { at: number; bytes: Uint8Array }[] = []
+  const buffers: [number, number][] = []
+  let end = 0
+  const add = (bytes: Uint8Array) => {
+    buffers.push([end, bytes.length])
+    body.push({ at: end, bytes })
+    end += Math.ceil(bytes.length / ALIGNMENT) * ALIGNMENT
+  }
+  for (const { validity, offsets, values } of columns) {
+    add(validity ?? NO_BYTES)
+    if (offsets !== undefined) add(new Uint8Array(offsets.buffer, offsets.byteOffset, offsets.byteLength))
+    add(values)
+  }
+  const writer = new FlatBufferWriter()
+  const pairs = [writer.pairs(columns.map(({ nullCount }) => [rows, nullCount] as const)), writer.pairs(buffers)]
+  const batch = writer.table([{ size: 8, value: rows }, { to: pairs[0] }, { to: pairs[1] }])
+  return encodeMessage(writer, { kind: RECORD_BATCH, header: batch, body, bodyLength: end })
+}
+
+const NO_BYTES = new Uint8Array(0)
+
+function writeType(writer: FlatBufferWriter, type: ArrowType): number {
+  const fields: { readonly [T in ArrowType]: readonly TableField[] } = {
+    u32: [{ size: 4, value: 32 }],
+    u64: [{ size: 4, value: 64 }],
+    i64: [
+      { size: 4, value: 64 },
+      { size: 1, value: 1 },
+    ],
+    f64: [{ size: 2, value: DOUBLE }],
+    bool: [],
+    binary: [],
+    string: [],
+  }
+  return writer.table(fields[type])
+}
+
+interface MessageParts {
+  readonly kind: number
+  /** Position of the table. */
+  readonly header: number
+  readonly body: readonly { at: number; bytes: Uint8Array }[]
+  readonly bodyLength: number
+}
+
+/** Returns an encapsulated message: a marker, the length of the metadata, the metadata, the body. */
+function encodeMessage(writer: FlatBufferWriter, { kind, header, body, bodyLength }: MessageParts): Uint8Array {
+  const message = writer.table([
+    { size: 2, value: VERSION_5 },
+    { size: 1, value: kind },
+    { to: header },
+    { size: 8, value: bodyLength },
+  ])
+  const metadata = writer.finish(message)
+  const bytes = new Uint8Array(8 + metadata.length + bodyLength)
+  const view = new DataView(bytes.buffer)
+  view.setUint32(0, CONTINUATION, true)
+  view.setUint32(4, metadata.length, true)
+  bytes.set(metadata, 8)
+  for (const part of body) bytes.set(part.bytes, 8 + metadata.length + part.at)
+  return bytes
+}
