@@ -7,8 +7,8 @@ const HEX = Uint16Array.from({ length: 256 }, (_, byte) => {
 // Digits of a number, quotes and `0x`.
 const CELL_ROOM = 64
 
-/** Returns the rows as NDJSON: each is an object with one member, `kind`, whose value has the columns. Integers are JSON
- *  numbers of any size, bytes DATA. */
+/** Returns the rows as NDJSON: objects with one member, `kind`, whose value has the columns. Integers are JSON numbers
+ *  of any size, bytes DATA. */
 export function formatBatch(kind: string, fields: readonly ArrowField[], { rows, columns }: ArrowBatch): Uint8Array {
   const writers = fields.map((field, i) => createCellWriter(field, columns[i]))
   const names = fields.map(({ name }, i) => Buffer.from(`${i === 0 ? `{"${kind}":{` : ','}${JSON.stringify(name)}:`))

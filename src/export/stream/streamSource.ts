@@ -31,8 +31,8 @@ export interface StreamSource {
   read(query: StreamQuery, position: StreamPosition, deadline: Deadline): StreamSlice
 }
 
-/* A slice takes some 20 ms and 4 MB: so long a query of another client waits for it, and so much of it is in memory
-   while the client does not read. */
+/* A slice takes some 20 ms, for which queries of other clients wait, and 4 MB, which a client that does not read keeps
+   in use. */
 const MAX_SLICE_BYTES = 4_000_000
 const MAX_LOGS = 16_384
 const LOG_BUDGET_MS = 40
@@ -117,7 +117,7 @@ class Source implements StreamSource {
     return finalized === -1 ? { number, hash } : { number, hash, finalized }
   }
 
-  /** Reads the rows of blocks [from, last], of which `last` is at most `to`. */
+  /** Reads the rows of blocks [from, last]; `last` is at most `to`. */
   #readBlocks(
     query: StreamQuery,
     { from, to }: BlockRange,

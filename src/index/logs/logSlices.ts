@@ -38,7 +38,8 @@ export interface LogSlice {
 /** Reads the logs that match any of some conditions, in the order of the chain. */
 export interface LogSlices {
   /** The next logs of the stored blocks in `range`: at least those of one block. The columns are valid until the next
-   *  call. Call it in a snapshot. @throws DeadlineExceeded; TooManyTopics; Error when the block, transaction, address or topic of a log is missing */
+   *  call. Call it in a snapshot. @throws DeadlineExceeded; TooManyTopics; Error when the block, transaction, address
+   *  or topic of a log is missing */
   read(conditions: readonly LogCondition[], range: BlockRange, budget: SliceBudget): LogSlice
 }
 

@@ -1,8 +1,8 @@
 /** A field of a table: a scalar of 1, 2, 4 or 8 bytes, or the position of what it refers to. Undefined: absent. */
 export type TableField = { readonly size: 1 | 2 | 4 | 8; readonly value: number } | { readonly to: number } | undefined
 
-/** Writes a FlatBuffer (flatbuffers.dev, "FlatBuffer internals"), the metadata of Arrow, from its end to its start. What
- *  is written returns its position, the distance of its start from the end of the buffer. */
+/** Writes a FlatBuffer (flatbuffers.dev, "FlatBuffer internals"), the metadata of Arrow, from its end to its start.
+ *  Each write returns its position, the distance of its start from the end of the buffer. */
 export class FlatBufferWriter {
   #bytes = new Uint8Array(1024)
   #view = new DataView(this.#bytes.buffer)

@@ -1,4 +1,4 @@
-/** Classes that limits of API keys accept besides names of methods. `sql`, `bulk` and `replication` have no methods: they
+/** Classes that limits of API keys accept besides names of methods. `sql`, `bulk` and `replication` have no methods and
  *  stand for paths. */
 export const CLASS_NAMES = [
   'logs',

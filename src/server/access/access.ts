@@ -67,7 +67,7 @@ export interface Access {
   /** The error of a method, with these parameters, that the limits of the caller's key exclude; undefined for an
    *  allowed one. */
   exclude(caller: Caller, method: string, params?: unknown): RpcErrorBody | undefined
-  /** True if the limits of the caller's key exclude what the name and the classes stand for: a path, or a part of it. */
+  /** True if the limits of the caller's key exclude a path, or a part of it, by this name and these classes. */
   excludes(caller: Caller, named: NamedMethod): boolean
   /** Returns a check that runs before each call of a body and returns the error of a call that the key may not make: of
    *  every call of a batch once the key is revoked, and of methods that its limits exclude. Undefined if there is

@@ -32,7 +32,7 @@ export interface SendOptions {
 }
 
 /** Sends slices as fast as the client reads them, and the end. While a slice is sent, the next one is read. A stream
- *  that cannot go on ends early with the block to resume from; one that must not be resumed is cut off. */
+ *  without a thread or time ends early with the block to resume from; after a failure the connection is closed. */
 export async function sendStream(exchange: BodyExchange, request: StreamRequest, options: SendOptions): Promise<void> {
   const { response, headers } = exchange
   const { query, from, to, recent, maxBytes } = request

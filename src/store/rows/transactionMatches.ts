@@ -2,8 +2,8 @@ import type { Statement } from 'better-sqlite3'
 import type { Database } from '../database.js'
 import type { IdRange } from './rowFilter.js'
 
-/** Selects transactions by sender, recipient and the first four bytes of their input: any of the values of each list; an
- *  absent list does not select. */
+/** Selects transactions by sender, recipient and the first four bytes of their input, each any of the values of a list.
+ *  An absent list does not select. */
 export interface TransactionCondition {
   readonly from?: readonly Uint8Array[] // 20 each
   readonly to?: readonly Uint8Array[] // 20 each
