@@ -2,7 +2,15 @@ import { runBench } from '../lib/bench.js'
 import { measureL2Events, printL2Events } from './l2Events.js'
 import { measureLake } from './lake.js'
 import { OPTIONS } from './options.js'
-import { askAnvil, measureFilters, measureMixedLoad, measureResultSize, openFilled } from './phases.js'
+import {
+  askAnvil,
+  measureBulkReading,
+  measureFilters,
+  measureMixedLoad,
+  measureResultSize,
+  openFilled,
+} from './phases.js'
+import { printStream } from './stream.js'
 import { printAnvil, printShapes } from './table.js'
 
 /* `npm run bench:logs`: a synthetic chain of logs through the store's own writer and into other stores beside it, on
@@ -25,6 +33,12 @@ await runBench({
     },
     tenThousand: { about: '10,000 results beside the same bytes from memory', run: measureResultSize },
     load: { about: 'many clients with mixed filters', run: measureMixedLoad },
+    stream: {
+      about: 'all logs by stream, by cursor, and out of DuckDB',
+      isUsual: false,
+      run: measureBulkReading,
+      print: printStream,
+    },
     lake: { about: 'export to Parquet, and analyst queries in SQLite and in DuckDB', isUsual: false, run: measureLake },
     l2Events: {
       about: '`starknet_getEvents` over made-up layer-2 blocks',

@@ -8,6 +8,7 @@ import { type LoadResult, measureLoad } from './load.js'
 import { measureShapes, type ShapeResult, warmUp } from './measure.js'
 import type { LogsRun } from './options.js'
 import { makeShapes } from './shapes.js'
+import { measureStream, type StreamFigures } from './stream.js'
 import { measureTenThousand } from './tenThousand.js'
 
 /** Databases of the same logs, filled in this run or, with `reuse`, before. `report`: what filling them took.
@@ -51,6 +52,12 @@ export async function measureResultSize(run: LogsRun) {
   const { directory } = await run.once(openFilled)
   const { client, shapes } = await run.once(openServer)
   return measureTenThousand(shapes, { client, directory, runs: run.values.runs })
+}
+
+/** All logs by stream, by cursor, and out of DuckDB. */
+export async function measureBulkReading(run: LogsRun): Promise<StreamFigures> {
+  const { url } = await run.once(openServer)
+  return measureStream({ url, directory: run.directory })
 }
 
 /** Many clients with mixed filters. */

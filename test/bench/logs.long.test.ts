@@ -5,6 +5,7 @@ import type { AnvilComparison } from '../../bench/logs/compareAnvil.js'
 import type { L2EventFigures } from '../../bench/logs/l2Events.js'
 import type { LoadResult } from '../../bench/logs/load.js'
 import type { ShapeResult } from '../../bench/logs/measure.js'
+import type { StreamFigures } from '../../bench/logs/stream.js'
 import { runShortBench } from '../support/shortBench.js'
 import { temporaryDirectory } from '../support/temporary.js'
 import { findFoundry } from '../support/upstream/foundry.js'
@@ -15,6 +16,7 @@ interface Report {
   anvil: AnvilComparison
   tenThousand: { results: number; ratio: number }
   load: LoadResult
+  stream: StreamFigures
   lake: { exported: { logs: { rows: number; bytesPerRow: number } }; comparedAddresses: number; queries: unknown[] }
   l2Events: L2EventFigures
 }
@@ -23,8 +25,8 @@ const FIGURES = ['bytesPerLog', 'indexBytesPerLog', 'bulkLogsPerSecond', 'ordina
 
 test('bench:logs: all stores find the same logs, and the files that are exported have them', async (t) => {
   const datadir = join(temporaryDirectory(t), 'data')
-  const { fill, shapes, tenThousand, lake } = await runShortBench<Report>(t, 'logs', {
-    phases: ['fill', 'shapes', 'tenThousand', 'lake'],
+  const { fill, shapes, tenThousand, stream, lake } = await runShortBench<Report>(t, 'logs', {
+    phases: ['fill', 'shapes', 'tenThousand', 'stream', 'lake'],
     args: `--logs 5000 --runs 1 --peers duckdb --datadir ${datadir}`,
   })
   assert.ok(shapes.length >= 27)
@@ -33,6 +35,8 @@ test('bench:logs: all stores find the same logs, and the files that are exported
   }
   for (const name of FIGURES) assert.ok(Number(fill[name]) > 0, name)
   assert.ok(tenThousand.results > 0 && tenThousand.ratio > 0)
+  assert.ok(stream.readings.length >= 5 && stream.readings.every(({ logs }) => logs === lake.exported.logs.rows))
+  assert.ok(stream.rateToCursor > 0 && stream.bytesToCursor < 0.6)
   assert.ok(lake.exported.logs.rows >= 5000 && lake.exported.logs.bytesPerRow > 10 && lake.comparedAddresses > 10)
   assert.equal(lake.queries.length, 10)
 

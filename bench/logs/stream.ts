@@ -1,0 +1,227 @@
+import { spawnSync } from 'node:child_process'
+import { createWriteStream, statSync, writeFileSync } from 'node:fs'
+import { request } from 'node:http'
+import { join } from 'node:path'
+import { finished } from 'node:stream/promises'
+import { DuckDBInstance } from '@duckdb/node-api'
+import { printTable } from '../lib/table.js'
+
+/** A way to read all logs. */
+interface Reading {
+  readonly name: string
+  readonly logs: number
+  readonly seconds: number
+  readonly logsPerSecond: number
+  /** Undefined where no bytes are made. */
+  readonly bytesPerLog: number | undefined
+}
+
+/** All logs by stream, by cursor, and out of DuckDB. */
+export interface StreamFigures {
+  readonly readings: readonly Reading[]
+  /** The Arrow stream beside `eth_getLogsWithCursor`: how many times its rate, and which share of its bytes. */
+  readonly rateToCursor: number
+  readonly bytesToCursor: number
+  /** Why DuckDB wrote no Arrow. */
+  readonly withoutDuckDbArrow: string | undefined
+}
+
+const PAGE = 10_000
+// Each way is measured this often, in turns; the fastest counts.
+const ROUNDS = 2
+
+/** Reads all logs of the server at `url` in each way. Clients only count bytes. @throws Error if they read different
+ *  numbers of logs */
+export async function measureStream({ url, directory }: { url: string; directory: string }): Promise<StreamFigures> {
+  const ndjson = join(directory, 'logs.ndjson')
+  const ways: { [name: string]: () => Promise<{ logs: number; bytes: number }> } = {
+    'stream, Arrow': () => readStream(url, 'application/vnd.apache.arrow.stream'),
+    'stream, Arrow, without chain_id and n_data_bytes': () =>
+      readStream(url, 'application/vnd.apache.arrow.stream', { fields: { logs: SLIM } }),
+    'stream, NDJSON': () => readStream(url, 'application/x-ndjson', {}, ndjson),
+    eth_getLogsWithCursor: () => readPages(url),
+  }
+  const best = new Map<string, Reading>()
+  for (let round = 0; round < ROUNDS; round++) {
+    for (const [name, read] of Object.entries(ways)) keepBest(best, await timed(name, read))
+  }
+  const duckdb = await measureDuckDb(ndjson, directory)
+  const readings = [...best.values(), ...duckdb.readings]
+  const counts = new Set(readings.map(({ logs }) => logs))
+  if (counts.size > 1) throw new Error(`different numbers of logs: ${[...counts].join(', ')}`)
+  const [arrow, cursor] = [best.get('stream, Arrow')!, best.get('eth_getLogsWithCursor')!]
+  return {
+    readings,
+    rateToCursor: arrow.logsPerSecond / cursor.logsPerSecond,
+    bytesToCursor: arrow.bytesPerLog! / cursor.bytesPerLog!,
+    withoutDuckDbArrow: duckdb.withoutArrow,
+  }
+}
+
+const SLIM = [
+  ...['block_number', 'transaction_index', 'log_index', 'transaction_hash', 'address'],
+  ...['topic0', 'topic1', 'topic2', 'topic3', 'data', 'block_timestamp'],
+]
+
+async function timed(name: string, read: () => Promise<{ logs: number; bytes?: number }>): Promise<Reading> {
+  const started = performance.now()
+  const { logs, bytes } = await read()
+  const seconds = (performance.now() - started) / 1000
+  return { name, logs, seconds, logsPerSecond: logs / seconds, bytesPerLog: bytes && bytes / logs }
+}
+
+function keepBest(best: Map<string, Reading>, reading: Reading): void {
+  const before = best.get(reading.name)
+  if (before === undefined || before.seconds > reading.seconds) best.set(reading.name, reading)
+}
+
+/** Sends a request and passes the parts of its response. */
+async function post(
+  url: string,
+  { accept, body }: { accept: string; body: object },
+  take: (part: Buffer) => void,
+): Promise<void> {
+  const headers = { 'Content-Type': 'application/json', Accept: accept }
+  await new Promise<void>((resolve, reject) => {
+    const sent = request(url, { method: 'POST', headers }, (response) => {
+      if (response.statusCode !== 200) return reject(new Error(`${url}: ${response.statusCode}`))
+      response.on('data', take).on('end', resolve).on('error', reject)
+    })
+    sent.on('error', reject).end(JSON.stringify(body))
+  })
+}
+
+/** Reads all logs of a stream and counts them; writes the bytes to `file`, if one is named. */
+async function readStream(url: string, accept: string, more: object = {}, file?: string) {
+  const target = file === undefined ? undefined : createWriteStream(file)
+  let [bytes, logs] = [0, 0]
+  const parts: Buffer[] = []
+  await post(`${url}/v3/stream`, { accept, body: { from: 0, logs: [{}], ...more } }, (part) => {
+    bytes += part.length
+    target?.write(part)
+    if (target === undefined) parts.push(part)
+    else for (let at = part.indexOf(10); at >= 0; at = part.indexOf(10, at + 1)) logs++
+  })
+  target?.end()
+  if (target !== undefined) await finished(target)
+  return target === undefined ? { logs: countArrowRows(parts), bytes } : { logs: logs - 1, bytes }
+}
+
+/** The rows of an Arrow stream: the lengths of its record batches. The metadata of a batch has its length as the first
+ *  of its nodes. */
+function countArrowRows(parts: readonly Buffer[]): number {
+  const bytes = Buffer.concat(parts)
+  let rows = 0
+  let isSchema = true
+  for (let at = 0; ; ) {
+    const metadata = bytes.readUInt32LE(at + 4)
+    if (metadata === 0) return rows
+    const message = bytes.subarray(at + 8, at + 8 + metadata)
+    const { header, bodyLength } = readMessage(message)
+    if (!isSchema) rows += Number(message.readBigInt64LE(header))
+    isSchema = false
+    at += 8 + metadata + bodyLength
+  }
+}
+
+/** The place of the length in a batch, and the length of the body: fields of FlatBuffer tables. */
+function readMessage(message: Buffer): { header: number; bodyLength: number } {
+  const field = (table: number, index: number) => {
+    const vtable = table - message.readInt32LE(table)
+    return table + message.readUInt16LE(vtable + 4 + 2 * index)
+  }
+  const root = message.readUInt32LE(0)
+  const at = field(root, 2)
+  const table = at + message.readUInt32LE(at)
+  return { header: field(table, 0), bodyLength: Number(message.readBigInt64LE(field(root, 3))) }
+}
+
+/** Reads all logs page by page. */
+async function readPages(url: string) {
+  let [bytes, logs] = [0, 0]
+  for (let cursor: string | null = null, isFirst = true; isFirst || cursor !== null; isFirst = false) {
+    const filter = { fromBlock: '0x0', toBlock: 'latest' }
+    const body = { jsonrpc: '2.0', id: 1, method: 'eth_getLogsWithCursor', params: [filter, cursor, PAGE] }
+    const parts: Buffer[] = []
+    await post(url, { accept: 'application/json', body }, (part) => void parts.push(part))
+    const text = Buffer.concat(parts)
+    bytes += text.length
+    for (let at = text.indexOf(REMOVED); at >= 0; at = text.indexOf(REMOVED, at + REMOVED.length)) logs++
+    cursor = (
+      JSON.parse(`{${text.toString('latin1', text.lastIndexOf('"cursor"'), text.length - 1)}`) as {
+        cursor: string | null
+      }
+    ).cursor
+  }
+  return { logs, bytes }
+}
+
+const REMOVED = Buffer.from('"removed":false')
+
+// What the process below does: reads the table and writes an Arrow stream to a file.
+const WRITE_ARROW = `
+import sys, time, duckdb, pyarrow as pa
+path, out = sys.argv[1:]
+connection = duckdb.connect(path, read_only=True)
+started = time.time()
+reader = connection.sql("SELECT * FROM logs ORDER BY block_number, log_index").to_arrow_reader(16384)
+rows = 0
+with pa.OSFile(out, "wb") as sink, pa.ipc.new_stream(sink, reader.schema) as writer:
+    for batch in reader:
+        rows += batch.num_rows
+        writer.write_batch(batch)
+print(rows, time.time() - started)
+`
+
+/** DuckDB with the same rows in a table of its own: reads them into its vectors, and, with its Python package, writes
+ *  them as an Arrow stream to a file. */
+async function measureDuckDb(ndjson: string, directory: string) {
+  const path = join(directory, 'logs.duckdb')
+  const instance = await DuckDBInstance.create(path, { memory_limit: '4GB' })
+  const connection = await instance.connect()
+  const blob = (name: string) => `unhex(substr(log.${name}, 3)) AS ${name}`
+  const columns = SLIM.map((name) =>
+    /hash|address|topic|data/.test(name) ? blob(name) : `log.${name}::UINTEGER AS ${name}`,
+  )
+  const types = SLIM.map((name) => `${name}: '${/hash|address|topic|data/.test(name) ? 'VARCHAR' : 'UINTEGER'}'`)
+  const read = `read_json('${ndjson}', format = 'newline_delimited', columns = {log: 'STRUCT(${types.map((type) => type.replaceAll("'", '').replace(':', '')).join(', ')})'})`
+  await connection.run(`CREATE TABLE logs AS SELECT ${columns.join(', ')} FROM ${read} WHERE log IS NOT NULL`)
+  await connection.run('CHECKPOINT')
+  const readings = [
+    await timed('DuckDB, own table into its vectors', async () => {
+      const result = await connection.stream('SELECT * FROM logs ORDER BY block_number, log_index')
+      let logs = 0
+      for (let chunk = await result.fetchChunk(); chunk?.rowCount; chunk = await result.fetchChunk())
+        logs += chunk.rowCount
+      return { logs }
+    }),
+  ]
+  connection.closeSync()
+  instance.closeSync()
+  const python = process.env.CAIRN_TEST_PYTHON ?? 'python3'
+  const script = join(directory, 'writeArrow.py')
+  const out = join(directory, 'logs.arrows')
+  writeFileSync(script, WRITE_ARROW)
+  const { status, stdout, stderr } = spawnSync(python, [script, path, out], { encoding: 'utf8' })
+  if (status !== 0) return { readings, withoutArrow: `${python}: ${stderr?.trim().split('\n').at(-1) ?? 'not found'}` }
+  const [logs, seconds] = stdout.trim().split(' ').map(Number)
+  const bytesPerLog = statSync(out).size / logs
+  readings.push({ name: 'DuckDB, own table to Arrow', logs, seconds, logsPerSecond: logs / seconds, bytesPerLog })
+  return { readings, withoutArrow: undefined }
+}
+
+/** Prints the readings as a Markdown table. */
+export function printStream({ readings, rateToCursor, bytesToCursor, withoutDuckDbArrow }: StreamFigures): void {
+  printTable(
+    ['all logs by', 'logs', 's', 'logs/s', 'bytes/log'],
+    readings.map(({ name, logs, seconds, logsPerSecond, bytesPerLog }) => [
+      name,
+      logs.toLocaleString('en'),
+      seconds.toFixed(2),
+      Math.round(logsPerSecond).toLocaleString('en'),
+      bytesPerLog?.toFixed(0) ?? '',
+    ]),
+  )
+  console.log(`Arrow to cursor: ${rateToCursor.toFixed(2)} times the rate, ${bytesToCursor.toFixed(2)} of the bytes`)
+  if (withoutDuckDbArrow !== undefined) console.log(`DuckDB wrote no Arrow: ${withoutDuckDbArrow}`)
+}
