@@ -381,3 +381,22 @@ test('a client that reads slowly gets everything, keeps one stream, and holds no
   assert.equal(lines.length, count + 1)
   assert.equal((await read({ from: 0, to: 0, logs: [{}] })).status, 200)
 })
+
+test('damage is an error before the first row, and cuts the response off after it; never rows that lack some', async (t) => {
+  const { datadir, read, url } = await serve(t, { limits: { bytesPerSecond: 1_500_000 } })
+  const db = openForWriting(datadir)
+  t.after(() => void db.close())
+  const late = exported.logs[exported.logs.length - 1]
+  const from = Number(late.block_number)
+  db.prepare('DELETE FROM transactions WHERE hash = ?').run(Buffer.from(late.transaction_hash!.slice(2), 'hex'))
+  const refused = await read({ from, logs: [{}] }, { Accept: ARROW_TYPE })
+  assert.deepEqual([refused.status, refused.error], [500, 'internal error'])
+  assert.equal((await read({ from: 0, to: from - 1, logs: [{}], fields: { logs: ['data'] } })).status, 200)
+  const response = await fetch(url, {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json' },
+    body: JSON.stringify({ from: 0, logs: [{}] }),
+  })
+  assert.equal(response.status, 200)
+  await assert.rejects(response.text(), /terminated/)
+})
