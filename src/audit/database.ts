@@ -65,7 +65,9 @@ const PARTS: { readonly [K in AuditPart]: (db: Database, options: AuditOptions) 
   stateHistory: (db, { startProgress, report }) => {
     const progress = startProgress('state', 'blocks', blocksBetween(db, {}))
     if (createMetaTable(db).get<string>(META_STATE_MODE) === 'sparse') {
-      const { blocks, rows, codes, unaudited, dump } = auditSparseState(db, (count) => progress.update(count))
+      const { blocks, rows, codes, unaudited, dump, listed, compared } = auditSparseState(db, (count) =>
+        progress.update(count),
+      )
       progress.finish()
       if (dump) report(`state dump: the root of ${dump.accounts} accounts and ${dump.slots} slots is right`)
       // Without state, the stored trie is that of an earlier block.
@@ -73,8 +75,10 @@ const PARTS: { readonly [K in AuditPart]: (db: Database, options: AuditOptions) 
       const accounts = auditStateTrie(db, { isPartial: true }) ?? 0
       const earlier =
         unaudited === 0 ? '' : `; ${unaudited} blocks before these, whose trie is not known, were not checked`
+      const lists =
+        listed === 0 ? '' : `; states of ${listed} blocks come from access lists, ${compared} of them stored and right`
       return report(
-        `state: roots of ${blocks} blocks, ${rows} changes and ${codes} codes are right; the trie knows ${accounts} accounts${earlier}`,
+        `state: roots of ${blocks} blocks, ${rows} changes and ${codes} codes are right; the trie knows ${accounts} accounts${earlier}${lists}`,
       )
     }
     const done = auditState(db, (count) => progress.update(count))

@@ -21,6 +21,14 @@ export class StateUnavailable extends CairnError {
   }
 }
 
+/** With sparse state, the states of some blocks come from access lists: tries of these and of earlier blocks cannot be
+ *  restored. */
+export class ListedTrieUnavailable extends CairnError {
+  constructor({ first, last }: { first: number; last: number }) {
+    super(`the states of blocks ${first} to ${last} come from access lists`)
+  }
+}
+
 /** The state trie of a block could not be restored in time: too much changed since. */
 export class PastTrieTooFar extends CairnError {
   constructor(blockNumber: number, head: number, limitMs: number) {

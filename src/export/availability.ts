@@ -16,12 +16,14 @@ export function whyUnavailable(source: ExportSource, dataset: Dataset): string |
 }
 
 /** Returns the blocks that a dataset can have rows of; undefined for none. One that needs the state before a block
- *  begins after the first block with state, unless that is the genesis. */
+ *  begins after the first block with state, unless that is the genesis, and after blocks that were not executed. */
 export function coverageOf(
   source: ExportSource,
   { layer, needsState }: Pick<Dataset, 'layer' | 'needsState'>,
 ): ReturnType<Dataset['layer']['coverage']> {
   const stored = layer.coverage(source)
-  const stateFirst = needsState ? source.chain.coverage()?.stateFirst : undefined
-  return stored && stateFirst ? { ...stored, first: stateFirst + 1 } : stored
+  const { stateFirst, listedStates = [] } = (needsState && source.chain.coverage()) || {}
+  // Blocks whose states come from access lists may not be executed again.
+  const first = stateFirst && Math.max(stateFirst, listedStates.at(-1)?.last ?? 0)
+  return stored && first ? { ...stored, first: first + 1 } : stored
 }

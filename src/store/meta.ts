@@ -51,6 +51,9 @@ export const META_CLOSED_STATES = 'closed_states'
 export const META_STATE_DUMP = 'state_dump'
 /** Meta key of a state dump that is being imported: where to resume; see state/stateDump.ts. null or absent: none. */
 export const META_STATE_DUMP_IMPORT = 'state_dump_import'
+/** Meta key of the blocks whose states come from their access lists, and not from executing them: a list of
+ *  `{first, last}`, ascending, within intervals of blocks with sparse state. */
+export const META_LISTED_STATES = 'listed_states'
 /** Meta key of the hashes of the blocks before the first one that BLOCKHASH can ask for, newest first, as hex DATA. */
 export const META_ANCESTOR_HASHES = 'ancestor_hashes'
 /** Meta key of the entries of `state_log`: `{last, from}`; see replication/stateLog. */
@@ -98,6 +101,7 @@ export const META_KEYS: readonly string[] = [
   META_STATE_LOG,
   META_KNOWN_STATE,
   META_CLOSED_STATES,
+  META_LISTED_STATES,
   META_STATE_DUMP,
   META_STATE_DUMP_IMPORT,
   META_L2_NETWORK,

@@ -45,7 +45,7 @@ import { createLazyTrie, type LazyTrie, nextTrieBlock } from './head/lazyTrie.js
 import { createWrongRoots, type WrongRoots } from './head/wrongRoots.js'
 import { decodeFirstBlock } from './import/recordedFixture.js'
 import { beginRecorded } from './sparse/beginRecorded.js'
-import { requireNoDumpImport, requireNoStateDump } from './sparse/importStateDump.js'
+import { requireNoDumpImport, requireNoListedStates, requireNoStateDump } from './sparse/importStateDump.js'
 import { verifyRecordedState } from './sparse/recordedSource.js'
 import type { RecordedState } from './sparse/recordedState.js'
 import { openSparseChain, type SparseChain } from './sparse/sparseChain.js'
@@ -225,13 +225,16 @@ export async function openWritableChain(
 }
 
 /** The chain of the database, if it has one. @throws UsageError for one with a part of a state dump, and with replicas
- *  for one with a whole dump */
+ *  for one with a whole dump, or with states from access lists */
 function readOwnSource(
   db: Database,
   { completesStateDump = false, logsState }: OpenChainOptions,
 ): ChainSource | undefined {
   if (!completesStateDump) requireNoDumpImport(db)
-  if (logsState) requireNoStateDump(db)
+  if (logsState) {
+    requireNoStateDump(db)
+    requireNoListedStates(db)
+  }
   return readChainSource(db)
 }
 

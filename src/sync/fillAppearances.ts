@@ -8,6 +8,7 @@ import { createCommitWatch } from '../store/commitWatch.js'
 import type { Database } from '../store/database.js'
 import { createAppearanceReader, createAppearanceWriter } from '../store/rows/appearances.js'
 import { createChainReader } from '../store/rows/chainReader.js'
+import { listedAround } from '../store/rows/coverage.js'
 import type { StoredBlock } from '../store/rows/types.js'
 
 // Time of executing blocks between two transactions.
@@ -44,7 +45,9 @@ export async function fillAppearances(
     const startMs = performance.now()
     while (next + blocks.length <= head && performance.now() - startMs < SLICE_MS) {
       const block = chain.blockByNumber(next + blocks.length)!
-      const callees = block.header.number > stateFirst ? calleesIn(traces, block) : []
+      const { number } = block.header
+      const isExecuted = number > stateFirst && !listedAround(coverage, number)
+      const callees = isExecuted ? calleesIn(traces, block) : []
       const receipts = chain.receipts(block).map(({ receipt }) => receipt)
       blocks.push(appearancesIn(chain.transactions(block), receipts, callees))
     }

@@ -84,6 +84,7 @@ function describeChain(db: Database) {
       mode: meta.get<string>(META_STATE_MODE) ?? null,
       first: coverage?.stateFirst ?? null,
       closed: coverage?.closedStates ?? [],
+      listed: coverage?.listedStates ?? [],
       known: coverage?.known ?? null,
       dump: readStateDump(db) ?? null,
     },
@@ -155,7 +156,7 @@ function formatTime(seconds: number | string): string {
   return Number.isNaN(date.getTime()) ? `${seconds} s` : date.toISOString()
 }
 
-function formatState({ mode, first, closed, known, dump }: Report['state']): string {
+function formatState({ mode, first, closed, listed, known, dump }: Report['state']): string {
   if (dump !== null && first === null && closed.length === 0)
     return `a dump of block ${dump.number}, which is not stored yet`
   const newest = first === null ? `not available (--state ${mode ?? 'not chosen'})` : `from block ${first}`
@@ -163,9 +164,12 @@ function formatState({ mode, first, closed, known, dump }: Report['state']): str
   const counted = known ? `: ${known.accounts} accounts and ${known.slots} slots known` : ''
   const figures = isComplete ? ', complete from a dump' : counted
   const sparse = mode === 'sparse' && first !== null ? `, sparse${figures}` : ''
+  const join = (intervals: Report['state']['closed'], about = (_: { first: number }) => '') =>
+    intervals.map((each) => `${each.first} to ${each.last}${about(each)}`).join(', ')
   const ofDump = (each: { first: number }) => (each.first === dump?.number ? ' (complete from a dump)' : '')
-  const earlier = closed.map((each) => `${each.first} to ${each.last}${ofDump(each)}`).join(', ')
-  return `${newest}${sparse}${earlier === '' ? '' : `; before it of blocks ${earlier}`}`
+  const earlier = closed.length === 0 ? '' : `; before it of blocks ${join(closed, ofDump)}`
+  const lists = listed.length === 0 ? '' : `; states of blocks ${join(listed)} come from access lists`
+  return `${newest}${sparse}${earlier}${lists}`
 }
 
 function formatReport(report: Report, showsSizes: boolean): string {

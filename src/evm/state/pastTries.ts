@@ -13,7 +13,7 @@ import { type BlockChanges, createBlockChanges } from '../../trie/blockChanges.j
 import { createStateRoot, type StateRoot } from '../../trie/stateRoot.js'
 import type { TouchedAccount } from '../../trie/touchedAccount.js'
 import { findTrieBlock } from '../../trie/trieBlock.js'
-import { PastTrieTooFar, StateUnavailable } from '../errors.js'
+import { ListedTrieUnavailable, PastTrieTooFar, StateUnavailable } from '../errors.js'
 import { toTouched } from '../transition/blockExecutor.js'
 
 /** The restored state trie does not match the block's header: the database is damaged. */
@@ -29,7 +29,7 @@ export class RestoredTrieDiffers extends CairnError {
  *  tries of later blocks are built from it in memory in the same way. */
 export interface PastTries {
   /** Returns the trie after the block and keeps it for the next request. A caller that changes it must call `discard`.
-   *  @throws StateUnavailable; PastTrieTooFar if the deadline passes first */
+   *  @throws StateUnavailable; ListedTrieUnavailable; PastTrieTooFar if the deadline passes first */
   after(block: StoredBlock, deadline: Deadline): StateRoot
 }
 
@@ -57,6 +57,8 @@ export function createPastTries(
     const { number, stateRoot } = block.header
     const stored = findTrieBlock(newest, chain)
     if (stored === undefined) throw new StateUnavailable(number)
+    const listed = chain.coverage()?.listedStates?.find(({ last }) => number < last && last <= stored.number)
+    if (listed) throw new ListedTrieUnavailable(listed)
     const reserveMs = Math.min(RESERVE_MS, deadline.limitMs / 10)
     const check = () => {
       deadline.check()

@@ -176,7 +176,7 @@ export class SparseState implements NewestState {
 
   hasStorage(address: Uint8Array): boolean {
     const base = this.accounts.get(keyOfBytes(address))
-    return base === undefined ? this.newest.hasStorage(address) : base.hasStorage
+    return base === undefined ? this.newest.hasStorage(address) : !equalBytes(base.storageRoot, EMPTY_TRIE_ROOT)
   }
 
   /** As `NewestState.wrote`. @throws Error as `requireBase` */
@@ -252,7 +252,7 @@ export class SparseState implements NewestState {
           codeHash: equalBytes(found.codeHash, EMPTY_CODE_HASH) ? undefined : found.codeHash,
         },
         storageRoot,
-        hasStorage: !equalBytes(storageRoot, EMPTY_TRIE_ROOT),
+        hasStorage: !equalBytes(storageRoot, EMPTY_TRIE_ROOT) || this.hasListedSlots(own),
       }
       this.accounts.set(keyOfBytes(own), base)
       return base
@@ -261,6 +261,13 @@ export class SparseState implements NewestState {
       if (!isSystemCaller(address)) this.missing.add(address)
       return undefined
     }
+  }
+
+  /** True if slots of an account that is not known have rows, from access lists of blocks: they are of the incarnation
+   *  with a storage. */
+  private hasListedSlots(address: Uint8Array): boolean {
+    const id = this.reader.addressId(address)
+    return id !== undefined && this.reader.hasSlotRow(id, baseIncarnation(this.closed, true))
   }
 
   private findSlot(address: Uint8Array, slot: Uint8Array): Uint8Array | undefined {

@@ -1,4 +1,5 @@
 import { formatData, formatQuantity } from '../../lib/hex.js'
+import type { BlockInterval } from '../../store/rows/coverage.js'
 import type { StoredBlock } from '../../store/rows/types.js'
 import type { RpcContext } from '../core/context.js'
 import { defineMethod, type JsonSchema } from '../core/method.js'
@@ -30,6 +31,11 @@ const STATUS_SCHEMA = objectOf('Status', {
           type: 'array',
           items: objectOf('StatusInterval', { fromBlock: index.schema, toBlock: index.schema }),
           description: 'Earlier intervals of blocks with state, with sparse state.',
+        },
+        listedStates: {
+          type: 'array',
+          items: objectOf('StatusInterval', { fromBlock: index.schema, toBlock: index.schema }),
+          description: 'Blocks whose states come from access lists (EIP-7928): what they changed is known.',
         },
         known: {
           ...orNull(objectOf('StatusKnown', { accounts: count, slots: count })),
@@ -138,10 +144,8 @@ function describeChain({ chain, syncProgress }: RpcContext, wanted: number) {
       fromBlock: formatQuantity(coverage.first),
       toBlock: formatQuantity(coverage.head),
       stateFromBlock: blockOrNull(coverage.stateFirst),
-      closedStates: (coverage.closedStates ?? []).map(({ first, last }) => ({
-        fromBlock: formatQuantity(first),
-        toBlock: formatQuantity(last),
-      })),
+      closedStates: formatIntervals(coverage.closedStates),
+      listedStates: formatIntervals(coverage.listedStates),
       known: coverage.known ?? null,
       gap: gap ? { fromBlock: formatQuantity(gap.from), toBlock: formatQuantity(gap.to) } : null,
     },
@@ -149,6 +153,10 @@ function describeChain({ chain, syncProgress }: RpcContext, wanted: number) {
     counts: countItems(chain, head, coverage.first),
     blocks: newestBlocks(chain, coverage, wanted).map(formatBlock),
   }
+}
+
+function formatIntervals(intervals: readonly BlockInterval[] = []) {
+  return intervals.map(({ first, last }) => ({ fromBlock: formatQuantity(first), toBlock: formatQuantity(last) }))
 }
 
 /** Transactions and logs of the blocks [first, head]: ids are dense. */

@@ -3,6 +3,7 @@ import {
   CallFailed,
   CallMemoryExceeded,
   CallReverted,
+  ListedTrieUnavailable,
   PastTrieTooFar,
   ReturnDataTooLong,
   SimulationRefused,
@@ -34,6 +35,8 @@ export interface UnknownState {
   readonly isProof: boolean
   /** The block after which the state was read, if that is one. */
   readonly blockNumber?: number
+  /** The first block after that one that may have changed it: fetching cannot prove it any more. */
+  readonly changedAt?: number
 }
 
 /** The `error` member of a response. */
@@ -177,6 +180,10 @@ const translations: [abstract new (...args: never[]) => Error, Translation][] = 
       code: STATE_TRIE_ERROR.code,
       message: unknownTrieMessage(`the node ${formatData(hash)} is missing`),
     }),
+  ],
+  [
+    ListedTrieUnavailable,
+    ({ message }: ListedTrieUnavailable) => ({ code: STATE_TRIE_ERROR.code, message: unknownTrieMessage(message) }),
   ],
   [
     MissingTrieNodes,

@@ -25,7 +25,7 @@ import {
   type UnknownState,
 } from './errors.js'
 import { JsonBytes, type Method, type MethodTable } from './method.js'
-import { stateUnknownError } from './stateFetch.js'
+import { stateUnknownError, whyLost } from './stateFetch.js'
 import { reasonOfAbsence } from './unavailableMethods.js'
 
 // Replaced by the outcome of fetching it, where that is possible.
@@ -82,7 +82,7 @@ export function callRunner(call: BoundCall, context: RpcContext): () => RpcOutco
 /** The error body for anything that a method threw. @throws Interruption, which the caller of the method handles */
 export function failedOutcome(error: unknown, method: Method, log: Logger): RpcOutcome {
   const unknown = unknownState(error)
-  if (unknown) return { error: { ...stateUnknownError(unknown, NEVER_NEEDED), missing: unknown } }
+  if (unknown) return { error: { ...stateUnknownError(unknown, whyLost(unknown) ?? NEVER_NEEDED), missing: unknown } }
   if (error instanceof Interruption) throw error
   if (error instanceof DeadlineExceeded && method.cost === 'evm')
     return { error: callTimeoutError(error.limitMs, method) }
@@ -105,9 +105,9 @@ export function callTimeoutError(limitMs: number, method?: Pick<Method, 'timeout
  *  call. Undefined for another error. */
 function unknownState(error: unknown): UnknownState | undefined {
   if (error instanceof MissingState) {
-    const { address, slot, blockNumber } = error
+    const { address, slot, blockNumber, changedAt } = error
     const keys = [{ address, slots: slot === undefined ? [] : [slot] }]
-    return { keys, isProof: false, blockNumber: blockNumber === LATEST ? undefined : blockNumber }
+    return { keys, isProof: false, blockNumber: blockNumber === LATEST ? undefined : blockNumber, changedAt }
   }
   if (!(error instanceof MissingTrieNodes)) return undefined
   const keys = error.before.length > 0 ? error.before : findSiblingKeys(error.siblings)

@@ -64,6 +64,8 @@ export async function fetchAndRepeat(
     const missing = 'error' in outcome ? outcome.error.missing : undefined
     if (missing === undefined) return outcome
     const fail = (reason: string) => ({ error: stateUnknownError(missing, reason) })
+    const lost = whyLost(missing)
+    if (lost !== undefined) return fail(lost)
     const maxKeys = limits.keys - count
     if (missing.keys.reduce((sum, { slots }) => sum + Math.max(1, slots.length), 0) > maxKeys)
       return fail(`the call needs more than ${limits.keys} accounts and slots that are not known`)
@@ -81,6 +83,11 @@ export async function fetchAndRepeat(
     await yieldToEventLoop() // the snapshot of this turn may be older
     outcome = await run()
   }
+}
+
+/** Why state that is not known cannot be fetched from any upstream; undefined if it may be. */
+export function whyLost({ changedAt }: UnknownState): string | undefined {
+  return changedAt === undefined ? undefined : `block ${changedAt} may have changed it, and it was not known before`
 }
 
 /** The error of a call that needs state which is not known. */

@@ -36,7 +36,7 @@ export const capabilities = defineMethod({
   },
   errors: [],
   handler: ({ chain }) => {
-    const { first, head, stateFirst } = chain.coverage()!
+    const { first, head, stateFirst, listedStates = [] } = chain.coverage()!
     const availableFrom = (oldest: number | undefined) =>
       oldest === undefined ? { disabled: true } : { disabled: false, oldestBlock: formatQuantity(oldest) }
     return {
@@ -46,7 +46,7 @@ export const capabilities = defineMethod({
       logs: availableFrom(first),
       receipts: availableFrom(first),
       blocks: availableFrom(first),
-      stateproofs: availableFrom(stateFirst),
+      stateproofs: availableFrom(stateFirst && Math.max(stateFirst, listedStates.at(-1)?.last ?? 0)),
     }
   },
 })

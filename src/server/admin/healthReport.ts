@@ -35,6 +35,8 @@ export interface HealthReport {
     stateFirst: number | null
     /** Earlier intervals of blocks with state. */
     closedStates?: readonly BlockInterval[]
+    /** Blocks whose states come from access lists. */
+    listedStates?: readonly BlockInterval[]
     /** With sparse state: accounts and slots that are known since `stateFirst`. */
     known?: KnownState
     /** With sparse state: the interval whose states are known as a whole, from a state dump; without `last` up to the
@@ -99,6 +101,7 @@ export function createHealthReporter(parts: {
             head: coverage.head,
             stateFirst: coverage.stateFirst ?? null,
             ...(coverage.closedStates && { closedStates: coverage.closedStates }),
+            ...(coverage.listedStates && { listedStates: coverage.listedStates }),
             ...(coverage.known && { known: coverage.known }),
             ...(coverage.completeState && { completeState: coverage.completeState }),
             gap: context.chain.gap() ?? null,

@@ -37,11 +37,11 @@ export function openEthRpc(options: EthRpcOptions): EthRpc {
   const origins = new WeakMap<Block, Upstream>()
   const onOrigin = (raw: RawBlock, upstream: Upstream) => void origins.set(raw.block, upstream)
   const prefetch = { pool, limits, log, clock }
-  const [bare, complete] = [false, true].map((receipts) => createChainFetcher({ withReceipts: receipts }))
   const header = (id: UpstreamBlockId, signal?: AbortSignal) =>
     pool.find(describeId(id), (upstream) => fetchHeader(upstream, id, signal), signal)
   const blocks = async function* (range: UpstreamRange) {
-    const fetcher = (range.withReceipts ?? withReceipts) ? complete : bare
+    const { withReceipts: hasReceipts = withReceipts, withAccessLists } = range
+    const fetcher = createChainFetcher({ withReceipts: hasReceipts, withAccessLists })
     for await (const { block: raw, upstream } of prefetchBlocks(range, { ...prefetch, fetcher })) {
       const isFirst = raw.block.header.number === range.from
       if (isFirst && withReceipts) raw.totalDifficulty = await readTotalDifficulty(pool, raw, range.signal)

@@ -1,10 +1,9 @@
 import { DecodeError } from '../../chain/eth/rlp.js'
-import { bigIntToFixedBytes } from '../../lib/bytes.js'
 import { formatData } from '../../lib/hex.js'
 import type { StateKeys } from '../../trie/missingNodes.js'
 import type { Pool } from '../upstreams/pool.js'
 import { askForHints } from './askForHints.js'
-import { parseData, readFields } from './fields.js'
+import { readFields, readSlot } from './fields.js'
 import type { StateBlock } from './stateTypes.js'
 
 // A call that accesses more is better served without a hint.
@@ -66,14 +65,6 @@ function readBlockAccesses(result: unknown): StateKeys[] {
     const read = fields.optional('storageReads', fields.array) ?? []
     return { address: fields.fixed('address', 20), slots: [...changed, ...read].map(readSlot) }
   })
-}
-
-/** A slot as data of 32 bytes or as a quantity. */
-function readSlot(value: unknown): Uint8Array {
-  const data = parseData(value)
-  return data?.length === 32
-    ? data
-    : bigIntToFixedBytes(readFields({ slot: value }, 'access list').quantity('slot'), 32)
 }
 
 /** Reads entries until `max` addresses and slots; cuts the slots of the last one. */

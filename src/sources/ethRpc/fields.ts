@@ -1,6 +1,6 @@
 import { DecodeError } from '../../chain/eth/rlp.js'
 import type { TransactionType } from '../../chain/eth/types.js'
-import { equalBytes } from '../../lib/bytes.js'
+import { bigIntToFixedBytes, equalBytes } from '../../lib/bytes.js'
 import { abbreviate, formatData, parseHex } from '../../lib/hex.js'
 import { isObject } from '../upstreams/jsonRpc.js'
 
@@ -9,6 +9,8 @@ import { isObject } from '../upstreams/jsonRpc.js'
 export interface Fields {
   readonly path: string
   has(name: string): boolean
+  /** The member as it is. */
+  member(name: string): unknown
   /** DATA of any length. */
   data(name: string): Uint8Array
   /** DATA of exactly `length` bytes. */
@@ -36,6 +38,7 @@ export function readFields(value: unknown, path: string): Fields {
   const fields: Fields = {
     path,
     has: (name) => value[name] !== undefined && value[name] !== null,
+    member: (name) => value[name],
     data: (name) => parseData(value[name]) ?? fail(name, 'hex data'),
     fixed: (name, length) => {
       const bytes = parseData(value[name])
@@ -74,6 +77,15 @@ export function parseData(value: unknown): Uint8Array | undefined {
   } catch {
     return undefined
   }
+}
+
+/** Returns a slot or its value, which nodes write as data of 32 bytes or as a quantity, as 32 bytes.
+ *  @throws DecodeError */
+export function readSlot(value: unknown): Uint8Array {
+  const data = parseData(value)
+  return data?.length === 32
+    ? data
+    : bigIntToFixedBytes(readFields({ slot: value }, 'access list').quantity('slot'), 32)
 }
 
 /** Returns the type of a transaction or receipt; 0 where it is absent, as at nodes without EIP-2718.

@@ -1,4 +1,5 @@
 import type { ProvedAccount } from '../../chain/eth/proof.js'
+import type { Block } from '../../chain/eth/types.js'
 import type { StateKeys } from '../../trie/missingNodes.js'
 
 /** The block whose state, after it, is asked for. */
@@ -88,6 +89,9 @@ export interface UpstreamState {
   /** Returns what an upstream says that a block accesses (EIP-7928), unverified. Undefined as for `accessListHint`, and
    *  before Amsterdam. */
   blockAccessList(block: Pick<StateBlock, 'number' | 'hash'>, signal?: AbortSignal): Promise<StateKeys[] | undefined>
+  /** Returns the access list of a block (EIP-7928) as RLP with the hash of its header; undefined before Amsterdam, and
+   *  when no upstream that could be asked has it. */
+  accessList(block: Pick<Block, 'hash' | 'header'>, signal?: AbortSignal): Promise<Uint8Array | undefined>
   /** Asks every upstream what it offers, for the parent of its head. */
   probeState(signal?: AbortSignal): Promise<StateSupport>
 }

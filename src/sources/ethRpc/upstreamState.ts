@@ -1,5 +1,6 @@
 import type { Pool } from '../upstreams/pool.js'
 import { fetchAccessListHint, fetchBlockAccessList } from './fetchAccessHints.js'
+import { fetchAccessList } from './fetchAccessLists.js'
 import { fetchCodeHints, fetchCodes } from './fetchCodes.js'
 import { fetchProofs } from './fetchProofs.js'
 import { fetchWitness } from './fetchWitness.js'
@@ -15,6 +16,7 @@ export function createUpstreamState(pool: Pool): UpstreamState {
     executionWitness: (block, signal) => fetchWitness(pool, block, signal),
     accessListHint: (call, block, signal) => fetchAccessListHint(pool, call, block, signal),
     blockAccessList: (block, signal) => fetchBlockAccessList(pool, block, signal),
+    accessList: (block, signal) => fetchAccessList(pool, block, signal),
     probeState: (signal) => probeState(pool, signal),
   }
 }

@@ -7,6 +7,7 @@ export type OptionalMethod =
   | 'debug_executionWitness'
   | 'debug_executionWitnessByBlockHash'
   | 'debug_getRawBlock'
+  | 'debug_getRawBlockAccessList'
   | 'debug_getRawReceipts'
   | 'eth_createAccessList'
   | 'eth_getBlockAccessList'

@@ -48,6 +48,8 @@ export interface UpstreamRange {
   readonly parentHash?: Uint8Array
   /** Blocks come with verified receipts. Default: as the upstreams were opened. Only of Ethereum chains. */
   readonly withReceipts?: boolean
+  /** Blocks come with verified access lists, where the upstream has them (EIP-7928). Only of Ethereum chains. */
+  readonly withAccessLists?: boolean
   /** Ends the iteration; it throws the signal's reason. */
   readonly signal?: AbortSignal
 }

@@ -12,6 +12,7 @@ import {
   META_FINALITY,
   META_FORK_TIMES,
   META_KNOWN_STATE,
+  META_LISTED_STATES,
   META_STATE_FIRST,
   META_STATE_MODE,
   META_UNVERIFIED_FROM,
@@ -88,6 +89,7 @@ export function createChainReader(db: Database, watch: CommitWatch = createCommi
   const stateMode = createStateMode(watch, meta)
   const sparseFirst = untilCommit(watch, () => meta.get<number | null>(META_STATE_FIRST))
   const closedStates = untilCommit(watch, () => meta.get<BlockInterval[]>(META_CLOSED_STATES))
+  const listedStates = untilCommit(watch, () => meta.get<BlockInterval[]>(META_LISTED_STATES))
   const known = untilCommit(watch, () => meta.get<KnownState>(META_KNOWN_STATE))
   const stateDump = untilCommit(watch, () => readStateDump(db))
   const forkTimes = untilCommit(watch, () => JSON.stringify(meta.get(META_FORK_TIMES)))
@@ -132,6 +134,7 @@ export function createChainReader(db: Database, watch: CommitWatch = createCommi
         head,
         stateFirst,
         closedStates: closedStates(),
+        listedStates: listedStates(),
         known: stateFirst === undefined ? undefined : known(),
         ...(completeState && { completeState }),
       }

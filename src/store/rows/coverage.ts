@@ -20,6 +20,9 @@ export interface Coverage {
   /** Earlier blocks with state, ascending: with sparse state, before the server was away for so long that the upstream
    *  did not have the next state any more. */
   closedStates?: readonly BlockInterval[]
+  /** Blocks whose states come from their access lists (EIP-7928), ascending: with sparse state, while the server was
+   *  away for too long to execute them. What they changed is known from there on, the rest as elsewhere. */
+  listedStates?: readonly BlockInterval[]
   /** With sparse state: what is known of the states from `stateFirst` on. */
   known?: KnownState
   /** With sparse state: the interval whose states are known as a whole, from a state dump. */
@@ -30,6 +33,14 @@ export interface Coverage {
 export function firstOfState({ stateFirst, closedStates = [] }: Coverage, blockNumber: number): number | undefined {
   if (stateFirst !== undefined && blockNumber >= stateFirst) return stateFirst
   return closedStates.find(({ first, last }) => first <= blockNumber && blockNumber <= last)?.first
+}
+
+/** Returns the interval of blocks with the block whose states come from access lists; undefined if it is in none. */
+export function listedAround(
+  { listedStates = [] }: Pick<Coverage, 'listedStates'>,
+  blockNumber: number,
+): BlockInterval | undefined {
+  return listedStates.find(({ first, last }) => first <= blockNumber && blockNumber <= last)
 }
 
 /** True if the state after the block is available. */

@@ -1,20 +1,33 @@
-import { keyOfBytes, padLeft } from '../../lib/bytes.js'
+import { equalBytes, keyOfBytes, padLeft } from '../../lib/bytes.js'
 import { CairnError } from '../../lib/errors.js'
-import { encodeUint } from '../columns.js'
+import { formatData } from '../../lib/hex.js'
+import { decodeUint, encodeUint, type StoredUint } from '../columns.js'
 import type { Database } from '../database.js'
 import { dictionaryOf } from '../dictionary.js'
 import { createMetaTable, META_KNOWN_STATE } from '../meta.js'
 import type { LearnedAccount } from '../replication/stateEntry.js'
 import type { KnownState } from '../rows/coverage.js'
 import type { BaseState } from '../rows/stateChanges.js'
-import { baseIncarnation, countClosedStates, UNKNOWN_ACCOUNT } from './sparseState.js'
+import { newestRow } from './historySql.js'
+import {
+  BALANCE_KNOWN,
+  baseIncarnation,
+  CODE_KNOWN,
+  countClosedStates,
+  knownFields,
+  ListedStateDiffers,
+  NONCE_KNOWN,
+  readListedStates,
+  UNKNOWN_ACCOUNT,
+} from './sparseState.js'
 
 /** Writes base rows of sparse state (sparseState.ts). */
 export interface BaseRows {
   /** Writes the rows at `blockNumber`, within the caller's transaction. Rows that exist stay as they are, markers are
-   *  replaced.
-   *  @returns the keys whose rows were written
-   *  @throws BaseRowLate when a later row of a key exists without a base row: its base would be wrong */
+   *  replaced, and rows of accounts that are known in part are completed.
+   *  @returns the keys whose base rows were written
+   *  @throws BaseRowLate when a later row of a key exists without a base row, and is not of an access list: its base
+   *  would be wrong; ListedStateDiffers */
   insert(blockNumber: number, base: BaseState): LearnedAccount[]
   /** Removes base rows at `blockNumber`, of the interval after `closed` others. Accounts that have earlier rows get
    *  markers. */
@@ -23,6 +36,8 @@ export interface BaseRows {
   mark(blockNumber: number): void
   /** Removes all rows at `blockNumber`. */
   removeAt(blockNumber: number): void
+  /** Removes the base rows, at `blockNumber`, of accounts that do not exist and have no other rows. */
+  removeAbsent(blockNumber: number): void
 }
 
 /** A key has a row of a later block and no base row. */
@@ -64,28 +79,14 @@ export function* readBaseKeys(db: Database, first: number): Generator<BaseKeys> 
 
 const BATCH = 1_000
 
-/** The first row of a key from a block on; a marker has no incarnation. */
-interface FirstRow {
-  readonly block: number
-  readonly incarnation: number
-}
+type BaseAccount = BaseState['accounts'][number]
 
 /** Prepares the statements over a database opened for writing. */
 export function createBaseRows(db: Database): BaseRows {
   const dictionary = dictionaryOf(db, 'addresses')
   const insertCode = db.prepare('INSERT INTO code (hash, bytes) VALUES (?, ?) ON CONFLICT (hash) DO NOTHING')
-  const selectCode = db.prepare<[Uint8Array], number>('SELECT id FROM code WHERE hash = ?').pluck()
-  const firstAccount = db.prepare<unknown[], FirstRow>(firstRow('account', 'address_id = ?', 'incarnation'))
-  const firstSlot = db.prepare<unknown[], FirstRow>(
-    firstRow('storage', 'address_id = ? AND incarnation = ? AND slot = ?', '0'),
-  )
-  const insertAccount = db.prepare(
-    `INSERT OR REPLACE INTO account_history (address_id, block_number, nonce, balance, code_id, incarnation)
-     VALUES (?, ?, ?, ?, ?, ?)`,
-  )
-  const insertSlot = db.prepare(
-    'INSERT INTO storage_history (address_id, incarnation, slot, block_number, value) VALUES (?, ?, ?, ?, ?)',
-  )
+  const accounts = createAccountBases(db)
+  const slots = createSlotBases(db)
   const removeAccount = db.prepare('DELETE FROM account_history WHERE address_id = ? AND block_number = ?')
   const removeSlot = db.prepare(
     'DELETE FROM storage_history WHERE address_id = ? AND incarnation = ? AND slot = ? AND block_number = ?',
@@ -95,36 +96,21 @@ export function createBaseRows(db: Database): BaseRows {
      SELECT address_id, ?, 0, NULL, NULL, ${UNKNOWN_ACCOUNT} FROM account_history
      WHERE address_id = ? AND block_number < ? LIMIT 1`,
   )
-  /** True when the key has no row from `blockNumber` on, or only a marker there. */
-  const isNew = (first: FirstRow | undefined, blockNumber: number) => {
-    if (first === undefined) return true
-    if (first.block > blockNumber) throw new BaseRowLate(first.block)
-    return first.incarnation === UNKNOWN_ACCOUNT
-  }
   return {
-    insert: (blockNumber, { accounts, slots, codes }) => {
+    insert: (blockNumber, base) => {
       const closed = countClosedStates(db)
       const inserted = { accounts: 0, slots: 0 }
       const written = new WrittenKeys()
-      for (const { hash, bytes } of codes) insertCode.run(hash, bytes)
-      for (const { address, account, hasStorage } of accounts) {
-        const id = dictionary.idOf(address)
-        if (!isNew(firstAccount.get(id, blockNumber, id, blockNumber), blockNumber)) continue
-        const codeId = account?.codeHash === undefined ? null : selectCode.get(account.codeHash)!
-        const { nonce = 0n, balance } = account ?? {}
-        const stored = balance === undefined ? null : encodeUint(balance)
-        const incarnation = baseIncarnation(closed, hasStorage)
-        insertAccount.run(id, blockNumber, encodeUint(nonce), stored, codeId, incarnation)
-        inserted.accounts++
-        written.add(address)
+      for (const { hash, bytes } of base.codes) insertCode.run(hash, bytes)
+      for (const each of base.accounts) {
+        const outcome = accounts.insert(dictionary.idOf(each.address), each, { blockNumber, closed })
+        if (outcome !== 'known') inserted.accounts++
+        if (outcome === 'base') written.add(each.address)
       }
-      for (const { address, slot, value } of slots) {
-        const key = [dictionary.idOf(address), baseIncarnation(closed, true), slot] as const
-        const first = firstSlot.get(...key, blockNumber, ...key, blockNumber)
-        if (!isNew(first, blockNumber)) continue
-        insertSlot.run(...key, blockNumber, value)
+      for (const each of base.slots) {
+        if (!slots.insert(dictionary.idOf(each.address), each, { blockNumber, closed })) continue
         inserted.slots++
-        written.add(address, slot)
+        written.add(each.address, each.slot)
       }
       addKnown(db, inserted)
       return written.list()
@@ -152,7 +138,142 @@ export function createBaseRows(db: Database): BaseRows {
         db.prepare(`DELETE FROM ${table} WHERE block_number = ?`).run(blockNumber)
       }
     },
+    removeAbsent: (blockNumber) => {
+      const { changes } = db
+        .prepare(
+          `DELETE FROM account_history AS h WHERE block_number = ? AND balance IS NULL AND incarnation >= 0
+           AND NOT EXISTS (SELECT 1 FROM account_history WHERE address_id = h.address_id AND block_number > h.block_number)`,
+        )
+        .run(blockNumber)
+      addKnown(db, { accounts: -changes, slots: 0 })
+    },
   }
+}
+
+/** The first block of the newest interval of states, and how many there are before it. */
+interface BasePlace {
+  readonly blockNumber: number
+  readonly closed: number
+}
+
+/** A row of an account. */
+interface FieldsRow {
+  readonly block: number
+  readonly incarnation: number
+  readonly nonce: StoredUint
+  readonly balance: StoredUint | null
+  readonly codeId: number | null
+}
+
+const FIELDS = 'block_number AS block, incarnation, nonce, balance, code_id AS codeId'
+
+function createAccountBases(db: Database) {
+  const selectCode = db.prepare<[Uint8Array], number>('SELECT id FROM code WHERE hash = ?').pluck()
+  const first = db.prepare<unknown[], number>(firstBlock('account', 'address_id = ?')).pluck()
+  const last = db.prepare<unknown[], FieldsRow>(newestRow('account', FIELDS, 'address_id = ?'))
+  const anySlot = db
+    .prepare<unknown[], number>('SELECT 1 FROM storage_history WHERE address_id = ? AND incarnation = ? LIMIT 1')
+    .pluck()
+  const insert = db.prepare(
+    `INSERT OR REPLACE INTO account_history (address_id, block_number, nonce, balance, code_id, incarnation)
+     VALUES (?, ?, ?, ?, ?, ?)`,
+  )
+  const partial = db.prepare<unknown[], FieldsRow>(
+    `SELECT ${FIELDS} FROM account_history WHERE address_id = ? AND incarnation = ?`,
+  )
+  /** Completes the rows of a partial account that know the same fields as its last one: no later block changed the
+   *  rest. Earlier ones lack a field that changed. */
+  const complete = (id: number, { address, account }: BaseAccount, row: FieldsRow, incarnation: number) => {
+    const known = knownFields(row.incarnation)
+    const codeId = account?.codeHash === undefined ? null : selectCode.get(account.codeHash)!
+    const proved = { nonce: account?.nonce ?? 0n, balance: account?.balance ?? 0n, codeId }
+    const merged = ({ nonce, balance, codeId: code }: FieldsRow) => ({
+      nonce: known & NONCE_KNOWN ? decodeUint(nonce) : proved.nonce,
+      balance: known & BALANCE_KNOWN ? decodeUint(balance!) : proved.balance,
+      codeId: known & CODE_KNOWN ? code : proved.codeId,
+    })
+    requireProved(address, merged(row), proved)
+    for (const each of partial.all(id, row.incarnation)) {
+      const { nonce, balance, codeId: code } = merged(each)
+      const isEmpty = nonce === 0n && balance === 0n && code === null // EIP-161
+      insert.run(id, each.block, encodeUint(nonce), isEmpty ? null : encodeUint(balance), code, incarnation)
+    }
+  }
+  return {
+    /** Writes a base row, or completes rows, unless the account is known. */
+    insert: (id: number, base: BaseAccount, { blockNumber, closed }: BasePlace): 'known' | 'base' | 'completed' => {
+      const row = last.get(id, id)
+      const start = row && first.get(id, blockNumber, id, blockNumber)
+      if (start !== undefined && start > blockNumber) requireListed(db, start)
+      if (row !== undefined && row.incarnation >= 0) return 'known'
+      const slots = baseIncarnation(closed, true)
+      const hasStorage = base.hasStorage || anySlot.get(id, slots) !== undefined
+      const incarnation = baseIncarnation(closed, hasStorage)
+      if (row !== undefined && row.block > blockNumber) {
+        complete(id, base, row, incarnation)
+        return 'completed'
+      }
+      const { nonce = 0n, balance, codeHash } = base.account ?? {}
+      const codeId = codeHash === undefined ? null : selectCode.get(codeHash)!
+      const stored = balance === undefined ? null : encodeUint(balance)
+      insert.run(id, blockNumber, encodeUint(nonce), stored, codeId, incarnation)
+      return 'base'
+    },
+  }
+}
+
+function createSlotBases(db: Database) {
+  const key = 'address_id = ? AND incarnation = ? AND slot = ?'
+  const first = db.prepare<unknown[], number>(firstBlock('storage', key)).pluck()
+  const last = db.prepare<unknown[], Uint8Array>(newestRow('storage', 'value', key)).pluck()
+  const insert = db.prepare(
+    'INSERT INTO storage_history (address_id, incarnation, slot, block_number, value) VALUES (?, ?, ?, ?, ?)',
+  )
+  return {
+    /** Returns true if the slot was not known. */
+    insert: (
+      id: number,
+      { address, slot, value }: BaseState['slots'][number],
+      { blockNumber, closed }: BasePlace,
+    ): boolean => {
+      const named = [id, baseIncarnation(closed, true), slot] as const
+      const start = first.get(...named, blockNumber, ...named, blockNumber)
+      if (start === undefined) {
+        insert.run(...named, blockNumber, value)
+        return true
+      }
+      if (start === blockNumber) return false
+      requireListed(db, start)
+      const listed = last.get(...named, ...named)!
+      if (equalBytes(listed, value)) return false
+      const [what, ...values] = [slot, listed, value].map(formatData)
+      throw new ListedStateDiffers(`slot ${what} of account ${formatData(address)}`, {
+        listed: values[0],
+        proved: values[1],
+      })
+    },
+  }
+}
+
+/** @throws ListedStateDiffers */
+function requireProved(address: Uint8Array, listed: Fields, proved: Fields): void {
+  const describe = ({ nonce, balance, codeId }: Fields) =>
+    `nonce ${nonce}, balance ${balance}, code ${codeId ?? 'none'}`
+  const [own, other] = [listed, proved].map(describe)
+  if (own !== other) throw new ListedStateDiffers(`account ${formatData(address)}`, { listed: own, proved: other })
+}
+
+interface Fields {
+  readonly nonce: bigint
+  readonly balance: bigint
+  readonly codeId: number | null
+}
+
+/** Requires that the first row of a key, if it is no base row, is of a block whose state comes from its access list.
+ *  @throws BaseRowLate */
+function requireListed(db: Database, block: number): void {
+  if (readListedStates(db).some(({ first, last }) => first <= block && block <= last)) return
+  throw new BaseRowLate(block)
 }
 
 /** Adds to what is known of the newest interval. */
@@ -181,10 +302,9 @@ class WrittenKeys {
   }
 }
 
-/** SQL of the first row of a key from a block on; parameters are bound once for each table. */
-function firstRow(kind: 'account' | 'storage', where: string, incarnation: string): string {
+/** SQL of the block of the first row of a key from a block on; parameters are bound once for each table. */
+function firstBlock(kind: 'account' | 'storage', where: string): string {
   const first = (table: string) =>
-    `SELECT * FROM (SELECT block_number AS block, ${incarnation} AS incarnation FROM ${table}
-     WHERE ${where} AND block_number >= ? ORDER BY block_number LIMIT 1)`
+    `SELECT * FROM (SELECT block_number FROM ${table} WHERE ${where} AND block_number >= ? ORDER BY block_number LIMIT 1)`
   return `${first(`${kind}_history`)} UNION ALL ${first(`${kind}_recent`)} LIMIT 1`
 }

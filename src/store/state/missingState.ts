@@ -9,11 +9,14 @@ export class MissingState extends Interruption {
   readonly slot: Uint8Array | undefined
   /** The block after which the state was read. */
   readonly blockNumber: number
-  constructor(address: Uint8Array, slot: Uint8Array | undefined, blockNumber: number) {
+  /** The first block after it that may have changed the value: no later state proves it. Undefined: none may have. */
+  readonly changedAt: number | undefined
+  constructor(address: Uint8Array, slot: Uint8Array | undefined, blockNumber: number, changedAt?: number) {
     super(`${slot ? `slot ${formatData(slot)} of ` : ''}account ${formatData(address)} is not known`)
     this.address = address
     this.slot = slot
     this.blockNumber = blockNumber
+    this.changedAt = changedAt
   }
 }
 

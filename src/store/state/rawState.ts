@@ -1,6 +1,7 @@
 import { EMPTY_BYTES } from '../../lib/bytes.js'
 import type { RowValue } from '../columns.js'
 import type { Database } from '../database.js'
+import type { BlockInterval } from '../rows/coverage.js'
 import { countKeys, createChangedKeysReader, createChangedSlotsReader, decodeAccountKeys } from './changedKeys.js'
 import { accountsInBlock, HISTORY_TABLES, KEY_COLUMNS, newestRow } from './historySql.js'
 import { INCARNATIONS } from './sparseState.js'
@@ -44,8 +45,11 @@ export interface RawState {
   changed(): { accounts: number; slots: number }
   /** A recent row that is not above all rows of its key in the history, if any. */
   overtaken(): { table: string; addressId: number; blockNumber: number } | undefined
-  /** With sparse state: the first row of a key that is not at `first`, if any. */
-  withoutBase(first: number): { table: string; addressId: number; blockNumber: number } | undefined
+  /** With sparse state: the first row of a key that is neither at `first` nor of one of the `listed` blocks, if any. */
+  withoutBase(
+    first: number,
+    listed: readonly BlockInterval[],
+  ): { table: string; addressId: number; blockNumber: number } | undefined
   isEmpty(): boolean
   /** Numbers and state roots of at most `limit` blocks from `from` on. */
   roots(from: number, limit: number): { number: number; state_root: Uint8Array }[]
@@ -87,9 +91,10 @@ export function createRawState(db: Database): RawState {
     ['account_history', 'address_id', ''],
     ['storage_history', 'address_id, incarnation, slot', `AND incarnation % ${INCARNATIONS} = 0`],
   ].map(([table, key, where]) =>
-    db.prepare<[number, number], { table: string; addressId: number; blockNumber: number }>(
+    db.prepare<[{ first: number; listed: string }], { table: string; addressId: number; blockNumber: number }>(
       `SELECT '${table}' AS "table", address_id AS addressId, min(block_number) AS blockNumber FROM ${table}
-       WHERE block_number >= ? ${where} GROUP BY ${key} HAVING blockNumber <> ? LIMIT 1`,
+       WHERE block_number >= @first ${where} GROUP BY ${key} HAVING blockNumber <> @first AND NOT EXISTS (
+         SELECT 1 FROM json_each(@listed) WHERE blockNumber BETWEEN value ->> 'first' AND value ->> 'last') LIMIT 1`,
     ),
   )
   const rows = HISTORY_TABLES.map((table) => `EXISTS (SELECT 1 FROM ${table})`)
@@ -119,7 +124,10 @@ export function createRawState(db: Database): RawState {
       return found
     },
     overtaken: () => overtaken.map((select) => select.get()).find((row) => row !== undefined),
-    withoutBase: (first) => withoutBase.map((select) => select.get(first, first)).find((row) => row !== undefined),
+    withoutBase: (first, listed) => {
+      const places = { first, listed: JSON.stringify(listed) }
+      return withoutBase.map((select) => select.get(places)).find((row) => row !== undefined)
+    },
     isEmpty: () => any.get() === 0,
     roots: (from, limit) => roots.all(from, limit),
   }

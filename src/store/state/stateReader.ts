@@ -3,7 +3,7 @@ import { withoutStack } from '../../lib/errors.js'
 import { formatData } from '../../lib/hex.js'
 import { decodeUint, type StoredUint } from '../columns.js'
 import type { Database } from '../database.js'
-import { eachOfBoth, fromBoth, newestValue, SLOT_AT_BLOCK } from './historySql.js'
+import { eachOfBoth, fromBoth, newestValue, nextBlock, SLOT_AT_BLOCK } from './historySql.js'
 import { MissingState } from './missingState.js'
 import { createSparseCheck, mayHaveUnknownSlots, UNKNOWN_ACCOUNT } from './sparseState.js'
 import { createStateDumpReader, type DumpedAccount } from './stateDump.js'
@@ -45,6 +45,11 @@ export interface StateReader {
   hasCode(hash: Uint8Array): boolean
   /** True when a slot of the incarnation was ever set, at any block. */
   hasStorage(addressId: number, incarnation: number): boolean
+  /** As `account`, a row of sparse state whose account is not known, or known in part, included (sparseState.ts):
+   *  fields that are not known are zero. */
+  lastRow(address: Uint8Array, blockNumber: number): AccountRecord | undefined
+  /** True when a slot of the incarnation has a row. */
+  hasSlotRow(addressId: number, incarnation: number): boolean
   /** The id of an address, if it is in the dictionary. */
   addressId(address: Uint8Array): number | undefined
   /** Accounts at the newest block, ordered by address id: at most `limit` addresses above `aboveId`, including those
@@ -93,11 +98,7 @@ export function createStateReader(db: Database): StateReader {
       newestValue('storage', 'value', SLOT_AT_BLOCK),
     )
     .pluck()
-  const selectAnySlot = db
-    .prepare<[object], number>(
-      `${fromBoth('storage', (table) => `SELECT 1 FROM ${table} WHERE address_id = @addressId AND incarnation = @incarnation`)} LIMIT 1`,
-    )
-    .pluck()
+  const hasSlotRow = createSlotRowCheck(db)
   const selectCode = db.prepare<[number], Uint8Array>('SELECT bytes FROM code WHERE id = ?').pluck()
   const selectCodeHash = db.prepare<[number], Uint8Array>('SELECT hash FROM code WHERE id = ?').pluck()
   const selectCodeByHash = db.prepare<[Uint8Array], Uint8Array>('SELECT bytes FROM code WHERE hash = ?').pluck()
@@ -116,29 +117,34 @@ export function createStateReader(db: Database): StateReader {
     ),
   )
   const selectLastId = db.prepare<[], number | null>('SELECT max(id) FROM addresses').pluck()
-  const selectAddress = db.prepare<[number], Uint8Array>('SELECT address FROM addresses WHERE id = ?').pluck()
   const isSparse = createSparseCheck(db)
+  const newest = (address: Uint8Array, blockNumber: number): AccountRecord | undefined => {
+    const text = selectAccount.get(blockNumber, blockNumber, address)
+    return text ? parseAccount(text) : undefined
+  }
+  const missing = createMissingState(db, newest)
   const dump = createStateDumpReader(db)
   return {
     account: (address, blockNumber) => {
-      const text = selectAccount.get(blockNumber, blockNumber, address)
-      const record = text ? parseAccount(text) : undefined
-      const isUnknown = record === undefined ? isSparse() : record.incarnation === UNKNOWN_ACCOUNT
+      const record = newest(address, blockNumber)
+      const isUnknown = record === undefined ? isSparse() : record.incarnation < 0
       if (!isUnknown) return record
       const dumped = dump.account(address, blockNumber)
       if (dumped) return recordOf(dumped, selectId.get(address))
-      throw withoutStack(() => new MissingState(address.slice(), undefined, blockNumber))
+      throw missing.account(address, record?.incarnation, blockNumber)
     },
+    lastRow: newest,
     storage: (addressId, incarnation, slot, at) => {
       const value = addressId < 0 ? null : selectStorage.get(addressId, incarnation, trimLeft(slot), at)
       if (value) return value
       if (mayHaveUnknownSlots(incarnation) && isSparse()) {
         const dumped = dump.storage({ addressId, incarnation, slot }, at)
         if (dumped) return dumped
-        throw withoutStack(() => new MissingState(selectAddress.get(addressId)!, padLeft(slot, 32).slice(), at))
+        throw missing.slot(addressId, incarnation, slot, at)
       }
       return EMPTY_BYTES
     },
+    hasSlotRow,
     code: (codeId) => selectCode.get(codeId)!,
     codeHash: (codeId) => selectCodeHash.get(codeId)!,
     codeByHash: (hash) => {
@@ -148,7 +154,7 @@ export function createStateReader(db: Database): StateReader {
     },
     hasCode: (hash) => selectCodeByHash.get(hash) !== undefined,
     hasStorage: (addressId, incarnation) =>
-      selectAnySlot.get({ addressId, incarnation }) !== undefined || (mayHaveUnknownSlots(incarnation) && isSparse()),
+      hasSlotRow(addressId, incarnation) || (mayHaveUnknownSlots(incarnation) && isSparse()),
     addressId: (address) => selectId.get(address),
     latestAccounts: (aboveId, limit) =>
       mergeNewest(
@@ -170,6 +176,44 @@ export function createStateReader(db: Database): StateReader {
 /** An account of a state dump as a record; `addressId` undefined: the address has no id. */
 function recordOf({ id, incarnation, account }: DumpedAccount, addressId = 0 - id): AccountRecord {
   return { addressId, incarnation, account: account && { addressId, incarnation, ...account } }
+}
+
+function createSlotRowCheck(db: Database): StateReader['hasSlotRow'] {
+  const selectAnySlot = db
+    .prepare<[object], number>(
+      `${fromBoth('storage', (table) => `SELECT 1 FROM ${table} WHERE address_id = @addressId AND incarnation = @incarnation`)} LIMIT 1`,
+    )
+    .pluck()
+  return (addressId, incarnation) => selectAnySlot.get({ addressId, incarnation }) !== undefined
+}
+
+/** Creates the errors of what is not known, which name the next block that may have changed it. */
+function createMissingState(db: Database, newest: StateReader['lastRow']) {
+  const nextOfAccount = db
+    .prepare<unknown[], number | null>(nextBlock('account', 'address_id = ? AND incarnation <> ? AND block_number > ?'))
+    .pluck()
+  const nextOfSlot = db
+    .prepare<unknown[], number | null>(
+      nextBlock('storage', 'address_id = ? AND incarnation = ? AND slot = ? AND block_number > ?'),
+    )
+    .pluck()
+  const selectAddress = db.prepare<[number], Uint8Array>('SELECT address FROM addresses WHERE id = ?').pluck()
+  const next = (select: typeof nextOfSlot, key: unknown[]) => select.get(...key, ...key) ?? undefined
+  return {
+    account: (address: Uint8Array, incarnation = UNKNOWN_ACCOUNT, at: number): MissingState => {
+      const last = at === LATEST ? undefined : newest(address, LATEST)
+      // A proof completes all rows that know the same fields as the last one.
+      const isLast = last === undefined || last.incarnation === incarnation
+      const changedAt = isLast ? undefined : next(nextOfAccount, [last.addressId, incarnation, at])
+      return withoutStack(() => new MissingState(address.slice(), undefined, at, changedAt))
+    },
+    slot: (addressId: number, incarnation: number, slot: Uint8Array, at: number): MissingState => {
+      const key = [addressId, incarnation, trimLeft(slot), at]
+      const changedAt = at === LATEST ? undefined : next(nextOfSlot, key)
+      const address = selectAddress.get(addressId)!
+      return withoutStack(() => new MissingState(address, padLeft(slot, 32).slice(), at, changedAt))
+    },
+  }
 }
 
 /** Rows of both tables in the order of their keys: where both have a key, that of the first, `_recent`. */

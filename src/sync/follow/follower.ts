@@ -7,6 +7,7 @@ import type { EthRpc, UpstreamHeader } from '../../sources/ethRpc/types.js'
 import type { RawBlock } from '../../sources/source.js'
 import { type Clock, systemClock } from '../../sources/upstreams/clock.js'
 import { ChainReorganized, StateNotAtUpstream } from '../../sources/upstreams/errors.js'
+import type { UpstreamRange } from '../../sources/upstreams/types.js'
 import type { Checkpoints } from '../../store/checkpoints.js'
 import type { ChainReader } from '../../store/rows/types.js'
 import { createBlockAppender } from '../blockAppender.js'
@@ -32,6 +33,8 @@ export interface FollowOptions {
   /** First block to store in an empty database. Default: 0. Only without execution, or with sparse state. */
   from?: StartBlock
   checkpoints?: Checkpoints
+  /** With sparse state, let states that the upstreams have pruned come from access lists. Default: true. */
+  listsStates?: boolean
   /** Blocks between two checks of the state root while far behind; 0 or undefined: chosen by the size of the state. */
   rootInterval?: number
   /** Maximum encoded size of a branch in memory before it replaces another. Default: 32 MiB. */
@@ -72,6 +75,7 @@ export class Follower {
   private readonly checkpoints: Checkpoints | undefined
   private readonly rootInterval: number
   private readonly branchBytes: number
+  private readonly listsStates: boolean
   private readonly clock: Clock
 
   readonly figures: FollowFigures
@@ -96,6 +100,7 @@ export class Follower {
     this.from = options.from ?? 0
     this.checkpoints = options.checkpoints
     this.rootInterval = options.rootInterval ?? 0
+    this.listsStates = options.listsStates ?? true
     this.branchBytes = options.branchBytes ?? BRANCH_BYTES
     this.clock = options.clock ?? systemClock
     this.figures = options.figures ?? createFollowFigures()
@@ -171,7 +176,8 @@ export class Follower {
   }
 
   private async catchUp(fromBlock: number, to: number): Promise<void> {
-    const range = { from: fromBlock, to, parentHash: this.head.newest?.hash, signal: this.signal }
+    const withAccessLists = this.chain.sparse?.listing.isActive
+    const range = { from: fromBlock, to, parentHash: this.head.newest?.hash, withAccessLists, signal: this.signal }
     if (to - fromBlock >= SYNCING_BLOCKS) this.head.expect(to)
     const source = { kind: 'upstream', path: 'upstream', blocks: () => this.blocksOf(range) }
     const progress = { update() {} }
@@ -185,13 +191,17 @@ export class Follower {
   }
 
   /** Yields the blocks of a range on top of the newest one, the first block of a database with its total difficulty. */
-  private async *blocksOf(range: { from: number; to: number; parentHash?: Uint8Array; signal: AbortSignal }) {
+  private async *blocksOf(range: UpstreamRange) {
     const isFirst = this.head.newest === undefined
     for await (const raw of this.rpc.blocks({ ...range, withReceipts: this.needsReceipts })) {
       const whole = isFirst && raw.block.header.number === range.from ? await this.completeFirst(raw) : raw
       this.raws.add(whole)
       yield whole
     }
+  }
+
+  private get reorgMargin(): number {
+    return this.chain.spec.isDevelopment ? 0 : REORG_MARGIN
   }
 
   /** Returns the number of the first block of an empty database; undefined where the upstream has no such block yet. */
@@ -203,7 +213,7 @@ export class Follower {
       return dumped.number
     }
     if (typeof from === 'number') return from
-    if (from === 'latest') return Math.max(0, target.header.number - (this.chain.spec.isDevelopment ? 0 : REORG_MARGIN))
+    if (from === 'latest') return Math.max(0, target.header.number - this.reorgMargin)
     return (await this.rpc.taggedHeader(from, this.signal))?.header.number
   }
 
@@ -287,24 +297,37 @@ export class Follower {
   /** True where blocks are stored without execution; undefined: as the chain always does. */
   private get needsReceipts(): true | undefined {
     const { sparse } = this.chain
-    return sparse && !sparse.hasState && this.head.newest ? true : undefined
+    return sparse && (!sparse.hasState || sparse.listing.isActive) && this.head.newest ? true : undefined
   }
 
   /** Handles that no upstream has the state that the next block needs. Where the chain is far ahead, the state is
-   *  pruned for good: blocks up to the upstream's head are stored without state, and it begins again there.
+   *  pruned for good: states of the blocks up to the upstream's head come from their access lists. Where these are not
+   *  to be had either, blocks are stored without state, and it begins again at the upstream's head.
    *  @throws the error again where the state may come back: a node was restarted, or lacks a method */
   private leaveState(error: StateNotAtUpstream, target: UpstreamHeader): void {
     const { sparse } = this.chain
     const { number } = this.head.newest!.header
     this.stateFailures++
-    if (!sparse?.hasState || target.header.number - number < KEPT_STATES) throw error
-    if (this.stateFailures < STATE_ATTEMPTS) return
+    const isFar = target.header.number - number >= KEPT_STATES
+    if (!sparse?.hasState || !(isFar || sparse.listing.isActive)) throw error
+    if (isFar && this.stateFailures < STATE_ATTEMPTS) return
     this.stateFailures = 0
-    this.head.storeFacts(() => sparse.close(number))
-    this.log.warn(
-      { block: number, upstreamBlock: target.header.number, reason: error.message },
-      'the upstream does not have the state after this block any more; blocks up to its head are stored without state',
-    )
+    const facts = { block: number, upstreamBlock: target.header.number, reason: error.message }
+    if (!isFar) sparse.listing.end()
+    else if (this.listsStates && !sparse.isComplete() && !sparse.listing.isActive) {
+      sparse.listing.begin(target.header.number - this.reorgMargin)
+      this.log.warn(
+        facts,
+        'the upstream does not have the state after this block any more; later states come from access lists of blocks',
+      )
+    } else {
+      sparse.listing.end()
+      this.head.storeFacts(() => sparse.close(number))
+      this.log.warn(
+        facts,
+        "the states of later blocks cannot be had; blocks up to the upstream's head are stored without",
+      )
+    }
   }
 
   /** Returns the upstream's head. Some nodes announce a new branch block by block: the first of them is not its end. */

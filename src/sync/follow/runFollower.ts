@@ -160,7 +160,10 @@ export async function openFollower(settings: FollowSettings, parts: FollowerPart
     const beside = l2?.begin(db)
     const checkpoints = beside?.checkpoints ?? parts.checkpoints
     try {
-      const follower = new Follower(chain, rpc, { signal, log, figures, from, checkpoints, rootInterval })
+      const follower = new Follower(chain, rpc, {
+        ...{ signal, log, figures, from, checkpoints, rootInterval },
+        listsStates: !settings.logsState, // replicas verify the state root of each block
+      })
       await runWithPending(follower, chain)
     } finally {
       await beside?.end()

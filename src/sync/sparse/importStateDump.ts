@@ -12,6 +12,7 @@ import type { Database } from '../../store/database.js'
 import { createMetaTable, META_STATE_DUMP, META_STATE_DUMP_IMPORT, META_STATE_MODE } from '../../store/meta.js'
 import { createChainReader } from '../../store/rows/chainReader.js'
 import { type ChainSource, readChainSource, specOfSource } from '../../store/rows/chainSource.js'
+import { readListedStates } from '../../store/state/sparseState.js'
 import { readStateDump, type StateDump } from '../../store/state/stateDump.js'
 import { discardStateDump } from '../../store/state/stateDumpRows.js'
 import { createStateTrieTable } from '../../store/state/stateTrieTable.js'
@@ -90,6 +91,19 @@ export function requireNoStateDump(db: Database): void {
   throw new UsageError(
     `the database began with the state dump of block ${dump.number}, which replicas would lack: leave --replication, ` +
       '--publish and --replica out, or give each server a copy of the database (cairn backup) and an upstream',
+  )
+}
+
+/** Requires that no state of the database comes from an access list, without which replicas could not verify the
+ *  blocks.
+ *  @throws UsageError */
+export function requireNoListedStates(db: Database): void {
+  const listed = readListedStates(db)
+  if (listed.length === 0) return
+  const blocks = listed.map(({ first, last }) => `${first} to ${last}`).join(', ')
+  throw new UsageError(
+    `the states of blocks ${blocks} come from access lists, which replicas cannot verify: leave --replication, --publish ` +
+      'and --replica out, or give each server a copy of the database (cairn backup) and an upstream',
   )
 }
 

@@ -21,6 +21,7 @@ import type { Ancestors } from '../validate/header.js'
 import { canBeginSparse, type LogOptions, requireSparseStart, setUnknownTrie } from './beginState.js'
 import { SparseExecutor } from './sparseExecutor.js'
 import { StateIntervals } from './stateIntervals.js'
+import { StateListing } from './stateListing.js'
 import type { StateSource } from './stateSource.js'
 
 /** Keys, and nodes of their proofs. */
@@ -60,6 +61,8 @@ export interface SparseChain {
   end(last: number): void
   /** Number of closed intervals of states. */
   readonly closedStates: number
+  /** States of blocks that come from access lists. */
+  readonly listing: StateListing
   /** While there is no state: it begins again at that block, if it is above the newest one. */
   resumeAt(blockNumber: number): void
   /** True while blocks are stored without execution: their receipts are compared with the header instead. */
@@ -127,13 +130,7 @@ export async function openSparseChain(
       const { hash, header } = ancestors.header(number - 1)!
       return { number: number - 1, hash, stateRoot: header.stateRoot }
     },
-    fetching: (block, parent) => {
-      if (source === undefined)
-        throw new UsageError(
-          'sparse state is fetched from an upstream: follow one (--upstream), files are not imported',
-        )
-      return source.begin(block, parent, (hash) => state!.isCodeKnown(hash))
-    },
+    fetching: (block, parent) => requireSource(source).begin(block, parent, (hash) => state!.isCodeKnown(hash)),
   })
   const log = new StateLog(db)
   const storeAncestors = (hashes: Uint8Array, { isLogged = true }: LogOptions = {}) => {
@@ -150,6 +147,11 @@ export async function openSparseChain(
     table.clear()
     sparse.reset()
   }
+  const dropTrie: SparseChain['dropTrie'] = (block) => {
+    setUnknownTrie(table, block)
+    clear()
+  }
+  const listing = new StateListing({ intervals, reader: stateReader, source: () => source, dropTrie })
   return {
     root,
     table,
@@ -175,12 +177,14 @@ export async function openSparseChain(
       return intervals.first !== undefined
     },
     ...{ dumpedBlock: () => intervals.dumpedBlock(), isComplete: () => intervals.isComplete() },
+    listing,
     close: (last) => intervals.close(last),
     resumeAt: (blockNumber) => {
       resume = blockNumber
     },
     skips: () => intervals.first === undefined,
     appended: (block) => {
+      if (listing.isActive) return listing.appended(block)
       if (intervals.first !== undefined) return
       const { number } = block.header
       if (reader.coverage()!.first === number) requireSparseStart(parts.spec, block.header)
@@ -192,16 +196,19 @@ export async function openSparseChain(
       intervals.removeAbove(blockNumber)
       clear()
     },
-    dropTrie: (block) => {
-      setUnknownTrie(table, block)
-      clear()
-    },
+    dropTrie,
     storeAncestors,
     reload: () => intervals.reload(),
     connect: (from) => {
       source = from
     },
   }
+}
+
+/** @throws UsageError without a source */
+function requireSource(source: StateSource | undefined): StateSource {
+  if (source) return source
+  throw new UsageError('sparse state is fetched from an upstream: follow one (--upstream), files are not imported')
 }
 
 function learnNodes(root: StateRoot, nodes: NodeSet, { keys, nodes: proved, branches = [] }: LearnedNodes): UsedNodes {

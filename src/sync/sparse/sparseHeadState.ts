@@ -11,6 +11,13 @@ export function createSparseHeadState(sparse: SparseChain, state: HeadState): He
       const { number } = ancestor.header
       const first = sparse.stateFirst
       if (first === undefined || number < first) return () => sparse.removeAbove(number)
+      if (number < (sparse.listing.last ?? -1)) {
+        // Without nodes of the tries of listed blocks, the trie cannot be unwound to one of them, or beyond them.
+        return () => {
+          sparse.removeAbove(number)
+          sparse.dropTrie(ancestor)
+        }
+      }
       const unwind = state.beforeRemoval(ancestor, upTo)
       return () => {
         try {
@@ -23,7 +30,8 @@ export function createSparseHeadState(sparse: SparseChain, state: HeadState): He
       }
     },
     beforeCommit: (newest, isNext) => {
-      if (sparse.hasState) state.beforeCommit(newest, isNext)
+      // Without the trie of the block before it, that of a listed block ends the history.
+      if (sparse.hasState) state.beforeCommit(newest, isNext && newest.number !== sparse.listing.last)
     },
     afterRollback: () => state.afterRollback(),
   }

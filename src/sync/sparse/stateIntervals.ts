@@ -5,6 +5,7 @@ import type { Database } from '../../store/database.js'
 import {
   createMetaTable,
   META_CLOSED_STATES,
+  META_LISTED_STATES,
   META_STATE_DUMP,
   META_STATE_FIRST,
   type MetaTable,
@@ -12,7 +13,7 @@ import {
 import { StateLog } from '../../store/replication/stateLog.js'
 import type { BlockInterval } from '../../store/rows/coverage.js'
 import { type BaseRows, createBaseRows } from '../../store/state/baseRows.js'
-import { countClosedStates, readStateFirst } from '../../store/state/sparseState.js'
+import { countClosedStates, readListedStates, readStateFirst } from '../../store/state/sparseState.js'
 import { readStateDump, type StateDump } from '../../store/state/stateDump.js'
 import { removeStateDump } from '../../store/state/stateDumpRows.js'
 import { beginSparseState, type LogOptions } from './beginState.js'
@@ -26,6 +27,8 @@ export class StateIntervals {
   first: number | undefined
   /** The number of intervals before it. */
   closed = 0
+  /** The newest block whose state comes from its access list; undefined if the newest interval has none. */
+  lastListed: number | undefined
 
   /** Reads the intervals of a database opened for writing. */
   constructor(db: Database) {
@@ -38,6 +41,8 @@ export class StateIntervals {
   reload(): void {
     this.first = readStateFirst(this.db)
     this.closed = countClosedStates(this.db)
+    const last = readListedStates(this.db).at(-1)?.last
+    this.lastListed = last !== undefined && this.first !== undefined && last > this.first ? last : undefined
   }
 
   /** Begins an interval at the newest block. Keys of earlier ones are unknown from there on. At the block of a state
@@ -53,10 +58,22 @@ export class StateIntervals {
     this.reload()
   }
 
+  /** Notes that the state of the newest block comes from its access list. */
+  list(blockNumber: number): void {
+    const listed = readListedStates(this.db)
+    const last = listed.at(-1)
+    const begins = last === undefined || last.last !== blockNumber - 1
+    const next = begins
+      ? [...listed, { first: blockNumber, last: blockNumber }]
+      : [...listed.slice(0, -1), { first: last.first, last: blockNumber }]
+    this.meta.set(META_LISTED_STATES, next)
+    this.lastListed = blockNumber
+  }
+
   /** Closes the newest interval at block `last`. */
   close(last: number, { isLogged = true }: LogOptions = {}): void {
     if (isLogged) new StateLog(this.db).add('close', last, EMPTY_BYTES)
-    this.meta.set(META_CLOSED_STATES, [...this.list(), { first: this.first!, last }])
+    this.meta.set(META_CLOSED_STATES, [...this.closedList(), { first: this.first!, last }])
     const dump = readStateDump(this.db)
     if (dump?.number === this.first) this.setDump({ ...dump!, last })
     this.meta.set(META_STATE_FIRST, null)
@@ -66,13 +83,14 @@ export class StateIntervals {
   /** Removes intervals and parts of them above `blockNumber`, whose blocks were removed with the rows of their
    *  changes. */
   removeAbove(blockNumber: number): void {
-    const closed = this.list()
+    const closed = this.closedList()
     const firsts = [...closed.map(({ first }) => first), this.first ?? -1]
     for (const first of firsts) if (first > blockNumber) this.rows.removeAt(first)
-    const kept = closed
-      .filter(({ first }) => first <= blockNumber)
-      .map(({ first, last }) => ({ first, last: Math.min(last, blockNumber) }))
-    if (closed.length > 0) this.meta.set(META_CLOSED_STATES, kept)
+    // A list does not name an empty account that its block removed (EIP-161): proved after it, it did not exist before.
+    if (this.lastListed !== undefined && blockNumber < this.lastListed) this.rows.removeAbsent(this.first!)
+    if (closed.length > 0) this.meta.set(META_CLOSED_STATES, upTo(closed, blockNumber))
+    const listed = readListedStates(this.db)
+    if (listed.length > 0) this.meta.set(META_LISTED_STATES, upTo(listed, blockNumber))
     if (this.first !== undefined && this.first > blockNumber) this.meta.set(META_STATE_FIRST, null)
     const dump = readStateDump(this.db)
     if (dump && dump.number > blockNumber) removeStateDump(this.db)
@@ -96,7 +114,14 @@ export class StateIntervals {
     this.meta.set(META_STATE_DUMP, dump)
   }
 
-  private list(): BlockInterval[] {
+  private closedList(): BlockInterval[] {
     return this.meta.get<BlockInterval[]>(META_CLOSED_STATES) ?? []
   }
+}
+
+/** The intervals, and parts of them, up to a block. */
+function upTo(intervals: readonly BlockInterval[], blockNumber: number): BlockInterval[] {
+  return intervals
+    .filter(({ first }) => first <= blockNumber)
+    .map(({ first, last }) => ({ first, last: Math.min(last, blockNumber) }))
 }

@@ -362,8 +362,9 @@ export class StateOnDemand {
     signal.throwIfAborted()
     const stored = chain.blockHash(at.number)
     const isStored = stored !== undefined && equalBytes(stored, at.hash)
-    const { stateFirst } = sparse
-    if (!isStored || stateFirst === undefined || stateFirst > at.number) {
+    const { stateFirst, listing } = sparse
+    // A listed block may have changed what is not known.
+    if (!isStored || stateFirst === undefined || Math.max(stateFirst, listing.last ?? 0) > at.number) {
       throw new ChainReorganized(at.number + 1, at.hash)
     }
     head.storeBase(base(), () => sparse.learn(proved))

@@ -50,6 +50,8 @@ export interface StateSource {
   /** Begins to fetch for a block, whose parent's state is `parent`.
    *  @param isCodeKnown true for code that needs not be fetched */
   begin(block: Block, parent: StateBlock, isCodeKnown: (hash: Uint8Array) => boolean): StateFetch
+  /** As `UpstreamState.accessList`. Absent: blocks come with their lists. */
+  accessList?(block: Pick<Block, 'hash' | 'header'>): Promise<Uint8Array | undefined>
 }
 
 /** Fetches from upstreams, which must have the state of the block or its parent. */
@@ -59,6 +61,7 @@ export function createUpstreamSource(
 ): StateSource {
   return {
     begin: (block, parent, isCodeKnown) => new BlockStateFetch(rpc, block, parent, { mode, ...options, isCodeKnown }),
+    accessList: (block) => rpc.accessList(block, options.signal),
   }
 }
 

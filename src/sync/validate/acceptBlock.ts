@@ -71,6 +71,16 @@ export async function acceptBlock(
       isRootChecked: true,
     }
   }
+  if (chain.sparse?.listing.isActive) {
+    const receipts = takeReceipts(block, raw.receipts, rules)
+    const { changes, blockAccessList } = await chain.sparse.listing.changesOf(raw)
+    return {
+      ...common,
+      ...{ receipts, changes, blockAccessList: chain.keepsAccessLists ? blockAccessList : undefined },
+      appearances: chain.keepsAppearances ? appearancesIn(block.transactions, receipts) : undefined,
+      isRootChecked: true,
+    }
+  }
   const { executed, accessList } = await executeAndCompare(chain, chain.executor, raw, { rules, checksRoot })
   const { receipts, callees } = executed
   return {

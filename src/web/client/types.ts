@@ -14,6 +14,7 @@ export interface Status {
     toBlock: Hex
     stateFromBlock: Hex | null
     closedStates: { fromBlock: Hex; toBlock: Hex }[]
+    listedStates: { fromBlock: Hex; toBlock: Hex }[]
     known: { accounts: number; slots: number } | null
     gap: { fromBlock: Hex; toBlock: Hex } | null
   } | null

@@ -86,14 +86,15 @@ function useRates({ data, reload }: Request<Status>): Rates {
 }
 
 /** Blocks with state, and how much of it is known. */
-function describeState({ stateFromBlock, closedStates, known }: NonNullable<Status['coverage']>): string {
-  const earlier = closedStates
-    .map((each) => `${formatCount(each.fromBlock)} to ${formatCount(each.toBlock)}`)
-    .join(', ')
+function describeState({ stateFromBlock, closedStates, listedStates, known }: NonNullable<Status['coverage']>): string {
+  const join = (intervals: typeof closedStates) =>
+    intervals.map((each) => `${formatCount(each.fromBlock)} to ${formatCount(each.toBlock)}`).join(', ')
+  const earlier = join(closedStates)
   if (stateFromBlock === null) return earlier === '' ? 'without state' : `state of blocks ${earlier}`
   const newest = `state from block ${formatCount(stateFromBlock)}`
   const both = earlier === '' ? newest : `${newest}, and of ${earlier}`
-  return known === null ? both : `${both}, ${formatCount(known.accounts)} accounts known`
+  const listed = listedStates.length === 0 ? both : `${both}, states of blocks ${join(listedStates)} from access lists`
+  return known === null ? listed : `${listed}, ${formatCount(known.accounts)} accounts known`
 }
 
 function Figures({ status }: { status: Status }) {

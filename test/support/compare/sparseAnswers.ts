@@ -44,8 +44,22 @@ export interface Comparison {
   readonly compared: number
   /** About blocks before the first one, or with answers that a database without them cannot give. */
   readonly skipped: number
+  /** Errors that the state is not known, where that is expected. */
+  readonly unknown: number
   /** Requests whose answers differ, with both from where they begin to differ. */
   readonly differences: string[]
+}
+
+/** Which requests are sent, and how answers are compared. */
+interface ComparisonOptions {
+  readonly random: SeededRandom
+  readonly count: number
+  /** Of the requests each how many-th is sent. */
+  readonly step?: number
+  /** Parts of answers that are not compared. */
+  readonly ignored?: RegExp
+  /** Messages of errors that may come in place of an answer: the state is not known. */
+  readonly unknown?: RegExp
 }
 
 /** Asks a server with sparse state and the complete one `count` random requests, and those about all blocks; of all
@@ -54,7 +68,7 @@ export interface Comparison {
 export async function compareWithComplete(
   { url }: { url: string },
   { complete, facts, first }: ServedChain,
-  { random, count, step = 1, ignored }: { random: SeededRandom; count: number; step?: number; ignored?: RegExp },
+  { random, count, step = 1, ignored, unknown: isUnknown }: ComparisonOptions,
 ): Promise<Comparison> {
   const earlier = [
     ...facts.blockHashes.slice(0, first),
@@ -64,6 +78,7 @@ export async function compareWithComplete(
   const differences: string[] = []
   let compared = 0
   let skipped = 0
+  let unknown = 0
   const textOf = (answer: object) => JSON.stringify(answer).replaceAll(ignored ?? /$^/g, '')
   for (const [i, request] of [...requestsAbout(facts, random, count)].entries()) {
     if (i % step > 0) continue
@@ -75,11 +90,15 @@ export async function compareWithComplete(
       skipped++
       continue
     }
-    compared++
     const [ownText, wantedText] = [own, wanted].map(textOf)
+    if (ownText !== wantedText && isUnknown?.test(own.error?.message ?? '')) {
+      unknown++
+      continue
+    }
+    compared++
     if (ownText !== wantedText) differences.push(describeDifference(request, ownText, wantedText))
   }
-  return { compared, skipped, differences }
+  return { compared, skipped, unknown, differences }
 }
 
 /** Asks, and again where fetching took longer than a call may wait: what was fetched is known then. A busy machine needs

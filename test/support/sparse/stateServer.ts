@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { encodeBlockAccessList } from '../../../src/chain/eth/blockAccessList.js'
 import { noDeadline } from '../../../src/lib/deadline.js'
 import { silentLogger } from '../../../src/lib/logger.js'
 import { DEFAULT_LIMITS } from '../../../src/rpc/core/limits.js'
@@ -6,7 +7,7 @@ import { openContext } from '../../../src/rpc/core/openContext.js'
 import type { UpstreamState } from '../../../src/sources/ethRpc/stateTypes.js'
 
 /** The state of upstreams, served from a complete database. */
-export type StateServer = Pick<UpstreamState, 'proofs' | 'codes' | 'executionWitness'> & {
+export type StateServer = Pick<UpstreamState, 'proofs' | 'codes' | 'executionWitness' | 'accessList'> & {
   /** How often each method was called. */
   readonly calls: { proofs: number; codes: number; witnesses: number }
 }
@@ -41,6 +42,10 @@ export async function openStateServer(t: { after(end: () => void): void }, datad
     codes: async (requests, { number }) => {
       calls.codes++
       return requests.map(({ address }) => opened.context.state.code(address, number))
+    },
+    accessList: async ({ header }) => {
+      const list = evm.blockAccessList(header.number, noDeadline)
+      return list && encodeBlockAccessList(list)
     },
     executionWitness: async ({ number }) => {
       calls.witnesses++
