@@ -101,8 +101,8 @@ export async function compareWithComplete(
   return { compared, skipped, unknown, differences }
 }
 
-/** Asks, and again where fetching took longer than a call may wait: what was fetched is known then. A busy machine needs
- *  that. */
+/** Asks, and again where fetching took longer than a call may wait: what was fetched is known then. A busy machine
+ *  needs that. */
 async function askInTime(url: string, { method, params }: Request): ReturnType<typeof ask> {
   for (let attempt = 1; ; attempt++) {
     const answer = await ask(url, method, params)
