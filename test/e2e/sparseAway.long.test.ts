@@ -22,8 +22,8 @@ import type { UpstreamCall } from '../support/upstream/scriptedUpstream.js'
 const AWAY = THOROUGH ? [10, 129, 1_000] : [10, 129]
 const REQUESTS = THOROUGH ? 3_000 : 100
 // Of the requests each how many-th is sent.
-const STEP = THOROUGH ? 1 : 10
-const READS = THOROUGH ? 600 : 40
+const STEP = THOROUGH ? 1 : 60
+const READS = THOROUGH ? 600 : 30
 const KILLS = THOROUGH ? 12 : 1
 const SEED = Number(process.env.SEED ?? 1)
 const STATES = 128
