@@ -30,7 +30,7 @@ export const COMMAND_DOCS: { readonly [K in Command]: CommandDoc } = {
       'Stored blocks are skipped, so the same command resumes an interrupted import. SIGINT and SIGTERM end it after the ' +
         'current batch.',
       'With --state-dump it begins a new database of --state sparse with the whole state after one block, which is verified against the ' +
-        'state root of the header of --at. cairn serve --upstream then begins at that block, and needs no state from the upstream ' +
+        'state root of the header of --at. A server that follows an upstream then begins at that block, and needs no state from the upstream ' +
         '(docs/real-network.md). The same command resumes an interrupted import; a dump that is wrong leaves nothing behind.',
     ],
     examples: [
@@ -39,7 +39,7 @@ export const COMMAND_DOCS: { readonly [K in Command]: CommandDoc } = {
       { line: 'cairn import --network mainnet --state none era1/', note: 'receipts, without execution' },
       { line: 'cairn import fixtures/chain', note: 'a fixture directory' },
       { line: 'cairn import l2.ndjson', note: 'Starknet blocks' },
-      { line: 'cairn import --network mainnet --state-dump dump.jsonl --at header.json', note: 'a whole state' },
+      { line: 'cairn import --network hoodi --state-dump state.jsonl --at 9.json', note: 'a whole state' },
     ],
   },
   sync: {

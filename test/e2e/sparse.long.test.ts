@@ -5,13 +5,15 @@ import { type CairnServer, runCairnOk, startCairn } from '../support/cairn.js'
 import { seededRandom } from '../support/random.js'
 import { ask, resultOf } from '../support/rpcClient.js'
 import { temporaryDirectory } from '../support/temporary.js'
+import { THOROUGH } from '../support/thorough.js'
 import { compareFrom, type Peer, reachHead, startTraffic, type Traffic } from '../support/upstream/followPeer.js'
 import { SKIP_GETH, startGethPeer } from '../support/upstream/geth.js'
 
 /* `--state sparse`: begun at a block of a running geth without state, followed through reorgs, and compared with the
  * archive that geth keeps: what blocks touched, what no block touched, calls, traces, proofs. */
 
-for (const mode of ['witness', 'proofs', 'auto']) {
+// The other mode by default: sparseWhole.
+for (const mode of THOROUGH ? ['witness', 'proofs', 'auto'] : ['witness']) {
   test(`sparse state, by ${mode}: every answer since the first block is that of an archive`, {
     skip: SKIP_GETH,
   }, async (t) => {

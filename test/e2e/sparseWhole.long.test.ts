@@ -18,7 +18,7 @@ import { type FullGeth, SKIP_GETH, startFullGeth } from '../support/upstream/get
  * and its restart. Every answer is that of a complete Cairn which followed it from the genesis, and geth was asked for
  * no older state than a full node has. */
 
-const MODES = THOROUGH ? ['witness', 'proofs', 'auto'] : ['witness', 'proofs']
+const MODES = THOROUGH ? ['witness', 'proofs', 'auto'] : ['proofs']
 const TAIL = THOROUGH ? 950 : 160
 const REORGS = THOROUGH ? 20 : 4
 const REQUESTS = THOROUGH ? 10_000 : 3_000
