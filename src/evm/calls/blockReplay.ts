@@ -15,6 +15,7 @@ import type { ForkTables } from '../interpreter/forkTables.js'
 import { Journal } from '../interpreter/journal/journal.js'
 import { Machine } from '../interpreter/machine.js'
 import type { PastTries } from '../state/pastTries.js'
+import { createReplayState } from '../state/replayState.js'
 import { type CodeCache, createCodeCache, createStateProviders } from '../state/stateProvider.js'
 import { runBlock } from '../transition/block.js'
 import { requireHash } from '../transition/blockExecutor.js'
@@ -120,7 +121,8 @@ export class BlockReplay {
     const spec = this.chain.spec()
     const rules = this.chain.rulesOf(stored)
     const own = this.tables(rules)
-    const parent = createStateProviders(this.reader, { codes: this.codes }).at(header.number - 1, header.parentHash)
+    const before = createStateProviders(this.reader, { codes: this.codes }).at(header.number - 1, header.parentHash)
+    const parent = createReplayState(before, { blockNumber: header.number, rules })
     const codes: CodeObjects = {
       get: (hash) => {
         const code = this.codeObjects.get(hash)

@@ -5,7 +5,7 @@ import type { Deadline } from '../../lib/deadline.js'
 import { formatData } from '../../lib/hex.js'
 import type { CommitWatch } from '../../store/commitWatch.js'
 import type { Database } from '../../store/database.js'
-import { hasStateAfter, hasStateBefore } from '../../store/rows/coverage.js'
+import { hasStateAfter, hasStateBefore, listedAround } from '../../store/rows/coverage.js'
 import type { ChainReader, StoredBlock } from '../../store/rows/types.js'
 import { createStateReader, type StateReader } from '../../store/state/stateReader.js'
 import { type CallLimits, clampGas } from '../calls/callContext.js'
@@ -18,6 +18,7 @@ import type { ForkTables } from '../interpreter/forkTables.js'
 import { Journal } from '../interpreter/journal/journal.js'
 import { Machine } from '../interpreter/machine.js'
 import { loadKzgVerifier } from '../interpreter/precompiles/kzg.js'
+import { createReplayState } from '../state/replayState.js'
 import { createCodeCache, createStateProviders, type StateProviders } from '../state/stateProvider.js'
 import { isDaoFork, moveDaoBalances } from '../transition/block.js'
 import { requireHash } from '../transition/blockExecutor.js'
@@ -103,6 +104,8 @@ export class TraceService {
   ): void {
     this.inSnapshot(() => {
       if (transactions === undefined) this.requireCanonical(block.header.number, block.hash)
+      // What the block reads may not be known, and a trace is sent in parts while it runs.
+      if (listedAround(this.chain.coverage() ?? {}, block.header.number)) this.openAt(block, last + 1, deadline)
       const context = this.open(block, deadline)
       const used = { execution: 0n, state: 0n, logs: 0 }
       for (const [index, transaction] of (transactions ?? this.chain.transactions(block)).entries()) {
@@ -152,7 +155,8 @@ export class TraceService {
     const spec = this.chain.spec()
     const { chainId } = spec
     const rules = this.chain.rulesOf(block)
-    const journal = new Journal(this.providers.at(header.number - 1, header.parentHash), this.codeObjects)
+    const parent = this.providers.at(header.number - 1, header.parentHash)
+    const journal = new Journal(createReplayState(parent, { blockNumber: header.number, rules }), this.codeObjects)
     const environment = blockEnvironment(header, rules, { chainId, blockHash: this.blockHash })
     const machine = new Machine({ ...this.tables(rules), environment, state: journal, deadline })
     const context = { machine, journal, rules, header, chainId, environment }
@@ -182,9 +186,14 @@ export class TraceService {
     if (index > 0 && index >= block.txCount) {
       throw new CallFailed(`transaction index ${index} out of range for block ${formatData(block.hash)}`)
     }
+    return this.openAt(block, index, deadline)
+  }
+
+  /** The context after the first `count` transactions of the block. */
+  private openAt(block: StoredBlock, count: number, deadline: Deadline): TransactionContext {
     const context = this.open(block, deadline)
     const used = { execution: 0n, state: 0n, logs: 0 }
-    for (const transaction of this.chain.transactions(block).slice(0, index))
+    for (const transaction of this.chain.transactions(block).slice(0, count))
       executionOf(context, transaction, used).run()
     return context
   }

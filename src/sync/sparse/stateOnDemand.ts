@@ -12,6 +12,7 @@ import { type LinkedAbort, linkAbort } from '../../sources/upstreams/linkedAbort
 import type { BaseState } from '../../store/rows/stateChanges.js'
 import type { ChainReader } from '../../store/rows/types.js'
 import { isStateKnown } from '../../store/state/missingState.js'
+import { baseIncarnation } from '../../store/state/sparseState.js'
 import { LATEST } from '../../store/state/stateReader.js'
 import type { StateKeys } from '../../trie/missingNodes.js'
 import type { ChainHead } from '../head/chainHead.js'
@@ -309,12 +310,14 @@ export class StateOnDemand {
   /** Returns the rows of proved values. */
   private baseOf(proved: readonly ProvedKeys[], codes: BaseState['codes']): BaseState {
     const accounts = proved.map(({ address, account }) => baseOfAccount(address, account))
-    // A storage that is empty at the first block has no base rows.
+    // A storage that is empty at the first block has no base rows; whether it is may be unknown after access lists.
+    const maySkip = (i: number) => {
+      const { address, hasStorage } = accounts[i]
+      return !hasStorage && !this.isAccountKnown(address) && !this.hasListedSlots(address)
+    }
     const slots = proved.flatMap(({ address, slots: own, values }, i) =>
       own.flatMap((slot, j) =>
-        !accounts[i].hasStorage || this.isSlotKnown(address, slot)
-          ? []
-          : [{ address, slot: trimLeft(slot), value: values[j] }],
+        maySkip(i) || this.isSlotKnown(address, slot) ? [] : [{ address, slot: trimLeft(slot), value: values[j] }],
       ),
     )
     return { accounts, slots, codes }
@@ -347,6 +350,12 @@ export class StateOnDemand {
       const record = reader.account(address, LATEST)
       if (record !== undefined) reader.storage(record.addressId, record.incarnation, slot, LATEST)
     })
+  }
+
+  private hasListedSlots(address: Uint8Array): boolean {
+    const { reader, closedStates } = this.parts.sparse
+    const id = reader.addressId(address)
+    return id !== undefined && reader.hasSlotRow(id, baseIncarnation(closedStates, true))
   }
 
   private isCodeKnown(hash: Uint8Array): boolean {
