@@ -8,6 +8,7 @@ import { type CairnServer, startCairn } from '../cairn.js'
 import { type SeededRandom, seededRandom } from '../random.js'
 import { ask, resultOf } from '../rpcClient.js'
 import { temporaryDirectory } from '../temporary.js'
+import { THOROUGH } from '../thorough.js'
 
 type After = { after(callback: () => void | Promise<void>): void }
 
@@ -20,6 +21,9 @@ export interface ServedChain {
   /** The first block of Cancun. */
   readonly first: number
 }
+
+/** Of the requests each how many-th is sent where the comparison is not what is tested. */
+export const SOME = THOROUGH ? 1 : 8
 
 /** Limits of both servers, so that they refuse the same calls. */
 export const SPARSE_LIMITS = [
@@ -112,8 +116,8 @@ async function askInTime(url: string, { method, params }: Request): ReturnType<t
 }
 
 /** As `compareWithComplete`, with the requests of a seed. */
-export function compareSeed(server: { url: string }, chain: ServedChain, seed: number, count: number) {
-  return compareWithComplete(server, chain, { random: seededRandom(seed), count })
+export function compareSeed(server: { url: string }, chain: ServedChain, seed: number, count: number, step = 1) {
+  return compareWithComplete(server, chain, { random: seededRandom(seed), count, step })
 }
 
 /** True for an answer that a database which begins at `first` cannot give. */

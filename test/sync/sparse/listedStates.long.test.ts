@@ -26,7 +26,7 @@ import { THOROUGH } from '../../support/thorough.js'
 /* Sparse state over random chains of Amsterdam blocks: some are executed, the states of others come from their access
  * lists, and reorgs end anywhere. What is known at any height is what a complete state has. */
 
-const SEEDS = THOROUGH ? 30 : 2
+const SEEDS = THOROUGH ? 30 : 1
 const TAIL = THOROUGH ? 40 : 25
 const ROUNDS = THOROUGH ? 4 : 3
 
