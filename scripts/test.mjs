@@ -11,9 +11,9 @@ import { fetchNode, PINNED_NODES, pathWith } from './currentNode.mjs'
 import { ensureBuilt, ensureInstalled, ensureTestsBuilt, ROOT, run, tool } from './ensure.mjs'
 
 /** Tests of what depends on the release of Node: the native database, threads, sockets, processes. The rest is JavaScript alone. */
-const BOUNDARY = /^((cli|e2e|lib|server\/(http|plain|websocket)|sql|wasm|workers)\/|store\/[^/]+$)/
+const BOUNDARY = /^((e2e|server\/(http|plain|websocket)|sql|wasm|workers)\/|store\/[^/]+$)/
 /** Heavy ones of these, which meet nothing of Node that the others do not. */
-const COVERED = /^(cli\/(main|rewind|abi|sql)|e2e\/(recorded|conformance|readme|logCursor|amsterdam|followStart))\.test/
+const COVERED = /^e2e\/(recorded|conformance|readme|logCursor|amsterdam|followStart)\.test/
 
 const started = Date.now()
 const args = process.argv.slice(2)

@@ -63,9 +63,9 @@ async function fetchFrom(
       nodes: readList(result, 'state', MAX_NODES),
       codes: readList(result, 'codes', MAX_CODES),
     }))
-    // An empty block before Cancun reads nothing, not even the root.
-    if (read.nodes.length === 0) return undefined
     const isComplete = equalBytes(block.parentStateRoot, EMPTY_TRIE_ROOT)
+    // An empty block before Cancun reads nothing, not even the root.
+    if (read.nodes.length === 0 && !isComplete) return undefined
     if (isComplete || (await includesRoot(read.nodes, block.parentStateRoot))) return read
     const problem = `expected the node of the parent's state root ${formatData(block.parentStateRoot)}, it is missing`
     throw new UpstreamInvalidResponse(upstream.name, { check: CHECK, problem, blockNumber: block.number })
