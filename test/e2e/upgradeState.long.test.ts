@@ -18,9 +18,10 @@ import { untilBlockNumber } from '../support/until.js'
  * followed from there. */
 
 const SEEDS = THOROUGH ? 10 : 1
-const REQUESTS = THOROUGH ? 4_000 : 1_000
+const REQUESTS = THOROUGH ? 4_000 : 500
 // Of the requests each how many-th is sent.
-const STEP = THOROUGH ? 1 : 3
+const STEP = THOROUGH ? 1 : 5
+
 /** Makes a database without state of the blocks [from, to]. */
 async function makeWithoutState(
   t: TestContext,

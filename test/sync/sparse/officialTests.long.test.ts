@@ -19,7 +19,7 @@ import { THOROUGH } from '../../support/thorough.js'
 /* The blocks of official tests, executed on a state that begins with the root of the genesis alone: everything that
  * they read comes from proofs or witnesses of a complete database. */
 
-const EVERY = THOROUGH ? 1 : 10
+const EVERY = THOROUGH ? 1 : 25
 /** Forks under which sparse state can begin. */
 const NETWORKS = new Set(['Cancun', 'Prague', 'Osaka', 'Amsterdam', 'BPO1', 'BPO2'])
 
