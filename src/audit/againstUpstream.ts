@@ -19,6 +19,7 @@ import { readStateFirst } from '../store/state/sparseState.js'
 import { createStateReader, type StateReader } from '../store/state/stateReader.js'
 import { hashGenesisBlock } from '../sync/chainState.js'
 import { FetchRate } from '../sync/sparse/fetchRate.js'
+import { groupKeys } from '../sync/sparse/keyGroups.js'
 import type { StateKeys } from '../trie/missingNodes.js'
 import { atPlace, DatabaseFault } from './fault.js'
 
@@ -53,8 +54,6 @@ interface Difference {
 }
 
 const HISTORY = { table: 'account_history and storage_history' }
-const BATCH_ACCOUNTS = 32
-const BATCH_KEYS = 1_024
 const MAX_FAILURES = 5
 const MAX_REPORTED = 20
 // The head may move while its state is proved.
@@ -117,7 +116,7 @@ async function compareAll(
   const rate = new FetchRate(keysPerSecond, systemClock)
   const differences: Difference[] = []
   const done = { accounts: 0, slots: 0, blockNumber: first }
-  for (const batch of batchesOf(keys)) {
+  for (const batch of groupKeys(keys)) {
     const slots = batch.reduce((sum, each) => sum + each.slots.length, 0)
     await rate.take(batch.length + slots, signal)
     const found = await compareBatch(db, rpc, batch, signal)
@@ -202,25 +201,6 @@ function compareKeys(reader: StateReader, proved: ProvedKeys, { number }: StateB
 
 function show(value: unknown): string {
   return value instanceof Uint8Array ? formatData(value) : String(value)
-}
-
-/** Collects keys into batches of one request to the upstream. */
-function* batchesOf(keys: Iterable<StateKeys>): Generator<StateKeys[]> {
-  let batch: StateKeys[] = []
-  let left = BATCH_KEYS
-  for (const { address, slots } of keys) {
-    for (let from = 0; from === 0 || from < slots.length; from += BATCH_KEYS) {
-      const part = { address, slots: slots.slice(from, from + BATCH_KEYS) }
-      if (batch.length === BATCH_ACCOUNTS || (batch.length > 0 && part.slots.length + 1 > left)) {
-        yield batch
-        batch = []
-        left = BATCH_KEYS
-      }
-      batch.push(part)
-      left -= part.slots.length + 1
-    }
-  }
-  if (batch.length > 0) yield batch
 }
 
 /** Chooses `count` accounts and slots, each as likely as any other (algorithm R), in the order of the accounts. */

@@ -7,10 +7,9 @@ import { readStateDump } from '../store/state/stateDump.js'
 import { createStateDumpRows, type StateDumpRows } from '../store/state/stateDumpRows.js'
 import { createStateTrieTable, openScratchTrie } from '../store/state/stateTrieTable.js'
 import { type HashedAccount, HashedState } from '../trie/hashedState.js'
-import type { TrieNodeRef } from '../trie/nodeFormat.js'
 import { atPlace, DatabaseFault } from './fault.js'
 
-// Accounts or slots at once.
+// Accounts at once.
 const STEP = 10_000
 const CACHE_BYTES = 256 * 2 ** 20
 const PLACE = { table: 'hashed_accounts and hashed_storage' }
@@ -41,17 +40,12 @@ function hashRows(rows: StateDumpRows): { root: Uint8Array; accounts: number; sl
   try {
     const state = new HashedState(scratch.table, CACHE_BYTES)
     const done = { accounts: 0, slots: 0 }
-    const storageOf = (id: number): TrieNodeRef | undefined => {
-      let storage: TrieNodeRef | undefined
-      for (let after: Uint8Array | undefined; ; ) {
-        const slots = rows.slots(id, after, STEP)
-        storage = state.addSlots(storage, slots)
+    const storageOf = (id: number) =>
+      state.storageTrie((after, limit) => {
+        const slots = rows.slots(id, after, limit)
         done.slots += slots.length
-        if (slots.length < STEP) return storage
-        after = slots.at(-1)!.hash
-        state.save()
-      }
-    }
+        return slots
+      })
     for (let after: Uint8Array | undefined; ; ) {
       const found = rows.accounts(after, STEP)
       const accounts = found.map(

@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Caller, Refusal } from './access/access.js'
 import type { OutputShare } from './admission/outputBudget.js'
+import { sendJsonError } from './http/jsonError.js'
 
 /** A request with a body that is not JSON-RPC, and how to read it. */
 export interface BodyExchange {
@@ -13,4 +14,25 @@ export interface BodyExchange {
   readonly headers: readonly string[]
   /** Reads the body, or responds why it cannot be read. */
   readBody(take: (body: Buffer) => void, fail: (status: number, message: string) => void): void
+}
+
+/** A request that cannot be answered, with the status of the response. */
+export class BadRequest extends Error {
+  readonly status: number
+  constructor(status: number, message: string) {
+    super(message)
+    this.status = status
+  }
+}
+
+/** Responds with an error, or ends a connection whose response has begun. `more` alternates further names and values of
+ *  headers. */
+export function sendBodyError(
+  { response, headers }: BodyExchange,
+  status: number,
+  message: string,
+  more: readonly string[] = [],
+): void {
+  if (response.headersSent || response.destroyed) return void response.destroy()
+  sendJsonError(response, { status, message, headers: [...headers, ...more] })
 }

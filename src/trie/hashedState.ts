@@ -24,6 +24,9 @@ export interface HashedAccount {
   readonly storage: TrieNodeRef | undefined
 }
 
+// Slots in memory.
+const SLOTS_AT_ONCE = 10_000
+
 /** Makes the tries of a state from the hashes of its addresses and slots, in pages of a table. */
 export class HashedState {
   private readonly table: StateTrieTable
@@ -45,7 +48,7 @@ export class HashedState {
   }
 
   /** Adds slots with distinct hashes, ascending, to a storage trie that has none of them. @returns the new trie */
-  addSlots(storage: TrieNodeRef | undefined, slots: readonly HashedSlot[]): TrieNodeRef | undefined {
+  private addSlots(storage: TrieNodeRef | undefined, slots: readonly HashedSlot[]): TrieNodeRef | undefined {
     const changes = {
       keys: keysOf(slots),
       change: (index: number, value: { bytes: Uint8Array; from: number; to: number }) => {
@@ -55,6 +58,23 @@ export class HashedState {
       },
     }
     return this.tries.storage.apply(storage, changes, { from: 0, to: slots.length })
+  }
+
+  /** Returns the trie of slots that `read` returns in the order of their hashes: those above `after`, at most `limit`,
+   *  and fewer at the end. In between, the pages so far are written, and `saved` is called. */
+  storageTrie(
+    read: (after: Uint8Array | undefined, limit: number) => readonly HashedSlot[],
+    saved: () => void = () => {},
+  ): TrieNodeRef | undefined {
+    let storage: TrieNodeRef | undefined
+    for (let after: Uint8Array | undefined; ; ) {
+      const slots = read(after, SLOTS_AT_ONCE)
+      storage = this.addSlots(storage, slots)
+      if (slots.length < SLOTS_AT_ONCE) return storage
+      after = slots.at(-1)!.hash
+      this.save()
+      saved()
+    }
   }
 
   /** The root of a storage trie: 32 bytes. */

@@ -203,7 +203,7 @@ async function requireRefused(t: TestContext, options: RecordOptions, pattern: R
   assert.deepEqual(readdirSync(folder), [])
 }
 
-test('a node that lies about state: the member is named, and nothing is written', async (t) => {
+test('a node that sends invalid state: the check is named, and nothing is written', async (t) => {
   const chain = await serveRandomChain(t, 2)
   const tried = new Set<string>()
   for (const lie of STATE_LIES) {

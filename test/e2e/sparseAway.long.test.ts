@@ -48,8 +48,8 @@ test('sparse state after the server was away', async (t) => {
   await t.test('rewound into blocks whose states come from access lists, and the lists run out', (each) =>
     rewindIntoListed(each, served),
   )
-  await t.test('an upstream that lies about access lists is quarantined, and nothing of it is stored', (each) =>
-    lieAboutLists(each, served),
+  await t.test('an upstream that sends invalid access lists is quarantined, and nothing of it is stored', (each) =>
+    sendInvalidLists(each, served),
   )
 })
 
@@ -96,7 +96,9 @@ async function compareAfter(
   assert.match(report, hasLists ? /states of \d+ blocks come from access lists/ : /^state: roots of \d+ /m)
 }
 
-async function killWhileListing(t: TestContext, served: ServedTail): Promise<void> {
+/** Follows a network up to where the server leaves, and lets it grow by a block more than the upstream has states
+ *  of. */
+async function leaveForLists(t: TestContext, served: ServedTail) {
   const network = await startNetwork(t, served, { away: STATES + 1, hasLists: true })
   const random = seededRandom(SEED)
   const datadir = temporaryDirectory(t)
@@ -104,6 +106,11 @@ async function killWhileListing(t: TestContext, served: ServedTail): Promise<voi
   await untilHead(before, network.left)
   await before.stop()
   network.head = network.last
+  return { network, random, datadir }
+}
+
+async function killWhileListing(t: TestContext, served: ServedTail): Promise<void> {
+  const { network, random, datadir } = await leaveForLists(t, served)
   let reached = network.left
   network.slow = 15
   for (let kill = 0; kill < KILLS; kill++) {
@@ -127,13 +134,7 @@ async function killWhileListing(t: TestContext, served: ServedTail): Promise<voi
 }
 
 async function rewindIntoListed(t: TestContext, served: ServedTail): Promise<void> {
-  const network = await startNetwork(t, served, { away: STATES + 1, hasLists: true })
-  const random = seededRandom(SEED)
-  const datadir = temporaryDirectory(t)
-  const before = await startSparse(t, network, datadir)
-  await untilHead(before, network.left)
-  await before.stop()
-  network.head = network.last
+  const { network, random, datadir } = await leaveForLists(t, served)
   const filled = await startSparse(t, network, datadir)
   await untilHead(filled, network.head)
   await filled.stop()
@@ -162,20 +163,20 @@ async function rewindIntoListed(t: TestContext, served: ServedTail): Promise<voi
   assert.match(status, new RegExp(`states of blocks ${network.left + 1} to ${to} come from access lists`))
 }
 
-async function lieAboutLists(t: TestContext, served: ServedTail): Promise<void> {
+async function sendInvalidLists(t: TestContext, served: ServedTail): Promise<void> {
   const network = await startNetwork(t, served, { away: STATES + 1, hasLists: true })
   const datadir = temporaryDirectory(t)
   const before = await startSparse(t, network, datadir)
   await untilHead(before, network.left)
   await before.stop()
   network.head = network.last
-  network.lies = true
+  network.isInvalid = true
   const server = await startSparse(t, network, datadir)
   const problem = await untilValue(async () => (await health(server)).problem, Boolean)
   assert.equal(problem?.check, 'access list hash')
   assert.ok((await headOf(server.url)) < network.head)
   await server.stop()
-  network.lies = false
+  network.isInvalid = false
   const again = await startSparse(t, network, datadir)
   await untilHead(again, network.head)
   const random = seededRandom(SEED)
@@ -197,7 +198,7 @@ interface Network extends ServedChain {
   head: number
   hasLists: boolean
   /** Access lists are changed. */
-  lies: boolean
+  isInvalid: boolean
   /** Milliseconds that each request takes. */
   slow: number
 }
@@ -223,13 +224,13 @@ async function startNetwork(
 ): Promise<Network> {
   const proxy = await startChangingProxy(t, served.complete.url)
   const left = served.last - AFTER - away
-  const network = { ...served, proxy, first: left - BEFORE, left, head: left, hasLists, lies: false, slow: 0 }
+  const network = { ...served, proxy, first: left - BEFORE, left, head: left, hasLists, isInvalid: false, slow: 0 }
   proxy.fault = {
     delayMs: () => network.slow,
     call: (call) => hideAbove(call, network.head),
     error: (call) => refusalOf(call, network),
     result: ({ method }, result) =>
-      network.lies && method === 'debug_getRawBlockAccessList' ? `${String(result).slice(0, -2)}c1` : result,
+      network.isInvalid && method === 'debug_getRawBlockAccessList' ? `${String(result).slice(0, -2)}c1` : result,
   }
   return network
 }

@@ -56,7 +56,8 @@ test('a stream resumes after kill -9 of the server and of its reader, and nothin
   assert.deepEqual(logs, whole.rows.log)
 })
 
-test('a response that a kill cuts off has no end, and the reader notices', async () => {
+/** Starts a server whose streams send a megabyte a second, and opens one of all logs. */
+async function openSlowStream() {
   const datadir = temporaryDirectory({ after })
   await importFixture(datadir)
   const port = await freePort()
@@ -68,6 +69,11 @@ test('a response that a kill cuts off has no end, and the reader notices', async
     headers: { 'Content-Type': 'application/json' },
     body: JSON.stringify({ from: 0, logs: [{}] }),
   })
+  return { server, response }
+}
+
+test('a response that a kill cuts off has no end, and the reader notices', async () => {
+  const { server, response } = await openSlowStream()
   const chunks: Uint8Array[] = []
   const read = async () => {
     for await (const chunk of response.body!) {
@@ -83,17 +89,7 @@ test('a response that a kill cuts off has no end, and the reader notices', async
 })
 
 test('a server that stops ends its streams with a whole response', async () => {
-  const datadir = temporaryDirectory({ after })
-  await importFixture(datadir)
-  const port = await freePort()
-  const args = ['serve', '--datadir', datadir, '--open', '--port', String(port), '--stream-rate', '1']
-  const server = spawnCairn(args, { CAIRN_SCAN_THREADS: '1', CAIRN_EVM_THREADS: '1' })
-  await server.waitFor('stdout', /^ready /m)
-  const response = await fetch(`http://127.0.0.1:${port}/v3/stream`, {
-    method: 'POST',
-    headers: { 'Content-Type': 'application/json' },
-    body: JSON.stringify({ from: 0, logs: [{}] }),
-  })
+  const { server, response } = await openSlowStream()
   let text = ''
   for await (const chunk of response.body!) {
     // A second signal would not wait for responses.

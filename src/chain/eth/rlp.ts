@@ -161,6 +161,16 @@ export function asBytes(item: RlpItem, path: string): Uint8Array {
   throw new DecodeError(path, `expected bytes, got ${describeItem(item)}`)
 }
 
+/** What `read` returns for each item of a list, with its path. @throws DecodeError as `asList` */
+export function asListOf<T>(item: RlpItem, path: string, read: (item: RlpItem, path: string) => T, max?: number): T[] {
+  return asList(item, path, 0, max).map((each, i) => read(each, `${path}[${i}]`))
+}
+
+/** A hash of 32 bytes. @throws DecodeError */
+export function asHash(item: RlpItem, path: string): Uint8Array {
+  return asFixed(item, 32, path)
+}
+
 /** Bytes of exactly `length`. @throws DecodeError. */
 export function asFixed(item: RlpItem, length: number, path: string): Uint8Array {
   const bytes = asBytes(item, path)

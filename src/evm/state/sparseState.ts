@@ -252,7 +252,7 @@ export class SparseState implements NewestState {
           codeHash: equalBytes(found.codeHash, EMPTY_CODE_HASH) ? undefined : found.codeHash,
         },
         storageRoot,
-        hasStorage: !equalBytes(storageRoot, EMPTY_TRIE_ROOT) || this.hasListedSlots(own),
+        hasStorage: !equalBytes(storageRoot, EMPTY_TRIE_ROOT) || hasListedSlots(this.reader, own, this.closed),
       }
       this.accounts.set(keyOfBytes(own), base)
       return base
@@ -261,13 +261,6 @@ export class SparseState implements NewestState {
       if (!isSystemCaller(address)) this.missing.add(address)
       return undefined
     }
-  }
-
-  /** True if slots of an account that is not known have rows, from access lists of blocks: they are of the incarnation
-   *  with a storage. */
-  private hasListedSlots(address: Uint8Array): boolean {
-    const id = this.reader.addressId(address)
-    return id !== undefined && this.reader.hasSlotRow(id, baseIncarnation(this.closed, true))
   }
 
   private findSlot(address: Uint8Array, slot: Uint8Array): Uint8Array | undefined {
@@ -298,6 +291,17 @@ export class MissingCode extends MissingState {
     this.message = `code with the hash ${formatData(codeHash)} is not known`
     this.codeHash = codeHash
   }
+}
+
+/** True if slots of an account that is not known have rows, from access lists of blocks, in the interval of states
+ *  after `closed` others: they are of the incarnation with a storage. */
+export function hasListedSlots(
+  reader: Pick<StateReader, 'addressId' | 'hasSlotRow'>,
+  address: Uint8Array,
+  closed: number,
+): boolean {
+  const id = reader.addressId(address)
+  return id !== undefined && reader.hasSlotRow(id, baseIncarnation(closed, true))
 }
 
 function slotKey(address: Uint8Array, slot: Uint8Array): string {

@@ -17,6 +17,7 @@ import { baseIncarnation, mayHaveUnknownSlots } from '../../store/state/sparseSt
 import { LATEST } from '../../store/state/stateReader.js'
 import type { WritableChain } from '../../sync/chainState.js'
 import { StateRootDiffers } from '../../sync/head/errors.js'
+import { ANCESTORS } from '../../sync/sparse/ancestorHashes.js'
 import type { SparseChain } from '../../sync/sparse/sparseChain.js'
 import { type BlockChanges, createBlockChanges } from '../../trie/blockChanges.js'
 import { MissingTrieNode, MissingTrieNodes, type StateKeys } from '../../trie/missingNodes.js'
@@ -28,8 +29,6 @@ import { StateNodesMissing } from './errors.js'
 
 const NO_BASE: BaseState = { accounts: [], slots: [], codes: [] }
 const HASH_BYTES = 32
-/** Hashes that BLOCKHASH can ask for. */
-const MAX_ANCESTORS = 256
 
 /** Adds what a writer added to its sparse state, at the same blocks. Values are read from the trie, whose root is that
  *  of the header: a message has the nodes, used by their hashes alone. */
@@ -152,14 +151,14 @@ export class SparseReplica {
 
   private end(entry: StateMessage): void {
     this.requireState(entry)
-    this.sparse.end(entry.at)
+    this.sparse.close(entry.at, { isLogged: false })
   }
 
   private storeAncestors(entry: StateMessage): void {
     const { data } = entry
     const { reader } = this.chain
     const { header } = reader.blockByNumber(reader.coverage()!.first)!
-    const length = HASH_BYTES * Math.min(MAX_ANCESTORS, header.number)
+    const length = HASH_BYTES * Math.min(ANCESTORS, header.number)
     if (data.length !== length || !equalBytes(data.subarray(0, HASH_BYTES), header.parentHash.subarray(0, length))) {
       const wanted = `${length} bytes that begin with ${formatData(header.parentHash)}`
       const found = `${data.length} that begin with ${formatData(data.subarray(0, HASH_BYTES))}`

@@ -8,9 +8,8 @@ import { clientOfAddress } from '../access/addresses.js'
 import { type CorsPolicy, isAllowedOrigin } from '../access/cors.js'
 import type { Admission } from '../admission/admission.js'
 import type { RefusalReason } from '../admission/refusals.js'
-import type { BodyExchange } from '../bodyExchange.js'
+import { BadRequest, type BodyExchange, sendBodyError } from '../bodyExchange.js'
 import { writeParts } from '../connections/writeParts.js'
-import { sendJsonError } from '../http/jsonError.js'
 import type { SqlLimits } from './sqlLimits.js'
 
 /** Answers `POST /sql/<KEY>`. */
@@ -45,15 +44,6 @@ interface RunningQuery {
   end(): void
 }
 
-/** A request that cannot be answered, with the status of the response. */
-class BadRequest extends Error {
-  readonly status: number
-  constructor(status: number, message: string) {
-    super(message)
-    this.status = status
-  }
-}
-
 /** Creates the endpoint and starts its processes. */
 export function createSqlEndpoint(options: {
   datadir: string
@@ -79,7 +69,7 @@ export function createSqlEndpoint(options: {
       options.count('in_flight')
       const message =
         own >= share ? `${own} queries of this client run already` : `${runners.length} queries run already`
-      return sendError(exchange, 503, `${message}; try again`, ['Retry-After', '1'])
+      return sendBodyError(exchange, 503, `${message}; try again`, ['Retry-After', '1'])
     }
     const release = admission.takeCallSlot(
       { caller, outputShare: exchange.outputShare, remoteAddress },
@@ -102,7 +92,7 @@ export function createSqlEndpoint(options: {
   }
   const refuse = (exchange: BodyExchange, refusal: Refusal) => {
     options.count(refusal.reason)
-    sendError(exchange, refusal.status, refusal.error.message, retryHeaders(refusal))
+    sendBodyError(exchange, refusal.status, refusal.error.message, retryHeaders(refusal))
   }
   return {
     handle(exchange) {
@@ -110,14 +100,14 @@ export function createSqlEndpoint(options: {
       if (isRefusal(caller)) return refuse(exchange, access.countRefusal(caller, request.socket.remoteAddress))
       if (!mayAsk(request, cors)) {
         options.count('bad_origin')
-        return sendError(exchange, 403, `pages of ${request.headers.origin} may not query; allow them with --cors`)
+        return sendBodyError(exchange, 403, `pages of ${request.headers.origin} may not query; allow them with --cors`)
       }
       if (request.method !== 'POST')
-        return sendError(exchange, 405, 'method not allowed, use POST', ['Allow', 'POST, OPTIONS'])
+        return sendBodyError(exchange, 405, 'method not allowed, use POST', ['Allow', 'POST, OPTIONS'])
       const refusal = access.refuse(caller, 1)
       if (refusal !== undefined) return refuse(exchange, refusal)
       if (access.exclude(caller, LIMITED_AS) !== undefined) {
-        return sendError(exchange, 403, `this API key may not query: its methods do not include ${LIMITED_AS}`)
+        return sendBodyError(exchange, 403, `this API key may not query: its methods do not include ${LIMITED_AS}`)
       }
       exchange.readBody(
         (body) => {
@@ -129,7 +119,7 @@ export function createSqlEndpoint(options: {
             fail(exchange, error)
           }
         },
-        (status, message) => sendError(exchange, status, message),
+        (status, message) => sendBodyError(exchange, status, message),
       )
     },
     endRevoked() {
@@ -198,15 +188,5 @@ async function sendRows(
 }
 
 function fail(exchange: BodyExchange, error: unknown): void {
-  sendError(exchange, error instanceof BadRequest ? error.status : 400, messageOf(error))
-}
-
-function sendError(
-  { response, headers }: BodyExchange,
-  status: number,
-  message: string,
-  more: readonly string[] = [],
-): void {
-  if (response.headersSent || response.destroyed) return void response.destroy()
-  sendJsonError(response, { status, message, headers: [...headers, ...more] })
+  sendBodyError(exchange, error instanceof BadRequest ? error.status : 400, messageOf(error))
 }

@@ -16,9 +16,8 @@ import {
 import { clientOfAddress } from '../access/addresses.js'
 import { type Admission, BUSY } from '../admission/admission.js'
 import type { RefusalReason } from '../admission/refusals.js'
-import type { BodyExchange } from '../bodyExchange.js'
+import { BadRequest, type BodyExchange, sendBodyError } from '../bodyExchange.js'
 import { checkContentHeaders } from '../http/contentHeaders.js'
-import { sendJsonError } from '../http/jsonError.js'
 import { sendStream } from './sendStream.js'
 import { STREAM_TYPES, type StreamLimits } from './streamLimits.js'
 import { createStreamRate } from './streamRate.js'
@@ -50,15 +49,6 @@ interface RunningStream {
   /** A key, else an address. */
   readonly owner: number | string
   end(): void
-}
-
-/** A request that cannot be answered, with the status of the response. */
-class BadRequest extends Error {
-  readonly status: number
-  constructor(status: number, message: string) {
-    super(message)
-    this.status = status
-  }
 }
 
 /** What the endpoint uses. */
@@ -101,18 +91,18 @@ class StreamEndpoint implements BulkEndpoint {
     if (isRefusal(caller)) return this.#refuse(exchange, access.countRefusal(caller, request.socket.remoteAddress))
     if (request.method !== 'POST') {
       this.#options.count('bad_method')
-      return sendError(exchange, 405, 'method not allowed, use POST', ['Allow', 'POST, OPTIONS'])
+      return sendBodyError(exchange, 405, 'method not allowed, use POST', ['Allow', 'POST, OPTIONS'])
     }
     const wrongType = checkContentHeaders(request.headers['content-type'], request.headers['content-encoding'])
     if (wrongType !== undefined) {
       this.#options.count('bad_type')
-      return sendError(exchange, 415, wrongType)
+      return sendBodyError(exchange, 415, wrongType)
     }
     const refusal = access.refuse(caller, 1)
     if (refusal !== undefined) return this.#refuse(exchange, refusal)
     exchange.readBody(
       (body) => this.#receive(exchange, caller, body),
-      (status, message) => sendError(exchange, status, message),
+      (status, message) => sendBodyError(exchange, status, message),
     )
   }
 
@@ -133,7 +123,7 @@ class StreamEndpoint implements BulkEndpoint {
       this.#start(exchange, caller, request).catch(() => exchange.response.destroy())
     } catch (error) {
       if (!(error instanceof BadRequest)) throw error
-      sendError(exchange, error.status, error.message)
+      sendBodyError(exchange, error.status, error.message)
     }
   }
 
@@ -170,7 +160,7 @@ class StreamEndpoint implements BulkEndpoint {
     if (this.#isClosed || own >= share || this.#running.size >= limits.streams) {
       this.#options.count('in_flight')
       const message = own >= share ? `${own} streams of this client run already` : 'too many streams run already'
-      return sendError(exchange, 503, `${message}; try again`, ['Retry-After', '1'])
+      return sendBodyError(exchange, 503, `${message}; try again`, ['Retry-After', '1'])
     }
     const { outputShare } = exchange
     const release = admission.takeCallSlot({ caller, outputShare, remoteAddress }, MAX_PARSED_BYTES)
@@ -207,7 +197,7 @@ class StreamEndpoint implements BulkEndpoint {
 
   #refuse(exchange: BodyExchange, refusal: Refusal): void {
     this.#options.count(refusal.reason)
-    sendError(exchange, refusal.status, refusal.error.message, retryHeaders(refusal))
+    sendBodyError(exchange, refusal.status, refusal.error.message, retryHeaders(refusal))
   }
 }
 
@@ -222,14 +212,4 @@ function formatOf(accept: string | undefined): StreamFormat {
   if ([STREAM_TYPES.ndjson, 'application/*', '*/*'].some((type) => types.includes(type))) return 'ndjson'
   const got = JSON.stringify(abbreviate(accept ?? ''))
   throw new BadRequest(406, `Accept: expected ${STREAM_TYPES.arrow} or ${STREAM_TYPES.ndjson}, got ${got}`)
-}
-
-function sendError(
-  { response, headers }: BodyExchange,
-  status: number,
-  message: string,
-  more: readonly string[] = [],
-): void {
-  if (response.headersSent || response.destroyed) return void response.destroy()
-  sendJsonError(response, { status, message, headers: [...headers, ...more] })
 }

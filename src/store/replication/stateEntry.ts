@@ -1,4 +1,14 @@
-import { asBytes, asFixed, asList, DecodeError, decodeRlp, encodeRlp, type RlpItem } from '../../chain/eth/rlp.js'
+import {
+  asBytes,
+  asFixed,
+  asHash,
+  asList,
+  asListOf,
+  DecodeError,
+  decodeRlp,
+  encodeRlp,
+  type RlpItem,
+} from '../../chain/eth/rlp.js'
 import { trimLeft } from '../../lib/bytes.js'
 
 /* The data of an entry of `state_log` is RLP:
@@ -51,10 +61,10 @@ export function encodeStateEntry({ accounts, nodes, branches, codeHashes }: Lear
 export function decodeStateEntry(data: Uint8Array): LearnedState {
   const [accounts, nodes, branches, codeHashes] = asList(decodeRlp(data, 'state'), 'state', 4, 4)
   return {
-    accounts: asList(accounts, 'state.accounts').map((each, i) => decodeAccount(each, `state.accounts[${i}]`)),
-    nodes: listOf(nodes, 'state.nodes', asBytes),
-    branches: listOf(branches, 'state.branches', asHash),
-    codeHashes: listOf(codeHashes, 'state.codeHashes', asHash),
+    accounts: asListOf(accounts, 'state.accounts', decodeAccount),
+    nodes: asListOf(nodes, 'state.nodes', asBytes),
+    branches: asListOf(branches, 'state.branches', asHash),
+    codeHashes: asListOf(codeHashes, 'state.codeHashes', asHash),
   }
 }
 
@@ -67,17 +77,9 @@ function decodeAccount(item: RlpItem, path: string): LearnedAccount {
   return {
     address: asFixed(address, 20, `${path}.address`),
     isBase: isBase.length === 1,
-    baseSlots: listOf(baseSlots, `${path}.baseSlots`, asSlot),
-    slots: listOf(slots, `${path}.slots`, asSlot),
+    baseSlots: asListOf(baseSlots, `${path}.baseSlots`, asSlot),
+    slots: asListOf(slots, `${path}.slots`, asSlot),
   }
-}
-
-function listOf(item: RlpItem, path: string, read: (item: RlpItem, path: string) => Uint8Array): Uint8Array[] {
-  return asList(item, path).map((each, i) => read(each, `${path}[${i}]`))
-}
-
-function asHash(item: RlpItem, path: string): Uint8Array {
-  return asFixed(item, 32, path)
 }
 
 function asSlot(item: RlpItem, path: string): Uint8Array {

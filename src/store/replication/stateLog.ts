@@ -61,7 +61,6 @@ export class StateLog {
   private readonly selectAgain
   private readonly selectNewest
   private readonly selectBefore
-  private readonly selectPrunable
 
   /** Prepares the statements. Writes need a database opened for writing. */
   constructor(db: Database) {
@@ -80,7 +79,6 @@ export class StateLog {
     )
     this.selectNewest = db.prepare<[], number | null>('SELECT max(id) FROM state_log').pluck()
     this.selectBefore = db.prepare<[number], number | null>('SELECT max(id) FROM state_log WHERE at < ?').pluck()
-    this.selectPrunable = db.prepare<[number], number | null>('SELECT max(id) FROM state_log WHERE at < ?').pluck()
   }
 
   /** The last id that was used, and the first from which on entries are available. */
@@ -127,7 +125,7 @@ export class StateLog {
   put({ id, at, kind, data }: StateEntry): void {
     this.insertRow.run(id, at, STATE_ENTRY_KINDS.indexOf(kind), data)
     const { last, from } = this.bounds
-    const pruned = this.selectPrunable.get(at - KEPT_STATE_BLOCKS)
+    const pruned = this.selectBefore.get(at - KEPT_STATE_BLOCKS)
     if (pruned !== null && pruned !== undefined) this.db.prepare('DELETE FROM state_log WHERE id <= ?').run(pruned)
     // The first entry of a copy follows those that the copy was made with.
     this.setBounds({ last: Math.max(last, id), from: Math.max(from, (pruned ?? 0) + 1) })

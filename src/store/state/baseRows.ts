@@ -6,7 +6,7 @@ import type { Database } from '../database.js'
 import { dictionaryOf } from '../dictionary.js'
 import { createMetaTable, META_KNOWN_STATE } from '../meta.js'
 import type { LearnedAccount } from '../replication/stateEntry.js'
-import type { KnownState } from '../rows/coverage.js'
+import { type KnownState, listedAround } from '../rows/coverage.js'
 import type { BaseState } from '../rows/stateChanges.js'
 import { newestRow } from './historySql.js'
 import {
@@ -272,7 +272,7 @@ interface Fields {
 /** Requires that the first row of a key, if it is no base row, is of a block whose state comes from its access list.
  *  @throws BaseRowLate */
 function requireListed(db: Database, block: number): void {
-  if (readListedStates(db).some(({ first, last }) => first <= block && block <= last)) return
+  if (listedAround({ listedStates: readListedStates(db) }, block)) return
   throw new BaseRowLate(block)
 }
 

@@ -1,7 +1,9 @@
 import {
   asBytes,
   asFixed,
+  asHash,
   asList,
+  asListOf,
   asUint,
   DecodeError,
   decodeRlp,
@@ -56,26 +58,17 @@ export function decodeRecordedState(bytes: Uint8Array): RecordedState {
   if (parts.length !== PARTS) throw new DecodeError('state', `expected a list of ${PARTS}, got one of ${parts.length}`)
   const [, ancestors, keys, nodes, branches, codes] = parts
   return {
-    ancestors: listOf(asList(ancestors, 'ancestors', 0, ANCESTORS), 'ancestors', asBytes),
-    keys: listOf(asList(keys, 'keys'), 'keys', asKeys),
-    nodes: listOf(asList(nodes, 'nodes'), 'nodes', asBytes),
-    branches: listOf(asList(branches, 'branches'), 'branches', asHash),
-    codes: listOf(asList(codes, 'codes'), 'codes', asBytes),
+    ancestors: asListOf(ancestors, 'ancestors', asBytes, ANCESTORS),
+    keys: asListOf(keys, 'keys', asKeys),
+    nodes: asListOf(nodes, 'nodes', asBytes),
+    branches: asListOf(branches, 'branches', asHash),
+    codes: asListOf(codes, 'codes', asBytes),
   }
 }
 
 function asKeys(item: RlpItem, path: string): StateKeys {
   const [address, slots] = asList(item, path, 2, 2)
-  const list = asList(slots, `${path}.slots`)
-  return { address: asFixed(address, 20, `${path}.address`), slots: listOf(list, `${path}.slots`, asHash) }
-}
-
-function asHash(item: RlpItem, path: string): Uint8Array {
-  return asFixed(item, 32, path)
-}
-
-function listOf<T>(items: readonly RlpItem[], path: string, read: (item: RlpItem, path: string) => T): T[] {
-  return items.map((item, i) => read(item, `${path}[${i}]`))
+  return { address: asFixed(address, 20, `${path}.address`), slots: asListOf(slots, `${path}.slots`, asHash) }
 }
 
 /** Reads a file with recorded state. @throws UsageError when it cannot be read, is larger than 1 GiB, or is

@@ -44,7 +44,8 @@ export interface SparseChain {
   /** Fills the trie of the newest block with nodes on the paths of keys, in the open transaction. Returns what it did
    *  not have. @throws DecodeError for a malformed node */
   learn(proved: LearnedNodes): UsedNodes
-  /** False while blocks are stored without state, since that after the newest block with state could not be had. */
+  /** False while blocks are stored without state and execution, since the state after the newest block with state could
+   *  not be had: their receipts are compared with the header instead. */
   readonly hasState: boolean
   /** The first block of the newest interval with state, if blocks have state. */
   readonly stateFirst: number | undefined
@@ -54,19 +55,15 @@ export interface SparseChain {
   isComplete(): boolean
   /** Closes the interval of states at the newest block, within the open transaction: blocks are stored without state
    *  from then on. */
-  close(last: number): void
+  close(last: number, options?: LogOptions): void
   /** Begins an interval of states at the newest block, as the writer of a replica did, within the open transaction. */
   begin(block: { hash: Uint8Array; header: Header }): void
-  /** As `close`, as the writer of a replica did. */
-  end(last: number): void
   /** Number of closed intervals of states. */
   readonly closedStates: number
   /** States of blocks that come from access lists. */
   readonly listing: StateListing
   /** While there is no state: it begins again at that block, if it is above the newest one. */
   resumeAt(blockNumber: number): void
-  /** True while blocks are stored without execution: their receipts are compared with the header instead. */
-  skips(): boolean
   /** Begins the state where it is due after the block that was just appended, within the open transaction: nothing of
    *  it is known but its root. @throws UsageError before Cancun: until then SELFDESTRUCT removes storage that was never
    *  read (EIP-6780) */
@@ -163,7 +160,6 @@ export async function openSparseChain(
       intervals.begin(block, { isLogged: false })
       clear()
     },
-    end: (last) => intervals.close(last, { isLogged: false }),
     get closedStates() {
       return intervals.closed
     },
@@ -176,13 +172,13 @@ export async function openSparseChain(
     get hasState() {
       return intervals.first !== undefined
     },
-    ...{ dumpedBlock: () => intervals.dumpedBlock(), isComplete: () => intervals.isComplete() },
+    dumpedBlock: () => intervals.dumpedBlock(),
+    isComplete: () => intervals.isComplete(),
     listing,
-    close: (last) => intervals.close(last),
+    close: (last, options) => intervals.close(last, options),
     resumeAt: (blockNumber) => {
       resume = blockNumber
     },
-    skips: () => intervals.first === undefined,
     appended: (block) => {
       if (listing.isActive) return listing.appended(block)
       if (intervals.first !== undefined) return

@@ -47,8 +47,6 @@ export interface StateDumpLoaderParts {
 }
 
 const BATCH = 50_000
-// Slots that are read back at once.
-const STEP = 10_000
 const CACHE_BYTES = 64 * 2 ** 20
 
 /** Stores the items of a state dump by hash, and makes the state trie of them. Between calls a transaction is open. */
@@ -150,18 +148,13 @@ export class StateDumpLoader {
     this.unsaved++
   }
 
-  /** Makes the storage trie of an account from its rows, which have the order of the trie. */
+  /** Makes the storage trie of an account from its rows, which have the order of the trie. Pages that are saved in
+   *  between are not part of the trie of accounts yet. */
   private storageTrie(id: number): TrieNodeRef | undefined {
-    let storage: TrieNodeRef | undefined
-    for (let after: Uint8Array | undefined; ; ) {
-      const slots = this.rows.slots(id, after, STEP)
-      storage = this.state.addSlots(storage, slots)
-      if (slots.length < STEP) return storage
-      after = slots.at(-1)!.hash
-      // Its pages are not part of the trie of accounts yet.
-      this.state.save()
-      this.commit()
-    }
+    return this.state.storageTrie(
+      (after, limit) => this.rows.slots(id, after, limit),
+      () => this.commit(),
+    )
   }
 
   /** Adds the batch to the trie, and commits it with where to resume. Call it after an account. */

@@ -1,7 +1,7 @@
 import { keccak256 } from '../../chain/crypto.js'
 import { EMPTY_CODE_HASH } from '../../chain/eth/emptyHashes.js'
 import { EMPTY_TRIE_ROOT } from '../../chain/eth/trie.js'
-import { StateKeySet } from '../../evm/state/sparseState.js'
+import { hasListedSlots, StateKeySet } from '../../evm/state/sparseState.js'
 import { equalBytes, keyOfBytes, trimLeft } from '../../lib/bytes.js'
 import { CairnError } from '../../lib/errors.js'
 import type { ProvedKeys, StateBlock } from '../../sources/ethRpc/stateTypes.js'
@@ -12,11 +12,11 @@ import { type LinkedAbort, linkAbort } from '../../sources/upstreams/linkedAbort
 import type { BaseState } from '../../store/rows/stateChanges.js'
 import type { ChainReader } from '../../store/rows/types.js'
 import { isStateKnown } from '../../store/state/missingState.js'
-import { baseIncarnation } from '../../store/state/sparseState.js'
 import { LATEST } from '../../store/state/stateReader.js'
 import type { StateKeys } from '../../trie/missingNodes.js'
 import type { ChainHead } from '../head/chainHead.js'
 import { FetchRate } from './fetchRate.js'
+import { groupKeys } from './keyGroups.js'
 import type { LearnedNodes, SparseChain } from './sparseChain.js'
 import { type StateFigures, totalBytes } from './stateFigures.js'
 
@@ -71,10 +71,6 @@ export const DEFAULT_KEYS_PER_SECOND = 2_000
 const MAX_WAITING = 10_000
 // Keys of one batch; a hint adds at most this many.
 const MAX_KEYS = 4_096
-// Accounts and slots of one request to the upstream: a batch sends one at a time, so that following, which has at least
-// four requests in flight, is never without one.
-const MAX_GROUP_KEYS = 1_024
-const MAX_GROUP_ACCOUNTS = 32
 // A batch that takes longer does not keep the next one from beginning.
 const SLOW_MS = 1_000
 const MAX_BATCHES = 2
@@ -246,7 +242,7 @@ export class StateOnDemand {
     for (const each of this.unknownOf(keys)) proofs.addKeys(each)
     const requests = proofs.list()
     if (requests.length === 0) return
-    for (const group of splitGroups(requests)) {
+    for (const group of groupKeys(requests)) {
       const count = { accounts: group.length, slots: countKeys(group) - group.length }
       await this.rate.take(count.accounts + count.slots, signal)
       // What a call reads is mostly of contracts; an account that is read by itself mostly has no code.
@@ -311,9 +307,10 @@ export class StateOnDemand {
   private baseOf(proved: readonly ProvedKeys[], codes: BaseState['codes']): BaseState {
     const accounts = proved.map(({ address, account }) => baseOfAccount(address, account))
     // A storage that is empty at the first block has no base rows; whether it is may be unknown after access lists.
+    const { reader, closedStates } = this.parts.sparse
     const maySkip = (i: number) => {
       const { address, hasStorage } = accounts[i]
-      return !hasStorage && !this.isAccountKnown(address) && !this.hasListedSlots(address)
+      return !hasStorage && !this.isAccountKnown(address) && !hasListedSlots(reader, address, closedStates)
     }
     const slots = proved.flatMap(({ address, slots: own, values }, i) =>
       own.flatMap((slot, j) =>
@@ -352,12 +349,6 @@ export class StateOnDemand {
     })
   }
 
-  private hasListedSlots(address: Uint8Array): boolean {
-    const { reader, closedStates } = this.parts.sparse
-    const id = reader.addressId(address)
-    return id !== undefined && reader.hasSlotRow(id, baseIncarnation(closedStates, true))
-  }
-
   private isCodeKnown(hash: Uint8Array): boolean {
     return equalBytes(hash, EMPTY_CODE_HASH) || this.parts.sparse.reader.hasCode(hash)
   }
@@ -382,25 +373,6 @@ export class StateOnDemand {
 
 function countKeys(keys: readonly StateKeys[]): number {
   return keys.reduce((sum, { slots }) => sum + 1 + slots.length, 0)
-}
-
-/** Splits keys into groups of at most 32 accounts and 1,024 keys; an account whose slots are more is in several. */
-function splitGroups(keys: readonly StateKeys[]): StateKeys[][] {
-  const groups: StateKeys[][] = []
-  let left = 0
-  for (const { address, slots } of keys) {
-    for (let from = 0; from === 0 || from < slots.length; from += MAX_GROUP_KEYS - 1) {
-      const part = { address, slots: slots.slice(from, from + MAX_GROUP_KEYS - 1) }
-      const group = groups.at(-1)
-      if (group && group.length < MAX_GROUP_ACCOUNTS && 1 + part.slots.length <= left) group.push(part)
-      else {
-        groups.push([part])
-        left = MAX_GROUP_KEYS
-      }
-      left -= 1 + part.slots.length
-    }
-  }
-  return groups
 }
 
 function baseOfAccount(

@@ -62,7 +62,7 @@ export async function acceptBlock(
     throw refusal(block, 'total difficulty', totalDifficulty, raw.totalDifficulty)
   }
   const common = { totalDifficulty, uncleHashes }
-  if (!chain.executor || chain.sparse?.skips()) {
+  if (!chain.executor || chain.sparse?.hasState === false) {
     const receipts = takeReceipts(block, raw.receipts, rules)
     return {
       ...common,
