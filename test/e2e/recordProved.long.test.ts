@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { type TestContext, test } from 'node:test'
+import { after, type TestContext, test } from 'node:test'
 import { formatQuantity } from '../../src/lib/hex.js'
 import type { FixtureManifest } from '../../src/sync/import/recordedFixture.js'
 import { runCairn, runCairnOk, startCairn } from '../support/cairn.js'
@@ -203,8 +203,10 @@ async function requireRefused(t: TestContext, options: RecordOptions, pattern: R
   assert.deepEqual(readdirSync(folder), [])
 }
 
+// The node of the tests below, which only read from it.
+const chain = await serveRandomChain({ after }, 2)
+
 test('a node that sends invalid state: the check is named, and nothing is written', async (t) => {
-  const chain = await serveRandomChain(t, 2)
   const tried = new Set<string>()
   for (const lie of STATE_LIES) {
     if (!lie.isOfBlocks || (!THOROUGH && tried.has(String(lie.check)))) continue
@@ -223,7 +225,6 @@ test('a node that sends invalid state: the check is named, and nothing is writte
 })
 
 test('a fixture whose state was changed is refused by name', async (t) => {
-  const chain = await serveRandomChain(t, 2)
   const node = await startNode(t, chain.complete.url)
   const folder = join(temporaryDirectory(t), 'fixture')
   const blocks = `${chain.first + 1}:`

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { connect } from 'node:net'
-import { type TestContext, test } from 'node:test'
+import { after, type TestContext, test } from 'node:test'
 import { type CairnServer, runCairn, runCairnOk, startCairn } from '../support/cairn.js'
 import { type ServedChain, serveRandomChain } from '../support/compare/sparseAnswers.js'
 import { ask, resultOf } from '../support/rpcClient.js'
@@ -13,6 +13,8 @@ import { STATE_LIES } from '../support/upstream/stateLies.js'
  * state costs only the requests that wait for it. */
 
 const SEED = 2
+// The upstream of all tests, which only read from it.
+const chain = await serveRandomChain({ after }, SEED)
 // What a request may wait, and what a busy machine adds.
 const BOUND_MS = 20_000
 
@@ -92,7 +94,6 @@ test('an upstream that lies to requests, without another one: the error and /hea
 })
 
 test('following continues while proofs for requests hang', async (t) => {
-  const chain = await serveRandomChain(t, SEED)
   const proxy = await startChangingProxy(t, chain.complete.url)
   const hidden = { head: chain.head - 6 }
   const hung = new Set(Array.from({ length: 30 }, (_, i) => unknownAddress(200 + i)))
@@ -150,9 +151,8 @@ test('many clients that ask for unknown keys at once, and clients that leave', a
 })
 
 test('fetches count against the rate of the key', async (t) => {
-  const chain = await serveRandomChain(t, SEED)
   const datadir = temporaryDirectory(t)
-  const key = (await runCairnOk(['keys', 'create', 'page', '--rate', '20', '--datadir', datadir]))
+  const key = (await runCairnOk(['keys', 'create', 'page', '--rate', '2', '--datadir', datadir]))
     .trim()
     .split('\n')
     .at(-1)!
@@ -233,7 +233,6 @@ async function startBehindProxy(
   args: readonly string[] = [],
   datadir?: string,
 ): Promise<{ server: CairnServer; chain: ServedChain; proxy: ChangingProxy }> {
-  const chain = await serveRandomChain(t, SEED)
   const proxy = await startChangingProxy(t, chain.complete.url)
   const server = await startSparse(t, chain, ['--upstream', proxy.url, ...args], datadir)
   await untilBlockNumber(server, chain.head)
