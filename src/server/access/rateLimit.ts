@@ -33,15 +33,14 @@ export function createRateLimiter(nowMs: () => number = () => performance.now())
   return {
     charge(keyId, calls, allowedRps) {
       const now = nowMs()
-      const capacity = Math.max(1, allowedRps)
+      const capacity = capacityOf(allowedRps)
       let bucket = buckets.get(keyId)
       if (bucket === undefined) {
         bucket = { tokens: capacity, allowedRps, filledMs: now, requested: 0, secondMs: now }
         buckets.set(keyId, bucket)
       }
-      bucket.tokens = Math.min(capacity, bucket.tokens + ((now - bucket.filledMs) / 1000) * allowedRps)
-      bucket.filledMs = now
       bucket.allowedRps = allowedRps
+      fill(bucket, now)
       if (now - bucket.secondMs >= 1000) {
         bucket.requested = 0
         bucket.secondMs = now
@@ -63,8 +62,19 @@ export function createRateLimiter(nowMs: () => number = () => performance.now())
     debit(keyId, calls) {
       const bucket = buckets.get(keyId)
       if (bucket === undefined) return
+      fill(bucket, nowMs()) // else the time that the work takes would pay for it
       const least = Math.min(bucket.tokens, -MAX_DEBT_SECONDS * bucket.allowedRps)
       bucket.tokens = Math.max(least, bucket.tokens - calls)
     },
   }
+}
+
+function fill(bucket: Bucket, now: number): void {
+  const filled = bucket.tokens + ((now - bucket.filledMs) / 1000) * bucket.allowedRps
+  bucket.tokens = Math.min(capacityOf(bucket.allowedRps), filled)
+  bucket.filledMs = now
+}
+
+function capacityOf(allowedRps: number): number {
+  return Math.max(1, allowedRps)
 }

@@ -66,3 +66,15 @@ test('work of a call that is under way counts as calls, and delays the next ones
   clock.ms += 10_200
   assert.equal(charge(), undefined)
 })
+
+test('what work debits is owed from then on, however long the work took', () => {
+  const { clock, charge, debit } = limiter(2)
+  assert.equal(charge(), undefined)
+  for (let second = 0; second < 10; second++) {
+    clock.ms += 1_000
+    debit(50)
+  }
+  assert.equal(charge()?.backoff_seconds, 10.5)
+  clock.ms += 10_500
+  assert.equal(charge(), undefined)
+})
