@@ -18,9 +18,9 @@ import { createStateTrieTable } from '../../src/store/state/stateTrieTable.js'
 import { TRIE_HISTORY_BLOCKS } from '../../src/store/state/trieHistory.js'
 import { Checkpointer } from '../../src/workers/checkpointer.js'
 import { quantile } from '../lib/client.js'
+import { writtenBytes } from '../lib/writtenBytes.js'
 import type { StoredChain } from './chain.js'
 import type { ReaderReply } from './readerThread.js'
-import { writtenBytes } from './writtenBytes.js'
 
 interface HowToApply {
   /** Default: that of the product. */

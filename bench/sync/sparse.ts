@@ -8,6 +8,7 @@ import { resultOf } from '../../test/support/rpcClient.js'
 import { untilBlockNumber } from '../../test/support/until.js'
 import { readThreadsMs } from '../lib/processorTime.js'
 import { printTable } from '../lib/table.js'
+import { writtenBytes } from '../lib/writtenBytes.js'
 import { type CountingProxy, requestsSince, type StateRequests, startCountingProxy } from './countingProxy.js'
 import { type HeadNotices, openHeadNotices } from './notices.js'
 import type { SyncRun } from './options.js'
@@ -48,6 +49,8 @@ export interface BlockCosts {
   /** Of the thread that follows. */
   readonly ingestMs: number
   readonly diskBytes: number
+  /** Passed to write calls. */
+  readonly writtenBytes: number
   readonly requests: StateRequests
 }
 
@@ -59,10 +62,10 @@ interface Follower {
   readonly notices: HeadNotices
 }
 
-const MODES = ['proofs', 'witness', 'auto'] as const
+const FOLLOWERS = ['execute', 'proofs', 'witness', 'auto']
 const CALLS = 10
 
-/** Makes blocks one by one, which four servers follow: one with a complete state, three with sparse state. */
+/** Makes blocks one by one, which servers follow: one with a complete state, the others with sparse state. */
 export async function measureSparse(run: SyncRun): Promise<SparseFigures> {
   const { accounts, 'sparse-blocks': blocks, window } = run.values
   if (blocks < 2 * window) throw new Error(`--sparse-blocks: expected at least twice --window, got ${blocks}`)
@@ -77,7 +80,8 @@ export async function measureSparse(run: SyncRun): Promise<SparseFigures> {
   mkdirSync(complete)
   copyFileSync(join(files.node, DATABASE_FILE), join(complete, DATABASE_FILE))
   const followers: Follower[] = []
-  for (const name of ['execute', ...MODES]) {
+  for (const name of run.values.followers?.split(',') ?? FOLLOWERS) {
+    if (!FOLLOWERS.includes(name)) throw new Error(`--followers: expected some of ${FOLLOWERS.join(', ')}, got ${name}`)
     followers.push(await startFollower(run, name, { upstream, genesis: files.genesis }))
   }
   const first = await measureWindow(network, followers, window)
@@ -138,6 +142,7 @@ async function measureWindow(network: SparseNetwork, followers: readonly Followe
       processorMs: threads.reduce((sum, ms) => sum + ms, 0),
       ingestMs: Math.max(...threads),
       diskBytes: (to.diskBytes - from.diskBytes) / blocks,
+      writtenBytes: (to.writtenBytes - from.writtenBytes) / blocks,
       requests: Object.fromEntries(requests.map(([name, n]) => [name, n / blocks])) as unknown as StateRequests,
     }
   })
@@ -146,7 +151,9 @@ async function measureWindow(network: SparseNetwork, followers: readonly Followe
 
 function readTotals({ datadir, server, proxy }: Follower) {
   const { counts: requests } = proxy
-  return { threads: readThreadsMs(server.running.child.pid!), diskBytes: databaseBytes(datadir), requests }
+  const pid = server.running.child.pid!
+  const [diskBytes, written] = [databaseBytes(datadir), writtenBytes(pid)]
+  return { threads: readThreadsMs(pid), diskBytes, writtenBytes: written, requests }
 }
 
 function databaseBytes(datadir: string): number {
@@ -186,7 +193,7 @@ async function measureCalls({ server, proxy }: Follower, upstream: CairnServer) 
 /** Prints the figures as tables. */
 export function printSparse({ block, followers, calls }: SparseFigures): void {
   console.log(`blocks of ${block.transactions} transactions, ${block.accounts} accounts, ${block.slots} slots`)
-  const [{ first: full, last: fullLast }] = followers
+  const [{ first: full, last: fullLast }] = followers // the complete one, or what stands for it
   const row = (name: string, costs: BlockCosts, complete: BlockCosts) => [
     ...[name, costs.requests.messages, costs.requests.proofs, costs.requests.witnesses, costs.requests.codes],
     ...[costs.requests.accounts, costs.requests.slots, costs.requests.answerBytes / 1000],
@@ -197,11 +204,12 @@ export function printSparse({ block, followers, calls }: SparseFigures): void {
       costs.ingestMs / complete.ingestMs,
     ],
     costs.diskBytes / 1000,
+    costs.writtenBytes / 1000,
   ]
   printTable(
     [
       ...['follower', 'requests a block', 'proofs', 'witnesses', 'codes', 'accounts', 'slots', 'kB'],
-      ...['CPU ms', 'times a complete one', 'of the thread ms', 'times a complete one', 'kB on disk'],
+      ...['CPU ms', 'times a complete one', 'of the thread ms', 'times a complete one', 'kB on disk', 'kB written'],
     ],
     followers.flatMap(({ name, first, last }) => [
       row(`${name}, first blocks`, first, full),

@@ -1,8 +1,0 @@
-import { readFileSync } from 'node:fs'
-
-/** Bytes that this process passed to write calls so far (Linux). `write_bytes` of the same file counts the whole large
- *  folio of the page cache in which a page of 4 KiB is written: on Linux 6.18 two to four times what reaches the
- *  disk. */
-export function writtenBytes(): number {
-  return Number(/^wchar: (\d+)$/m.exec(readFileSync('/proc/self/io', 'utf8'))![1])
-}
