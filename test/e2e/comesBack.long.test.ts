@@ -272,6 +272,12 @@ async function readStatus(datadir: string): Promise<{ code: number | null; probl
   return { code, problem: (JSON.parse(stdout) as { problem: Problem | null }).problem }
 }
 
+/** What the server says, or `cairn status` without one: starting that takes a second. */
+async function hasProblem({ datadir, url }: Subject): Promise<boolean> {
+  if (url === undefined) return (await readStatus(datadir)).problem !== null
+  return ((await (await fetch(`${url}/health`)).json()) as { problem: Problem | null }).problem !== null
+}
+
 /** Every place names the same problem. */
 async function checkSaid({ datadir, url }: Subject, check: RegExp): Promise<void> {
   const { code, problem } = await readStatus(datadir)
@@ -316,11 +322,12 @@ for (const [name, start] of Object.entries(SUBJECTS)) {
         await cause.begin(subject)
         await until(async () => {
           await subject.grow() // what fits into the space that SQLite has already is still stored
-          return (await readStatus(datadir)).problem !== null
+          return hasProblem(subject)
         })
         await untilSaid(subject, cause.check)
         await cause.end(subject)
         await until(isWhole, BACK_MS)
+        await until(async () => !(await hasProblem(subject)), 20_000)
         await until(async () => (await readStatus(datadir)).code === 0, 20_000)
       })
     }
@@ -336,7 +343,7 @@ test('cairn serve --upstream comes back after its files could not be written', a
   t.after(() => allowWrites(files))
   await until(async () => {
     await subject.grow()
-    return (await readStatus(datadir)).problem !== null
+    return hasProblem(subject)
   })
   await untilSaid(subject, /^(write access|disk)$/)
   allowWrites(files)

@@ -5,7 +5,10 @@ import { THOROUGH } from './thorough.js'
 
 // Below the time limit of a test, so that one that hangs names what it waits for.
 const LIMIT_MS = THOROUGH ? 600_000 : 90_000
-const PAUSE_MS = 10
+// Between two reads: short at first, then a twentieth of the time that it has taken, so that what waits long leaves the
+// processor to what it waits for.
+const MIN_PAUSE_MS = 10
+const MAX_PAUSE_MS = 100
 
 /** Reads a value until it is wanted. @returns that value
  *  @throws Error with the condition and the last value when that takes longer than `limitMs` */
@@ -34,12 +37,15 @@ async function waitFor<T>(
 ): Promise<T> {
   // The stack of the caller: the one after a pause is empty.
   const error = new Error()
-  for (const end = performance.now() + limitMs; ; await sleep(PAUSE_MS)) {
+  for (const begin = performance.now(); ; ) {
     const value = await read()
     if (isWanted(value)) return value
-    if (performance.now() < end) continue
-    error.message = `waited ${limitMs / 1000} s for ${describe(value)}`
-    throw error
+    const waitedMs = performance.now() - begin
+    if (waitedMs >= limitMs) {
+      error.message = `waited ${limitMs / 1000} s for ${describe(value)}`
+      throw error
+    }
+    await sleep(Math.min(MAX_PAUSE_MS, Math.max(MIN_PAUSE_MS, waitedMs / 20)))
   }
 }
 

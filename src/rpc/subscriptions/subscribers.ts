@@ -23,8 +23,11 @@ export interface Link {
 
 /** The subscriptions of a connection, for the server. */
 export interface ConnectedSubscriber extends Subscriber {
-  /** Starts the subscriptions created since the last call: their responses are sent. */
+  /** Starts the subscriptions created since the last call. Call it immediately before their responses are sent, and
+   *  `flush` immediately after. */
   begin(): void
+  /** Sends what is queued. */
+  flush(): void
   /** Ends all subscriptions. */
   close(): void
   /** True while there are subscriptions. */
@@ -118,7 +121,7 @@ class Connection implements ConnectedSubscriber, Outgoing {
   readonly #client: Client
   readonly #link: Link
   readonly #own = new Map<string, Subscription>()
-  /** Subscriptions whose responses are not sent yet. */
+  /** Subscriptions that are not begun. */
   #made: Subscription[] = []
   #messages: Buffer[] = []
   #bytes = 0
@@ -161,7 +164,6 @@ class Connection implements ConnectedSubscriber, Outgoing {
     const begun = this.#made.filter(({ id }) => this.#own.has(id))
     this.#made = []
     for (const subscription of begun) subscription.begin()
-    this.flush()
   }
 
   close(): void {

@@ -263,8 +263,10 @@ export class Peer implements QueuedWork {
     const finish = (response: Response) => {
       this.#running--
       record?.end(cancelSignal.aborted ? CLIENT_LEFT : 200, sizeOf(response ?? []))
-      this.#respond(body, response, reservation)
+      // First: a client that has the response may make a block at once, of which it is to be notified.
       subscriber.begin()
+      this.#respond(body, response, reservation)
+      subscriber.flush()
       this.end(0)
     }
     const response = executeBody(body, dispatcher, conditions)

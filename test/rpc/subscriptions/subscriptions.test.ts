@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { Socket } from 'node:net'
 import { type TestContext, test } from 'node:test'
 import type { ServingOptions } from '../../../src/cli/serving/options.js'
 import { formatData } from '../../../src/lib/hex.js'
@@ -257,4 +258,32 @@ test('subscriptions of all clients together have a bound in bytes', () => {
   assert.equal(memory.resize(3, 5), true)
   assert.equal(memory.resize(1, 1), false)
   assert.equal(memory.sizeBytes(), 26)
+})
+
+test('a block that is committed when the client has the response is notified', async (t) => {
+  const { chain, url } = await serveChain(t)
+  const client = await openSubscriber(t, url)
+  let committed = 0
+  const { write } = Socket.prototype
+  // The server is in this process: what it writes is at the client's.
+  t.mock.method(Socket.prototype, 'write', function (this: Socket, ...args: Parameters<typeof write>) {
+    const isWritten = write.apply(this, args)
+    if (/^\{"jsonrpc":"2.0","id":\d+,"result":"0x[0-9a-f]{32}"\}$/.test(String(args[0]))) {
+      chain.change(0, 1)
+      committed++
+    }
+    return isWritten
+  })
+  for (const topic of ['newHeads', 'logs']) await client.ask('eth_subscribe', topic)
+  assert.equal(committed, 2)
+  const newest = chain.blocks.slice(-2).map(({ block }) => block.hash)
+  await client.untilHead(newest[1])
+  const [first, second] = newest.map(formatData)
+  const isHead = ({ result }: { result: unknown }) => !(result as LogObject).blockHash
+  const heads = client.notifications.filter(isHead).map(({ result }) => (result as { hash: string }).hash)
+  assert.deepEqual(heads, [first, second])
+  await client.until((all) => all.some((each) => !isHead(each)))
+  for (const { result } of client.notifications.filter((each) => !isHead(each))) {
+    assert.equal((result as LogObject).blockHash, second)
+  }
 })
