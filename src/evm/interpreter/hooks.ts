@@ -43,9 +43,13 @@ export interface Hooks {
   /** The innermost call ends. */
   exit?(end: EndedCall): void
   log?(log: Log): void
-  /** The instruction at `frame.pc` is about to run. With this hook, frames run one instruction at a time. */
+  /** The instruction at `frame.pc` is about to run. With this hook, frames run one instruction at a time, unless
+   *  `opcodes` are given. */
   step?(machine: SteppedMachine, frame: Frame, opcode: number): void
   /** The last announced instruction has run, or has reached the first instruction of its callee. `cost` includes the
    *  gas passed to a call. `failure` is set if it could not start, because it lacks gas or stack or must not write. */
   stepped?(machine: SteppedMachine, cost: number | bigint, failure: string | undefined): void
+  /** The opcodes that `step` and `stepped` receive, with all calls and creations among them, and none that WebAssembly
+   *  executes (`wasmOpcodes`): the others run at full speed. By opcode, 1 for these; default: all. */
+  readonly opcodes?: Uint8Array
 }

@@ -56,17 +56,19 @@ export function runFrames(machine: Machine, first: Frame): number {
 
 /** Runs the frame's instructions until it ends or reaches a call: SUCCEEDED, REVERTED, HALTED or CALLING.
  *
- *  WebAssembly runs what it can, unless a hook observes each instruction: then the loop reports each, but not the cost
- *  of a call (`enterStepped`). @throws DeadlineExceeded. */
+ *  WebAssembly runs what it can, unless a hook observes each instruction. The loop reports those that are observed, but
+ *  not the cost of a call (`enterStepped`). @throws DeadlineExceeded. */
 function runFrame(machine: Machine, frame: Frame): number {
   const { rules, stack, wasmCore } = machine
   const { gas: gasOf, shownGas, need, room } = rules
   const { padded: code, length } = frame.code
   const { stackBase } = frame
-  const hooks = machine.hooks?.step === undefined ? undefined : machine.hooks
-  if (hooks !== undefined && length === 0) return SUCCEEDED // no instruction to report
-  const core = hooks === undefined && wasmCore?.stack === stack && wasmCore.enter(frame, rules) ? wasmCore : undefined
-  const checkGas = hooks === undefined ? CHECK_GAS : CHECK_GAS_OBSERVED
+  const observer = machine.hooks?.step === undefined ? undefined : machine.hooks
+  if (observer !== undefined && length === 0) return SUCCEEDED // no instruction to report
+  const observed = observer?.opcodes
+  const isFast = observer === undefined || observed !== undefined
+  const core = isFast && wasmCore?.stack === stack && wasmCore.enter(frame, rules) ? wasmCore : undefined
+  const checkGas = isFast ? CHECK_GAS : CHECK_GAS_OBSERVED
   let { sp, gas } = frame
   let checkAt = gas - checkGas
   let memorySize = -1
@@ -86,6 +88,7 @@ function runFrame(machine: Machine, frame: Frame): number {
       checkAt = gas - checkGas
     }
     const op = code[frame.pc]
+    const hooks = observed === undefined || observed[op] === 1 ? observer : undefined
     if (hooks !== undefined) {
       frame.sp = sp
       frame.gas = gas

@@ -57,6 +57,9 @@ const CALLS = new Map([
   [0xfa, 6],
 ])
 
+const RECORDED = new Uint8Array(256)
+for (const op of [SLOAD, SSTORE, CREATE, CREATE2, ...ACCOUNT_READS, ...CALLS.keys()]) RECORDED[op] = 1
+
 // An account or slot with its key and list entry.
 const TOUCHED_BYTES = 500
 
@@ -128,6 +131,7 @@ export function recordState(journal: Journal): StateRecorder {
     }
   }
   const hooks: Hooks = {
+    opcodes: RECORDED,
     step(machine, frame, op) {
       added = []
       try {

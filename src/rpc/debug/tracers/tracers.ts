@@ -190,7 +190,9 @@ function placeFlatCall({ action, error, result, subtraces, traceAddress, type }:
 /** Hooks that call all of the listed ones, in order. */
 export function joinHooks(all: readonly Hooks[]): Hooks {
   const has = (name: keyof Hooks) => all.some((hooks) => hooks[name] !== undefined)
+  const stepping = all.filter((hooks) => hooks.step !== undefined)
   return {
+    opcodes: stepping.length === 1 ? stepping[0].opcodes : undefined,
     enter: (call) => {
       for (const hooks of all) hooks.enter?.(call)
     },

@@ -4,6 +4,7 @@ import { keccak256 } from '../../../../src/chain/crypto.js'
 import { FORKS, type Fork } from '../../../../src/chain/eth/forks/rules.js'
 import { createForkTables } from '../../../../src/evm/interpreter/allPrecompiles.js'
 import { createEnvironment } from '../../../../src/evm/interpreter/environment.js'
+import type { Hooks } from '../../../../src/evm/interpreter/hooks.js'
 import type { NewAccount } from '../../../../src/evm/interpreter/journal/journalAccount.js'
 import { Machine } from '../../../../src/evm/interpreter/machine.js'
 import { type Outcome, runMessage } from '../../../../src/evm/interpreter/run.js'
@@ -26,7 +27,10 @@ const tablesOf = createForkTables(() => false)
 type Call = (input?: Uint8Array, to?: number, gas?: bigint) => Outcome
 
 /** Calls of contracts, with the loop in WebAssembly or without. */
-function setUp(codes: readonly Uint8Array[], { fork = 'osaka' as Fork, withWasm = true } = {}): Call {
+function setUp(
+  codes: readonly Uint8Array[],
+  { fork = 'osaka', withWasm = true, hooks }: { fork?: Fork; withWasm?: boolean; hooks?: Hooks } = {},
+): Call {
   const account = (bytes: Uint8Array): NewAccount => ({ nonce: 1n, balance: 0n, code: bytes, storage: [] })
   const accounts = codes.map((bytes, i): [Uint8Array, NewAccount] => [addressOf(i), account(bytes)])
   const { journal } = createTestJournal([[CALLER, account(new Uint8Array(0))], ...accounts])
@@ -38,6 +42,7 @@ function setUp(codes: readonly Uint8Array[], { fork = 'osaka' as Fork, withWasm 
   }
   const environment = createEnvironment(block, rules.isProofOfStake)
   const machine = new Machine({ ...tablesOf(rules), environment, state: journal, deadline: noDeadline, withWasm })
+  machine.hooks = hooks
   return (input = new Uint8Array(0), to = 0, gas = 1_000_000n) =>
     runMessage(machine, { caller: CALLER, to: addressOf(to), value: 0n, input, gas })
 }
@@ -252,6 +257,45 @@ test('ends as the instructions in JavaScript do, on random programs of every for
     if (ours.status === 'success') succeeded++
   }
   assert.ok(succeeded > 500 * SHARE, `only ${succeeded} succeeded`)
+})
+
+const EXECUTED = wasmOpcodes()
+const IS_LEFT = Uint8Array.from({ length: 256 }, (_, op) => (EXECUTED.has(op) ? 0 : 1))
+
+/** Hooks that list the instructions which the loop leaves, with what stands when they begin and when they end. */
+function observe(): { hooks: Hooks; seen: unknown[] } {
+  const seen: unknown[] = []
+  let isSeen = false
+  const hooks: Hooks = {
+    opcodes: IS_LEFT,
+    step(_, frame, op) {
+      isSeen = IS_LEFT[op] === 1
+      if (isSeen) seen.push([op, frame.pc, frame.sp - frame.stackBase, frame.gas, frame.memorySize])
+    },
+    stepped(_, cost, failure) {
+      if (isSeen) seen.push([Number(cost), failure])
+    },
+  }
+  return { hooks, seen }
+}
+
+test('hooks for what the loop leaves see the same as those for every instruction', () => {
+  const words = createRandomWords(32)
+  let count = 0
+  for (let i = 0; i < 4000 * SHARE; i++) {
+    const fork = FORKS[i % FORKS.length]
+    const program = randomProgram(words)
+    const input = bigIntToFixedBytes(words.word(), 32)
+    const gas = BigInt(words.below(2) === 0 ? 100_000 : 40 + words.below(3000))
+    const [some, all] = [observe(), observe()]
+    const wanted = setUp([program], { fork, hooks: { ...all.hooks, opcodes: undefined } })(input, 0, gas)
+    const outcome = setUp([program], { fork, hooks: some.hooks })(input, 0, gas)
+    const where = `${fork}, gas ${gas}, program ${Buffer.from(program).toString('hex')}`
+    assert.deepEqual(outcome, wanted, where)
+    assert.deepEqual(some.seen, all.seen, where)
+    count += some.seen.length
+  }
+  assert.ok(count > 2000 * SHARE, `only ${count} were seen`)
 })
 
 test('continues without the loop where a message needs more memory than it has', () => {
