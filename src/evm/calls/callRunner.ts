@@ -73,15 +73,17 @@ export class CallRunner {
   private readonly backings: StateProviders
   private readonly codes: CodeObjects
   private place: BlockCallContext | undefined
+  /** What overridden calls run on, one after another. */
+  private overridden: Pick<BlockCallContext, 'machine' | 'journal'> | undefined
   private readonly blockHash = (number: number) => {
     if (number === this.chain.head()) return this.chain.headHash()
     this.beforeRead()
     return this.chain.ancestorHash(number)
   }
 
-  /** Creates a runner with one machine and one journal. State that calls read stays in the journal until another block
-   *  is requested or it grows too large; their changes are undone. Calls must not overlap: a thread runs one at a
-   *  time. */
+  /** Creates a runner with one machine and one journal, and another pair for calls with overrides. State that calls
+   *  without them read stays in the journal until another block is requested or it grows too large; their changes are
+   *  undone. Calls must not overlap: a thread runs one at a time. */
   constructor({ chain, reader, slots, beforeRead, tables, checkIntervals }: CallRunnerParts) {
     this.chain = chain
     this.slots = slots
@@ -132,7 +134,10 @@ export class CallRunner {
       throw error
     } finally {
       journal.recordAccesses(false)
-      if (journal.meter.peak() > LARGE_CALL_BYTES) collectGarbageSoon()
+      if (journal.meter.peak() > LARGE_CALL_BYTES) {
+        if (journal === this.overridden?.journal) this.overridden = undefined
+        collectGarbageSoon()
+      }
       journal.meter.end()
       journal.rewind(most)
     }
@@ -160,7 +165,7 @@ export class CallRunner {
     return { hash, blockGasLimit, backing, machine, journal, rules, header, chainId, ...environments }
   }
 
-  /** The context of calls that see other state or another block, with a journal of its own. */
+  /** The context of calls that see other state or another block, valid until the next one. */
   private override(below: BlockCallContext, { accounts, block = {} }: CallOverrides): BlockCallContext {
     const { backing, chainId } = below
     const { header, rules } = overrideBlock(below, block, this.chain.spec())
@@ -173,9 +178,14 @@ export class CallRunner {
     }
     const environments = environmentsOf(header, rules, blocks)
     const own = this.tables(rules)
-    const journal = new Journal(backing, this.codes)
+    const journal = this.overridden?.journal ?? new Journal(backing, this.codes)
+    journal.reset(backing)
     const parts = { ...own, environment: environments.environment, state: journal, deadline: noDeadline }
-    const machine = new Machine({ ...parts, checkIntervals: this.checkIntervals, keepsLogs: false })
+    const machine =
+      this.overridden?.machine ?? new Machine({ ...parts, checkIntervals: this.checkIntervals, keepsLogs: false })
+    machine.rules = own.rules
+    machine.precompiles = own.precompiles
+    this.overridden = { machine, journal }
     overrideAccounts(machine, journal, accounts)
     return { ...below, machine, journal, rules, header, blobBaseFee, ...environments }
   }
