@@ -63,12 +63,24 @@ export interface NodePlace {
 const child: NodePlace = { bytes: branchRlp, at: 0, depth: 0 }
 
 /** Writes the reference of the branch in its parent at `at`; returns its end. */
-export function writeBranchReference(
-  out: Uint8Array,
-  at: number,
-  { bytes, at: branchAt, depth }: NodePlace,
-  valueRlp: ValueRlp,
-): number {
+export function writeBranchReference(out: Uint8Array, at: number, branch: NodePlace, valueRlp: ValueRlp): number {
+  const { bytes, at: branchAt } = branch
+  const { start, end } = writeBranch(branch, valueRlp)
+  const skipped = bytes[branchAt]
+  if (skipped === 0) return writeReference(out, at, branchRlp, start, end)
+  return writeExtensionReference(out, at, bytes.subarray(branchAt + 1, branchAt + 1 + skipped), start, end)
+}
+
+/** Returns the RLP of the branch, without the extension that leads to it. */
+export function encodeBranchAt(branch: NodePlace, valueRlp: ValueRlp): Uint8Array {
+  const { start, end } = writeBranch(branch, valueRlp)
+  return branchRlp.slice(start, end)
+}
+
+const written = { start: 0, end: 0 }
+
+/** Writes the RLP of the branch to `branchRlp`; returns where it is, until the next call. */
+function writeBranch({ bytes, at: branchAt, depth }: NodePlace, valueRlp: ValueRlp): { start: number; end: number } {
   const skipped = bytes[branchAt]
   const bitmapAt = branchAt + 1 + skipped
   const bitmap = (bytes[bitmapAt] << 8) | bytes[bitmapAt + 1]
@@ -92,10 +104,10 @@ export function writeBranchReference(
   }
   branchRlp[end++] = STRING
   const payload = end - MAX_HEADER
-  const start = MAX_HEADER - headerLength(payload)
-  writeHeader(branchRlp, start, LIST, payload)
-  if (skipped === 0) return writeReference(out, at, branchRlp, start, end)
-  return writeExtensionReference(out, at, bytes.subarray(branchAt + 1, bitmapAt), start, end)
+  written.start = MAX_HEADER - headerLength(payload)
+  written.end = end
+  writeHeader(branchRlp, written.start, LIST, payload)
+  return written
 }
 
 /** Writes the reference of an extension over the nibbles to the branch whose RLP is in `branchRlp` [from, to). */

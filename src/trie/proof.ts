@@ -1,16 +1,8 @@
-import {
-  encodeBranch,
-  encodeExtension,
-  encodeLeaf,
-  hashReference,
-  NO_CHILD,
-  referenceTo,
-  toNibbles,
-} from '../chain/eth/trieNodes.js'
+import { encodeExtension, encodeLeaf, hashReference, referenceTo, toNibbles } from '../chain/eth/trieNodes.js'
 import { MissingTrieNode } from './missingNodes.js'
 import { nibbleAt, sharesNibbles, type TrieNodeRef } from './nodeFormat.js'
-import type { ValueRlp } from './nodeHashing.js'
-import { childOf, referenceOfSlot, type TrieBranch, type TrieLeaf, type TrieNode, type UnknownNode } from './nodeRef.js'
+import { encodeBranchAt, type ValueRlp } from './nodeHashing.js'
+import { childOf, type TrieBranch, type TrieLeaf, type TrieNode, type UnknownNode } from './nodeRef.js'
 import type { NodeSet } from './nodeSet.js'
 
 /** Reads the nodes of a trie. */
@@ -80,12 +72,7 @@ function isWhollyUnknown({ skip }: UnknownNode): boolean {
 }
 
 function branchRlp(node: TrieBranch, depth: number, { valueRlp }: TrieReads) {
-  const below = depth + node.skip.length + 1
-  const children = Array.from({ length: 16 }, (_, nibble) => {
-    const child = childOf(node, nibble)
-    return child === undefined ? NO_CHILD : referenceOfSlot(child, below, valueRlp)
-  })
-  const branch = encodeBranch(children)
+  const branch = encodeBranchAt({ bytes: node.bytes, at: node.at, depth }, valueRlp)
   return { branch, extension: node.skip.length === 0 ? undefined : encodeExtension(node.skip, referenceTo(branch)) }
 }
 
