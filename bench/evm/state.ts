@@ -6,6 +6,7 @@ import type { Database } from '../../src/store/database.js'
 import { packagePath } from '../../src/store/open.js'
 import { openForWriting } from '../../src/store/openForWriting.js'
 import { createStateTrieTable } from '../../src/store/state/stateTrieTable.js'
+import { TrieLayers } from '../../src/store/state/trieLayers.js'
 import { createStateRoot } from '../../src/trie/stateRoot.js'
 import {
   accountAddress,
@@ -137,5 +138,6 @@ function timeRoots(db: Database, interval: number, values: EvmRun['values']): { 
   const ms = performance.now() - startedMs
   const { user, system } = process.cpuUsage(startedCpu)
   db.exec('ROLLBACK')
+  TrieLayers.of(db).reload()
   return { ms: ms / rounds, cpuMs: (user + system) / 1000 / rounds }
 }

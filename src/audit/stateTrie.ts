@@ -18,7 +18,7 @@ import { atPlace, DatabaseFault, type FaultPlace } from './fault.js'
 import type { StateAudit } from './state.js'
 
 const PLACE = { table: 'state_trie_pages' }
-const HISTORY = { table: 'trie_page_versions' }
+const HISTORY = { table: 'trie_layers' }
 
 /** Rehashes the stored trie of the newest state from its leaves to its root, and checks that there are no other pages.
  *  One snapshot. @returns the number of accounts; undefined when no trie is stored or it is being built @throws
@@ -103,16 +103,17 @@ function walkHistory(db: Database): () => number {
     const from = history.from(head)
     const roots = createRawState(db).roots(from, head - from)
     for (const { number, state_root: stateRoot } of roots.reverse()) {
-      const place = { ...HISTORY, row: `block ${number + 1}` }
+      const place = { table: history.tableOf(number + 1), row: `block ${number + 1}` }
       atPlace(place, () => {
         const table = history.at(number, head)
+        const changed = history.changed(number + 1)
         const { storage, accounts } = createStateTries(createMemoryPages())
         const seen = new Set<number>()
         const read = (page: number) => {
           seen.add(page)
           return table.read(page)
         }
-        const walk = { place, read, isWanted: (page: number) => history.changed(page, number + 1) }
+        const walk = { place, read, isWanted: (page: number) => changed.has(page) }
         const onLeaf = (stored: Uint8Array) => {
           const top = storageOfPacked(stored)
           if (top !== undefined) checkNode(top, [], { ...walk, valueRlp: storage.reads.valueRlp, onLeaf: () => {} })
@@ -122,7 +123,7 @@ function walkHistory(db: Database): () => number {
         if (top !== undefined) {
           checkNode(top, [], { ...walk, valueRlp: accounts.reads.valueRlp, onLeaf })
         }
-        for (const { page, isAbsent } of history.replaced(number + 1)) {
+        for (const [page, { isAbsent }] of changed) {
           requireSame(`page ${page}`, seen.has(page) ? 'content' : 'none', isAbsent ? 'none' : 'content', place)
         }
         accountsAfter -= accountsAdded(number + 1)

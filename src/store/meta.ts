@@ -80,6 +80,11 @@ export const META_FINALITY = 'finality'
 export const META_UPSTREAM_HEAD = 'upstream_head'
 /** Meta key of the trie of the newest state; see state/stateTrieTable. */
 export const META_STATE_TRIE = 'state_trie'
+/** Meta key of a number that differs once pages of the state trie were written without a layer. */
+export const META_TRIE_EDITION = 'trie_edition'
+/** Meta key of the flush of layers of the state trie that is under way: `{block, page}`; see state/trieLayers.ts. null
+ *  or absent: none. */
+export const META_TRIE_FLUSH = 'trie_flush'
 /** Meta key of the lowest block number whose rows may be in `account_recent` and `storage_recent`; null or absent when
  *  they are empty. */
 export const META_STATE_RECENT_FROM = 'state_recent_from'
@@ -113,6 +118,8 @@ export const META_KEYS: readonly string[] = [
   META_FINALITY,
   META_UPSTREAM_HEAD,
   META_STATE_TRIE,
+  META_TRIE_EDITION,
+  META_TRIE_FLUSH,
   META_STATE_RECENT_FROM,
   META_UNVERIFIED_FROM,
   META_REPLICATION,

@@ -44,7 +44,11 @@ const PARTS: readonly {
   { part: 'code', unit: 'contract code', tables: ['code'] },
   { part: 'addresses', unit: 'address', tables: ['addresses'] },
   { part: 'state trie', unit: 'account', tables: ['state_trie_pages'] },
-  { part: 'state tries of the last 128 blocks', unit: 'page', tables: ['trie_page_versions'] },
+  {
+    part: 'state tries of the last blocks',
+    unit: 'layer',
+    tables: ['trie_layers', 'trie_layer_parts', 'trie_page_versions'],
+  },
   { part: 'sparse state for replicas', unit: 'entry', tables: ['state_log'] },
   {
     part: 'layer 2',

@@ -319,14 +319,30 @@ export const hashedStorage = sqliteTable(
   (t) => [primaryKey({ columns: [t.accountId, t.slotHash] })],
 )
 
-/** Pages of the trie of the newest state, for computing its root; layout in trie/nodeFormat.ts. The meta key
- *  `state_trie` points to the root node. */
+/** Pages of the trie of the newest state, for computing its root, but for what `trie_layers` change; layout in
+ *  trie/nodeFormat.ts. The meta key `state_trie` points to the root node. */
 export const stateTriePages = sqliteTable('state_trie_pages', {
   id: integer('id').primaryKey(),
   data: bytes('data').notNull(),
 })
 
-/** Past contents of `state_trie_pages`, for the tries of the 128 blocks before the newest; see state/trieHistory.ts. */
+/** Changes of `state_trie_pages` by the newest blocks, oldest first; see state/trieLayers.ts. */
+export const trieLayers = sqliteTable('trie_layers', {
+  id: integer('id').primaryKey({ autoIncrement: true }), // never used again: readers know a layer by its id
+  blockNumber: integer('block_number').notNull(), // the first block with these contents
+  top: bytes('top').notNull(), // the reference to the root node before it
+  accounts: integer('accounts').notNull(), // before it
+  parts: integer('parts').notNull(), // number of its rows in `trie_layer_parts`
+})
+
+/** Contents of layers: `id` is layer * 2^20 + ordinal; layout in state/trieLayers.ts. */
+export const trieLayerParts = sqliteTable('trie_layer_parts', {
+  id: integer('id').primaryKey(),
+  data: bytes('data').notNull(),
+})
+
+/** Past contents of `state_trie_pages`, for tries of blocks before the newest that were not stored as layers; see
+ *  state/trieHistory.ts. */
 export const triePageVersions = sqliteTable(
   'trie_page_versions',
   {

@@ -31,7 +31,7 @@ import type { ChainReader } from '../store/rows/types.js'
 import { createStateReader } from '../store/state/stateReader.js'
 import { createStateTrieTable } from '../store/state/stateTrieTable.js'
 import { createTouchedAbove } from '../store/state/touchedAbove.js'
-import { RecordedTrieTable } from '../store/state/trieHistory.js'
+import { createTrieFlush, RecordedTrieTable } from '../store/state/trieHistory.js'
 import { beginWriting, commitWriting, rollbackWriting } from '../store/writeTransaction.js'
 import { rebuildStateTrie } from '../trie/rebuild.js'
 import { createStateRoot, hashAccounts } from '../trie/stateRoot.js'
@@ -81,9 +81,9 @@ export interface WritableChain {
   readonly sparse?: SparseChain
   /** Present when state is kept and blocks are not executed: they come with their state changes. */
   readonly trie?: LazyTrie
-  /** Makes more of the state tries before the head readable; true when there are more. Call it when idle and outside a
-   *  transaction. */
-  extendTrieHistory(): boolean
+  /** Makes more of the state tries before the head readable, and writes pages of older ones; true when there is more to
+   *  do. Call it when idle and outside a transaction. */
+  workOnTries(): boolean
   /** Access lists of blocks are stored (EIP-7928). */
   readonly keepsAccessLists: boolean
   /** The address index gets every block. */
@@ -216,12 +216,18 @@ export async function openWritableChain(
     scratch.discard()
     return block
   }
-  const extendTrieHistory = keepsState
-    ? createTrieHistoryExtension(db, { chain: reader, reader: createStateReader(db) })
-    : () => false
+  const workOnTries = createTrieWork(db, reader, stateMode)
   const keeps = { keepsAccessLists, keepsAppearances }
   const parts = { spec, stateMode, reader, head, ancestors, executor, wrongRoots, trie, sparse }
-  return { ...parts, extendTrieHistory, ...keeps, genesisBlock }
+  return { ...parts, workOnTries, ...keeps, genesisBlock }
+}
+
+/** Returns one step of the work that `workOnTries` of a writable chain does. */
+function createTrieWork(db: Database, chain: ChainReader, stateMode: StateMode): () => boolean {
+  const flush = createTrieFlush(db)
+  if (stateMode !== 'execute') return flush
+  const extend = createTrieHistoryExtension(db, { chain, reader: createStateReader(db) })
+  return () => flush() || extend()
 }
 
 /** The chain of the database, if it has one. @throws UsageError for one with a part of a state dump, and with replicas

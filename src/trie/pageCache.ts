@@ -51,7 +51,7 @@ export function createPageCache(table: StateTrieTable, maxBytes: number): PageCa
         table.remove(page)
         clean.delete(page)
       } else {
-        table.write(page, bytes)
+        table.write(page, bytes, clean.get(page))
         clean.set(page, bytes)
       }
     }

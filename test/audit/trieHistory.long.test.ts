@@ -1,11 +1,13 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { DatabaseFault } from '../../src/audit/fault.js'
 import { auditStateTrie, auditTrieHistory } from '../../src/audit/stateTrie.js'
 import { createTrieHistoryExtension } from '../../src/evm/state/extendTrieHistory.js'
 import { noProgress } from '../../src/lib/progress.js'
 import { openForWriting } from '../../src/store/openForWriting.js'
 import { createChainReader } from '../../src/store/rows/chainReader.js'
 import { createStateReader } from '../../src/store/state/stateReader.js'
+import { TrieLayers } from '../../src/store/state/trieLayers.js'
 import { openWritableChain } from '../../src/sync/chainState.js'
 import { importBlocks } from '../../src/sync/pipeline.js'
 import { fixtureBlocks, fixtureGenesis, sourceOf } from '../support/chains/fixture.js'
@@ -52,4 +54,30 @@ test('every kept page of a trie before the head is verified, and a damaged one i
     }
   }
   assert.ok(damaged > versions.length / 2)
+
+  const layers = db
+    .prepare<[], { id: number; block: number; first: number }>(
+      'SELECT id, block_number AS block, id * 1048576 AS first FROM trie_layers',
+    )
+    .all()
+  assert.equal(layers.length, blocks.length - 40)
+  const bytesOf = db.prepare<[number], Uint8Array>('SELECT data FROM trie_layer_parts WHERE id = ?').pluck()
+  const setBytes = db.prepare<[Uint8Array, number]>('UPDATE trie_layer_parts SET data = ? WHERE id = ?')
+  const audit = () => {
+    TrieLayers.of(db).reload()
+    auditStateTrie(db)
+    auditTrieHistory(db)
+  }
+  for (const { block, first } of layers) {
+    const bytes = Uint8Array.from(bytesOf.get(first)!)
+    bytes[bytes.length - 1] ^= 1
+    db.exec('BEGIN')
+    setBytes.run(bytes, first)
+    assert.throws(audit, { table: /^(state_trie_pages|trie_layers)$/ }, `the layer of block ${block}`)
+    db.exec('ROLLBACK')
+  }
+  db.exec('BEGIN; DELETE FROM trie_layer_parts WHERE id = (SELECT max(id) FROM trie_layer_parts)')
+  assert.throws(audit, DatabaseFault)
+  db.exec('ROLLBACK')
+  audit()
 })

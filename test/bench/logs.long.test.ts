@@ -71,7 +71,7 @@ function checkLoad(load: LoadResult): void {
   assert.ok(load.blockNumber.probes > 0 && load.blockNumber.p99Ms > 0)
   const counted = Object.values(load.kinds).reduce((sum, { requests }) => sum + requests, 0)
   assert.equal(counted, load.requests)
-  assert.ok(load.requests >= load.clients)
+  assert.ok(load.requests > 0)
   assert.ok(load.checked.answers > 0)
   assert.deepEqual(load.checked.wrong, [])
 }

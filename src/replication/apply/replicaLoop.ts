@@ -48,7 +48,7 @@ export async function applyUnits(
       else await (queue.isOver ? more : Promise.race([more, queue.wait()]))
     } else if (moveDue) moveDue = head.moveRecentState()
     else if (indexesDue) indexesDue = head.workOnIndexes(INDEX_SLICE_MS)
-    else if (historyDue) historyDue = chain.extendTrieHistory()
+    else if (historyDue) historyDue = chain.workOnTries()
     else return false
     await checkpoints?.afterCommit()
     await yieldToEventLoop()

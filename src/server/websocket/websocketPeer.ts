@@ -263,7 +263,7 @@ export class Peer implements QueuedWork {
     const finish = (response: Response) => {
       this.#running--
       record?.end(cancelSignal.aborted ? CLIENT_LEFT : 200, sizeOf(response ?? []))
-      // First: a client that has the response may make a block at once, of which it is to be notified.
+      // First: a client that has the response may make a block at once, and waits for its notification.
       subscriber.begin()
       this.#respond(body, response, reservation)
       subscriber.flush()

@@ -2,6 +2,8 @@ import SqliteDatabase from 'better-sqlite3'
 import type { Database } from '../database.js'
 import { keepPlans } from '../keepPlans.js'
 import { createMetaTable, META_STATE_TRIE } from '../meta.js'
+import { TrieLayers } from './trieLayers.js'
+import { createTriePageRows } from './triePages.js'
 
 /** The block whose state a trie represents. */
 export interface TrieBlock {
@@ -34,7 +36,8 @@ export interface StateTrieHead {
 export interface StateTrieTable {
   /** @throws Error for a page that does not exist. */
   read(page: number): Uint8Array
-  write(page: number, bytes: Uint8Array): void
+  /** `before`: the content so far, where it is known. */
+  write(page: number, bytes: Uint8Array, before?: Uint8Array): void
   remove(page: number): void
   /** Removes all pages with ids from `page` on. */
   removeFrom(page: number): void
@@ -46,35 +49,60 @@ export interface StateTrieTable {
   readonly inTransaction: boolean
 }
 
-/** Accesses the table of an open database. Writes need a writing connection. */
+/** Accesses the table of an open database. Writes need a writing connection, and end the layers above the table.
+ *  Another connection's commits are seen from the next `head` on. */
 export function createStateTrieTable(db: Database): StateTrieTable {
-  const select = db.prepare<[number], Uint8Array>('SELECT data FROM state_trie_pages WHERE id = ?').pluck()
-  const upsert = db.prepare('INSERT OR REPLACE INTO state_trie_pages (id, data) VALUES (?, ?)')
-  const remove = db.prepare('DELETE FROM state_trie_pages WHERE id = ?')
-  const removeFrom = db.prepare('DELETE FROM state_trie_pages WHERE id >= ?')
-  // SQLite frees the pages of a whole table without reading them.
-  const removeAll = db.prepare('DELETE FROM state_trie_pages')
-  const extent = db.prepare<[], { count: number; lastId: number }>(
-    'SELECT count(*) AS count, ifnull(max(id), 0) AS lastId FROM state_trie_pages',
-  )
+  const rows = createTriePageRows(db)
+  const layers = TrieLayers.of(db)
   const meta = createMetaTable(db)
+  let isRead = false
+  let isChanged = false
+  const change = () => {
+    layers.flushAll()
+    isChanged = true
+  }
   return {
     read: (page) => {
-      const bytes = select.get(page)
-      if (bytes === undefined) throw new Error(`the state trie has no page ${page}`)
-      // Creating a view of a plain array takes half of the time.
-      return new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.length)
+      if (!isRead) layers.refresh()
+      isRead = true
+      return requirePage(page, layers.read(page))
     },
-    write: (page, bytes) => void upsert.run(page, bytes),
-    remove: (page) => void remove.run(page),
-    removeFrom: (page) => void (page <= 1 ? removeAll.run() : removeFrom.run(page)),
-    head: () => meta.get(META_STATE_TRIE),
-    setHead: (head) => meta.set(META_STATE_TRIE, head),
-    extent: () => extent.get()!,
+    write: (page, bytes) => {
+      change()
+      rows.write(page, bytes)
+    },
+    remove: (page) => {
+      change()
+      rows.remove(page)
+    },
+    removeFrom: (page) => {
+      if (page <= 1) layers.removeAll()
+      change()
+      rows.removeFrom(page)
+    },
+    head: () => {
+      isRead = false
+      return meta.get(META_STATE_TRIE)
+    },
+    setHead: (head) => {
+      if (isChanged) layers.beginEdition()
+      isChanged = false
+      meta.set(META_STATE_TRIE, head)
+    },
+    extent: () => {
+      layers.refresh()
+      return layers.extent()
+    },
     get inTransaction() {
       return db.inTransaction
     },
   }
+}
+
+/** Requires the content of a page. @throws Error for a page that does not exist */
+export function requirePage(page: number, bytes: Uint8Array | undefined): Uint8Array {
+  if (bytes === undefined) throw new Error(`the state trie has no page ${page}`)
+  return bytes
 }
 
 /** Opens an empty table in a private temporary file, deleted by `close`, for a trie that may exceed the memory. Its one
@@ -87,5 +115,14 @@ export function openScratchTrie(): { table: StateTrieTable; close(): void } {
   db.exec('CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL)')
   db.exec('CREATE TABLE state_trie_pages (id INTEGER PRIMARY KEY, data BLOB NOT NULL)')
   db.exec('BEGIN')
-  return { table: createStateTrieTable(db), close: () => void db.close() }
+  const rows = createTriePageRows(db)
+  const meta = createMetaTable(db)
+  const table: StateTrieTable = {
+    ...rows,
+    read: (page) => requirePage(page, rows.read(page)),
+    head: () => meta.get(META_STATE_TRIE),
+    setHead: (head) => meta.set(META_STATE_TRIE, head),
+    inTransaction: true,
+  }
+  return { table, close: () => void db.close() }
 }

@@ -1,7 +1,14 @@
-import { bigIntToFixedBytes, bytesToBigInt, EMPTY_BYTES } from '../../lib/bytes.js'
 import { formatData, parseHex } from '../../lib/hex.js'
 import type { Database } from '../database.js'
-import { createStateTrieTable, type StateTrieHead, type StateTrieTable, type TrieBlock } from './stateTrieTable.js'
+import { beginWriting, commitWriting, rollbackWriting } from '../writeTransaction.js'
+import {
+  createStateTrieTable,
+  requirePage,
+  type StateTrieHead,
+  type StateTrieTable,
+  type TrieBlock,
+} from './stateTrieTable.js'
+import { type PageChange, TrieLayers } from './trieLayers.js'
 
 /** Number of blocks before the head whose state tries are kept: the number for which geth serves proofs. */
 export const TRIE_HISTORY_BLOCKS = 128
@@ -10,22 +17,25 @@ export const TRIE_HISTORY_BLOCKS = 128
 const EARLIER_PAGES = 2 ** 40
 // Page id of the reference to the root node among the versions.
 const TOP = 0
-// Page id of the number of accounts: 8 bytes, big-endian, in two's complement (that of a partial trie may be negative).
-const ACCOUNTS = -1
-// Id of the empty version of a page that a block created: -2 and below. The function is its own inverse.
-const absent = (page: number) => -1 - page
+// Maximum number of blocks of one layer. More blocks than that change most pages more than once, and are written to the
+// pages themselves.
+const MOST_BLOCKS_IN_LAYER = 64
 
-/** Past contents of the pages of the state trie. A version with block number B is the content in the tries of blocks
- *  below B, down to the version before it. Tries of the blocks [from, head] can be read. */
+/** Tries of the blocks [from, head]. Those of blocks that came one by one are read from layers (trieLayers.ts). Earlier
+ *  ones are made down from there, as versions of pages: one with block number B is the content in the tries of blocks
+ *  below B, down to the version before it. */
 interface TrieHistory {
   /** The earliest block whose trie can be read; `head` itself when there is no history up to it. */
   from(head: number): number
+  /** Names how the trie of a block is stored. One of `at` can be read as long as that is the same and the block is at
+   *  least `from`. A partial trie may change all the same. */
+  edition(blockNumber: number): string
   /** The trie after a block in [from, head], read-only. */
   at(blockNumber: number, head: number): StateTrieTable
-  /** True if the page differs between the tries before and after that block. */
-  changed(page: number, blockNumber: number): boolean
-  /** The pages that a block replaced, and those that it created: they are absent in the trie before. */
-  replaced(blockNumber: number): { page: number; isAbsent: boolean }[]
+  /** The pages that differ between the tries before and after a block; `isAbsent`: the one before does not have it. */
+  changed(blockNumber: number): Map<number, { isAbsent: boolean }>
+  /** The table that says what a block changed. */
+  tableOf(blockNumber: number): 'trie_layers' | 'trie_page_versions'
   /** Number of accounts in the trie before that block; undefined where it was not recorded. */
   accountsBefore(blockNumber: number): number | undefined
   /** Starts with the head alone unless the history reaches it. Call it in a transaction. */
@@ -37,50 +47,58 @@ interface TrieHistory {
 /** Accesses the history of an open database. `begin` and `before` need a writing connection. */
 export function createTrieHistory(db: Database): TrieHistory {
   const newest = createStateTrieTable(db)
+  const layers = TrieLayers.of(db)
   const select = db
     .prepare<[number, number], Uint8Array>(
       'SELECT data FROM trie_page_versions WHERE page_id = ? AND block_number > ? ORDER BY block_number LIMIT 1',
     )
     .pluck()
-  const exists = db
-    .prepare<[number, number], number>('SELECT 1 FROM trie_page_versions WHERE page_id = ? AND block_number = ?')
+  const anyAbove = db
+    .prepare<[number], number>('SELECT 1 FROM trie_page_versions WHERE block_number > ? LIMIT 1')
     .pluck()
-  const selectReplaced = db.prepare<[number], { id: number; length: number }>(
-    `SELECT page_id AS id, length(data) AS length FROM trie_page_versions
-     WHERE block_number = ? AND page_id NOT IN (${TOP}, ${ACCOUNTS})`,
-  )
-  const selectAccounts = db
-    .prepare<[number], Uint8Array>(
-      `SELECT data FROM trie_page_versions WHERE page_id = ${ACCOUNTS} AND block_number = ?`,
-    )
+  const selectChanged = db
+    .prepare<[number], number>(`SELECT page_id FROM trie_page_versions WHERE block_number = ? AND page_id <> ${TOP}`)
     .pluck()
   const insert = db.prepare('INSERT INTO trie_page_versions (page_id, block_number, data) VALUES (?, ?, ?)')
-  const at = (blockNumber: number, head: number): StateTrieTable => ({
-    ...newest,
-    read: (page) => {
-      const bytes = blockNumber === head ? undefined : select.get(page, blockNumber)
-      return bytes === undefined ? newest.read(page) : new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.length)
-    },
-    head: () => {
-      const held = newest.head()
-      const top = blockNumber === head ? undefined : select.get(TOP, blockNumber)
-      return (
-        held && { ...held, top: top ? formatData(top) : held.top, nextPage: held.history?.nextPage ?? EARLIER_PAGES }
-      )
-    },
-    inTransaction: false, // changes stay in memory
-  })
+  const at = (blockNumber: number, head: number): StateTrieTable => {
+    layers.refresh()
+    const hasVersions = anyAbove.get(blockNumber) !== undefined && blockNumber < head
+    return {
+      ...newest,
+      read: (page) => {
+        const bytes = hasVersions ? select.get(page, blockNumber) : undefined
+        if (bytes !== undefined) return new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.length)
+        return requirePage(page, layers.read(page, blockNumber))
+      },
+      head: () => {
+        const held = newest.head()
+        const version = hasVersions ? select.get(TOP, blockNumber) : undefined
+        const top = version ?? (blockNumber === head ? undefined : layers.topBefore(blockNumber)?.top)
+        return (
+          held && { ...held, top: top ? formatData(top) : held.top, nextPage: held.history?.nextPage ?? EARLIER_PAGES }
+        )
+      },
+      inTransaction: false, // changes stay in memory
+    }
+  }
   return {
     at,
-    changed: (page, blockNumber) => exists.get(page, blockNumber) !== undefined,
-    replaced: (blockNumber) =>
-      selectReplaced
-        .all(blockNumber)
-        .map(({ id, length }) => ({ page: Math.max(id, absent(id)), isAbsent: id < 0 && length === 0 })),
-    accountsBefore: (blockNumber) => {
-      const bytes = selectAccounts.get(blockNumber)
-      return bytes && decodeCount(bytes)
+    edition: (blockNumber) => {
+      layers.refresh()
+      return `${layers.edition} ${layers.layers.findLast(({ block }) => block <= blockNumber)?.id ?? ''}`
     },
+    changed: (blockNumber) => {
+      const pages = new Map(selectChanged.all(blockNumber).map((page) => [page, { isAbsent: false }]))
+      for (const page of layers.pagesOf(blockNumber)) {
+        pages.set(page, { isAbsent: layers.read(page, blockNumber - 1) === undefined })
+      }
+      return pages
+    },
+    tableOf: (blockNumber) => (anyAbove.get(blockNumber - 1) === undefined ? 'trie_layers' : 'trie_page_versions'),
+    accountsBefore: (blockNumber) =>
+      layers.layers.some(({ block }) => block === blockNumber)
+        ? layers.topBefore(blockNumber - 1)!.accounts
+        : undefined,
     from: (head) => {
       const history = newest.head()?.history
       return history?.head === head ? history.from : head
@@ -108,30 +126,26 @@ export function createTrieHistory(db: Database): TrieHistory {
   }
 }
 
-/** The stored trie of the newest block; keeps the pages that a new block replaces. */
+/** The stored trie of the newest block; blocks that come one by one are stored as layers. */
 export class RecordedTrieTable implements StateTrieTable {
-  readonly read: StateTrieTable['read']
   readonly removeFrom: StateTrieTable['removeFrom']
   readonly head: StateTrieTable['head']
   readonly setHead: StateTrieTable['setHead']
   readonly extent: StateTrieTable['extent']
   readonly #db: Database
   readonly #table: StateTrieTable
-  readonly #versions: ReturnType<typeof prepareVersions>
-  /** The block whose replaced pages are kept. */
-  #recording: number | undefined
-  /** True while a block may have replaced a page that is replaced again. */
-  #isAmending = false
+  readonly #layers: TrieLayers
+  /** The changes of the block that is being recorded. */
+  #changes: Map<number, PageChange> | undefined
   /** True when pages were replaced without keeping their contents. */
   #lost = false
 
   /** Creates the recorded table over a writing connection. */
   constructor(db: Database) {
     this.#db = db
-    this.#versions = prepareVersions(db)
+    this.#layers = TrieLayers.of(db)
     this.#table = createStateTrieTable(db)
-    const { read, removeFrom, head, setHead, extent } = this.#table
-    this.read = read
+    const { removeFrom, head, setHead, extent } = this.#table
     this.removeFrom = removeFrom
     this.head = head
     this.setHead = setHead
@@ -142,31 +156,42 @@ export class RecordedTrieTable implements StateTrieTable {
     return this.#table.inTransaction
   }
 
-  write(page: number, bytes: Uint8Array): void {
-    this.#replace(page)
-    this.#table.write(page, bytes)
+  read(page: number): Uint8Array {
+    return this.#changes?.get(page)?.content ?? requirePage(page, this.#layers.read(page))
+  }
+
+  write(page: number, bytes: Uint8Array, before?: Uint8Array): void {
+    if (this.#changes) this.#changes.set(page, { content: bytes, before })
+    else {
+      this.#lost = true
+      this.#table.write(page, bytes)
+    }
   }
 
   remove(page: number): void {
-    this.#replace(page)
-    this.#table.remove(page)
+    if (this.#changes) this.#changes.set(page, { content: undefined })
+    else {
+      this.#lost = true
+      this.#table.remove(page)
+    }
   }
 
-  /** Writes the trie as that of `block`. When `isNext`, it is the only block since the last time: the pages that it
-   *  replaces are kept, and versions are removed that only tries more than 128 blocks back need. Otherwise the history
-   *  ends. */
+  /** Writes the trie as that of `block`. When `isNext`, it is the only block since the last time: the trie before it
+   *  can be read, for 128 blocks. Otherwise the history ends. */
   recorded(block: TrieBlock, isNext: boolean, save: () => void): void {
     const stored = this.head()
     try {
-      if (isNext && !this.#lost && stored !== undefined && !stored.building) this.#record(block, stored, save)
-      else if (stored?.block?.hash === block.hash && stored.history?.head === block.number) this.#amend(stored, save)
+      const known = this.#lost || stored === undefined || stored.building ? undefined : stored
+      if (known && isNext) this.#recordNext(block, known, save)
+      else if (known?.block?.hash === block.hash && known.history?.head === block.number) {
+        this.#amend(block, known, save)
+      } else if (known && this.#isLayer(block, known)) this.#recordSome(block, known, save)
       else {
         save()
         this.#assignTo(block)
       }
     } finally {
-      this.#recording = undefined
-      this.#isAmending = false
+      this.#changes = undefined
       this.#lost = false
     }
   }
@@ -189,57 +214,68 @@ export class RecordedTrieTable implements StateTrieTable {
     }
     const { number } = block
     if (number >= stored.history!.head) return
-    const { selectOldest, restorePages, removePages, pruneAbove } = this.#versions
-    const top = formatData(selectOldest.get(TOP, number)!)
-    const accounts = decodeCount(selectOldest.get(ACCOUNTS, number)!)
-    restorePages.run(number)
-    removePages.run(number) // some of them were changed by later blocks
-    pruneAbove.run(number)
-    this.setHead({ ...stored, top, accounts, block, history: { ...stored.history!, head: number } })
+    const before = this.#layers.topBefore(number)
+    const changed = before && { top: formatData(before.top), accounts: before.accounts }
+    this.#layers.removeAbove(number)
+    this.setHead({ ...stored, ...changed, block, history: { ...stored.history!, head: number } })
   }
 
   /** Call it after a rollback. */
   clear(): void {
     this.#lost = false
+    this.#layers.reload()
   }
 
-  #replace(page: number): void {
-    const { keep, keepOther, hasVersion } = this.#versions
-    const recording = this.#recording
-    if (recording === undefined) this.#lost = true
-    else if (this.#isAmending && hasVersion.get(page, absent(page), recording) !== undefined) return
-    else if (keep.run(recording, page).changes === 0) keepOther.run(absent(page), recording, EMPTY_BYTES)
-  }
-
-  #record(block: TrieBlock, stored: StateTrieHead, save: () => void): void {
+  #recordNext(block: TrieBlock, stored: StateTrieHead, save: () => void): void {
     const { number } = block
-    const { keepOther, prune } = this.#versions
     const continues = stored.history?.head === number - 1
     if (!continues) clearVersions(this.#db)
-    keepOther.run(TOP, number, parseHex(stored.top))
-    keepOther.run(ACCOUNTS, number, encodeCount(stored.accounts))
-    this.#recording = number
-    save()
+    this.#append(number, stored, save)
     const parent = number - 1
     const before = continues ? stored.history! : { from: parent, nextPage: EARLIER_PAGES }
     const { from, nextPage, recorded = parent } = before as NonNullable<StateTrieHead['history']>
     const earliest = number - TRIE_HISTORY_BLOCKS
-    prune.run(earliest)
     const history = {
       ...{ head: number, from: Math.max(from, earliest), nextPage },
       recorded: Math.max(recorded, earliest),
     }
     this.setHead({ ...this.head()!, block, history })
+    if (this.#layers.due(TRIE_HISTORY_BLOCKS, 2) !== undefined) while (flushSome(this.#db, this.#table, 2));
   }
 
-  /** Replaces pages of the stored trie by others of the same state, which know more of its nodes: the replaced ones are
-   *  kept as those that the block replaced, unless it replaced them, too. */
-  #amend(stored: StateTrieHead, save: () => void): void {
-    this.#recording = stored.block!.number
-    this.#isAmending = true
-    save()
+  /** True if blocks that were stored together are worth a layer. */
+  #isLayer({ number }: TrieBlock, { history }: StateTrieHead): boolean {
+    const blocks = number - (history?.head ?? -Infinity)
+    return this.#layers.layers.length > 0 && blocks > 0 && blocks <= MOST_BLOCKS_IN_LAYER
+  }
+
+  /** Adds a layer of several blocks. The tries before it are not kept. */
+  #recordSome(block: TrieBlock, stored: StateTrieHead, save: () => void): void {
+    const { number } = block
+    clearVersions(this.#db)
+    this.#append(stored.history!.head + 1, stored, save)
+    this.setHead({ ...this.head()!, block, history: { head: number, from: number, nextPage: EARLIER_PAGES } })
+  }
+
+  /** Replaces pages of the stored trie by others of the same state, which know more of its nodes. */
+  #amend({ number }: TrieBlock, stored: StateTrieHead, save: () => void): void {
+    this.#append(number, stored, save)
     const now = this.head()!
     if (now.block === undefined) this.setHead({ ...now, block: stored.block, history: stored.history })
+  }
+
+  /** Adds what `save` writes as a layer that counts from a block on. */
+  #append(from: number, before: StateTrieHead, save: () => void): void {
+    const newest = this.#layers.layers.at(-1)
+    if (newest !== undefined && newest.block > from) this.#layers.flushAll() // those of removed blocks
+    const changes = new Map<number, PageChange>()
+    this.#changes = changes
+    save()
+    this.#changes = undefined
+    const { top, accounts } = before
+    const after = this.head()!
+    if (changes.size === 0 && after.top === top && after.accounts === accounts) return
+    this.#layers.append(from, { top: parseHex(top), accounts }, changes)
   }
 
   /** Assigns the stored trie to a later block with the same state. */
@@ -249,48 +285,42 @@ export class RecordedTrieTable implements StateTrieTable {
   }
 }
 
-/** Prepares the statements that keep, restore and remove versions of pages. */
-function prepareVersions(db: Database) {
-  return {
-    keep: db.prepare<[block: number, page: number]>(
-      `INSERT INTO trie_page_versions (page_id, block_number, data)
-       SELECT id, ?, data FROM state_trie_pages WHERE id = ?`,
-    ),
-    keepOther: db.prepare('INSERT INTO trie_page_versions (page_id, block_number, data) VALUES (?, ?, ?)'),
-    hasVersion: db.prepare<[page: number, absent: number, block: number], number>(
-      'SELECT 1 FROM trie_page_versions WHERE page_id IN (?, ?) AND block_number = ? LIMIT 1',
-    ),
-    prune: db.prepare('DELETE FROM trie_page_versions WHERE block_number <= ?'),
-    pruneAbove: db.prepare('DELETE FROM trie_page_versions WHERE block_number > ?'),
-    // The inner query is answered by the index alone.
-    restorePages: db.prepare<[number]>(
-      `INSERT OR REPLACE INTO state_trie_pages (id, data)
-       SELECT v.page_id, v.data
-       FROM (SELECT page_id, min(block_number) AS block_number FROM trie_page_versions INDEXED BY trie_page_versions_by_page
-             WHERE page_id > ${TOP} AND block_number > ? GROUP BY page_id) oldest
-       CROSS JOIN trie_page_versions v ON v.page_id = oldest.page_id AND v.block_number = oldest.block_number`,
-    ),
-    removePages: db.prepare<[number]>(
-      `DELETE FROM state_trie_pages WHERE id IN (
-         SELECT -1 - page_id FROM trie_page_versions INDEXED BY trie_page_versions_by_page
-         WHERE page_id < ${ACCOUNTS} AND block_number > ?)`,
-    ),
-    selectOldest: db
-      .prepare<[number, number], Uint8Array>(
-        'SELECT data FROM trie_page_versions WHERE page_id = ? AND block_number > ? ORDER BY block_number LIMIT 1',
-      )
-      .pluck(),
+/** For a writing connection outside of transactions: a function that writes some of the layers that only tries of more
+ *  than 128 blocks before the head need to the pages, in one transaction of some milliseconds, and returns false when
+ *  too little is left to write. */
+export function createTrieFlush(db: Database): () => boolean {
+  const table = createStateTrieTable(db)
+  return () => {
+    if (TrieLayers.of(db).due(TRIE_HISTORY_BLOCKS) === undefined) return false
+    beginWriting(db)
+    try {
+      flushSome(db, table)
+      commitWriting(db)
+    } catch (error) {
+      rollbackWriting(db)
+      TrieLayers.of(db).reload()
+      throw error
+    }
+    return true
   }
 }
 
-function encodeCount(count: number): Uint8Array {
-  return bigIntToFixedBytes(BigInt.asUintN(64, BigInt(count)), 8)
-}
-
-function decodeCount(bytes: Uint8Array): number {
-  return Number(BigInt.asIntN(64, bytesToBigInt(bytes)))
+/** Flushes a part of what is due, within the caller's transaction. @returns true when there is more */
+function flushSome(db: Database, table: StateTrieTable, times = 1): boolean {
+  const layers = TrieLayers.of(db)
+  const block = layers.due(TRIE_HISTORY_BLOCKS, times)
+  const held = table.head()
+  if (block === undefined || held === undefined) return false
+  const { history } = held
+  if (history && history.from < block) {
+    const { recorded = block } = history
+    table.setHead({ ...held, history: { ...history, from: block, recorded: Math.max(recorded, block) } })
+  }
+  db.prepare('DELETE FROM trie_page_versions WHERE block_number <= ?').run(block)
+  return layers.flushSome(block)
 }
 
 function clearVersions(db: Database): void {
   db.exec('DELETE FROM trie_page_versions')
+  TrieLayers.of(db).beginEdition()
 }

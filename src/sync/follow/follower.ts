@@ -432,7 +432,7 @@ export class Follower {
   }
 
   private async loop(): Promise<void> {
-    let [indexesDue, trieHistoryDue] = [true, true]
+    let [indexesDue, triesDue] = [true, true]
     while (!this.signal.aborted) {
       if (this.failure) throw this.failure.error
       if (this.next) {
@@ -441,15 +441,15 @@ export class Follower {
         await this.reach(target)
         this.finality.ask()
         indexesDue = true
-        trieHistoryDue = true
+        triesDue = true
       } else if (this.finality.store()) {
         // Loop again: a head may have come.
       } else if (indexesDue) {
         indexesDue = this.head.workOnIndexes(INDEX_SLICE_MS)
         await this.checkpoints?.afterCommit()
         await yieldToEventLoop()
-      } else if (trieHistoryDue) {
-        trieHistoryDue = this.chain.extendTrieHistory()
+      } else if (triesDue) {
+        triesDue = this.chain.workOnTries()
         await this.checkpoints?.afterCommit()
         await yieldToEventLoop()
       } else {

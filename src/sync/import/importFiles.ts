@@ -128,7 +128,7 @@ export async function importFiles(options: ImportOptions): Promise<ImportSummary
       summary.interrupted = { path, fileNumber: i + 1, files: files.length }
       break
     }
-    if (!summary.interrupted) await extendTrieHistory(run)
+    if (!summary.interrupted) await workOnTries(run)
     if (files.length > 0) progress.finish(describeHead(run))
     truncateWriteAheadLog(db)
   } finally {
@@ -208,8 +208,8 @@ async function importChainFile(run: ImportRun, chain: WritableChain, path: strin
   return !done.interrupted
 }
 
-async function extendTrieHistory({ chain, options: { signal, checkpoints } }: ImportRun): Promise<void> {
-  while (!signal?.aborted && chain?.extendTrieHistory()) {
+async function workOnTries({ chain, options: { signal, checkpoints } }: ImportRun): Promise<void> {
+  while (!signal?.aborted && chain?.workOnTries()) {
     await checkpoints?.afterCommit()
     await yieldToEventLoop()
   }

@@ -34,10 +34,8 @@ export function checkStateTrie(db: Database, root: string): void {
   assert.equal(formatData(tries.accounts.root(rebuilt)), root, 'root of the leaves of the stored state trie')
   assert.equal(head.root, root)
   assert.equal(head.accounts, accounts)
-  const stored = db.prepare<[], { n: number; bytes: number }>(
-    'SELECT count(*) AS n, ifnull(sum(length(data)), 0) AS bytes FROM state_trie_pages',
-  )
-  assert.deepEqual({ ...stored.get()! }, { n: seen.size, bytes: pages.bytes })
+  const bytes = [...seen].reduce((sum, page) => sum + table.read(page).length, 0)
+  assert.deepEqual({ count: table.extent().count, bytes }, { count: seen.size, bytes: pages.bytes })
   assert.equal(pages.count, seen.size)
 }
 

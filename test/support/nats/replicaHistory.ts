@@ -109,7 +109,7 @@ async function applyHere(t: TestContext, datadir: string, units: readonly Positi
   }
   applier.commit()
   if (random.below(2) === 0) await settleTrie(applier)
-  if (random.below(2) === 0) while (chain.extendTrieHistory());
+  if (random.below(2) === 0) while (chain.workOnTries());
   await hasher.close()
   db.close()
 }
