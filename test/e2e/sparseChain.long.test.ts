@@ -10,7 +10,7 @@ import { untilBlockNumber } from '../support/until.js'
  * sparse` from a block after Cancun: every answer about a block since then is the same. */
 
 const SEEDS = THOROUGH ? 10 : 1
-const REQUESTS = THOROUGH ? 4_000 : 1_000
+const REQUESTS = THOROUGH ? 4_000 : 500
 // Of the requests each how many-th is sent.
 const STEP = THOROUGH ? 1 : 5
 const MAX_SHOWN = 5

@@ -18,7 +18,7 @@ import { untilBlockNumber } from '../support/until.js'
  * followed from there. */
 
 const SEEDS = THOROUGH ? 10 : 1
-const REQUESTS = THOROUGH ? 4_000 : 500
+const REQUESTS = THOROUGH ? 4_000 : 150
 // Of the requests each how many-th is sent.
 const STEP = THOROUGH ? 1 : 5
 

@@ -37,7 +37,12 @@ function openTrie(t: TestContext, nodes?: NodeSet) {
     write()
     db.exec('COMMIT')
   }
-  return { table, open, inTransaction, content: () => contentOf(topOf(table.head()!.top), (page) => table.read(page), true) }
+  return {
+    table,
+    open,
+    inTransaction,
+    content: () => contentOf(topOf(table.head()!.top), (page) => table.read(page), true),
+  }
 }
 
 const topOf = (hex: string) => (hex === '0x' ? undefined : parseHex(hex))

@@ -20,6 +20,7 @@ import { runCairn } from '../../support/cairn.js'
 import { BRANCHES_GENESIS, growBranch, LOGGER, SENDERS } from '../../support/chains/branches.js'
 import { type SeededRandom, seededRandom } from '../../support/random.js'
 import { temporaryDirectory } from '../../support/temporary.js'
+import { THOROUGH } from '../../support/thorough.js'
 import { followHere } from '../../support/upstream/followHere.js'
 import { type ForkingUpstream, startForkingUpstream } from '../../support/upstream/forkingUpstream.js'
 
@@ -158,7 +159,7 @@ async function raised(t: TestContext, upstream: ForkingUpstream, trunk: readonly
   return datadir
 }
 
-for (const seed of [1, 2, 3]) {
+for (const seed of THOROUGH ? [1, 2, 3] : [1]) {
   test(`forks above and below the first block with state, seed ${seed}`, async (t) => {
     const random = seededRandom(seed)
     let blocks = await grow(t, random, [], 24)
