@@ -82,7 +82,8 @@ export async function applyUnits(
       if (next) {
         begunMs ??= performance.now()
         await applier.apply(next, { isBehind })
-        trieDue = moveDue = indexesDue = historyDue = true
+        trieDue = indexesDue = historyDue = true
+        moveDue ||= head.isMoveDue()
         const tookMs = performance.now() - begunMs
         const lasts = isBehind ? CATCH_UP_BATCH_MS : BATCH_MS
         if (!applier.commitsEach && (isBehind || !queue.isEmpty) && tookMs < lasts) continue

@@ -12,7 +12,7 @@ import type { StateChanges } from './stateChanges.js'
 import { createStateInserts, type StateInserts } from './stateInserts.js'
 
 /** Writes Ethereum blocks. The caller begins and ends transactions, of several blocks each. */
-export interface ChainWriter extends Pick<StateInserts, 'insertBase' | 'putEntry' | 'isMoveDue' | 'moveRecent'> {
+export interface ChainWriter extends Pick<StateInserts, 'insertBase' | 'putEntry' | 'recentBlocks' | 'moveRecent'> {
   begin(): void
   commit(): void
   /** Rolls back everything since `begin`. */
@@ -117,7 +117,7 @@ export function createChainWriter(db: Database, options: WriterOptions = {}): Ch
     insertBase: state.insertBase,
     putEntry: state.putEntry,
     flush: state.flush,
-    isMoveDue: state.isMoveDue,
+    recentBlocks: state.recentBlocks,
     moveRecent: state.moveRecent,
     insertBlockAccessList: (blockNumber, list) => void insertAccessList.run(blockNumber, list),
     rewindTo: (number) => {

@@ -35,15 +35,15 @@ export interface StateInserts {
   flush(): void
   /** Moves some recent rows to the history, in about a millisecond. @returns true when there are more */
   moveRecent(): boolean
-  /** True when there are recent rows. */
-  isMoveDue(): boolean
+  /** Number of blocks that have recent rows, at most. */
+  recentBlocks(): number
   /** Discards unwritten rows and cached ids. Call it after a rollback. */
   clear(): void
 }
 
 // Maximum number of blocks with rows in the small tables. Only a replica that is never idle reaches it: then all rows
 // are moved in the transaction of the next block.
-const MOST_RECENT = 64
+const MOST_RECENT = 128
 
 /** How rows are written. */
 interface StateInsertOptions {
@@ -77,7 +77,6 @@ export function createStateInserts(
   }
   const slotKeys = createSlotKeys()
   const base = createBaseInserts(db, logsState)
-  const isMoveDue = () => recent.blocks > 0
   /** Chooses the tables for the rows of a block. */
   const choose = (blockNumber: number, isAtTip: boolean): RowInserts => {
     if (isAtTip && recent.blocks < MOST_RECENT) {
@@ -127,10 +126,10 @@ export function createStateInserts(
     insertBase: base.insert,
     putEntry: base.putEntry,
     flush,
-    isMoveDue,
+    recentBlocks: () => recent.blocks,
     moveRecent: () => {
       recent.moveSome()
-      return isMoveDue()
+      return recent.blocks > 0
     },
     clear: () => {
       recent.clear()

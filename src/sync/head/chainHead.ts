@@ -50,6 +50,9 @@ export interface HeadState {
   afterRollback(): void
 }
 
+// Number of blocks whose rows wait at the tip until they are moved together.
+const MOVED_BLOCKS = 32
+
 const NOTHING_FINAL: Finality = { safe: -1, finalized: -1 }
 
 /** Options of `createChainHead`. */
@@ -291,10 +294,16 @@ export class ChainHead {
     return this.work(() => this.indexer.work(budgetMs))
   }
 
+  /** True when state rows of enough blocks were written at the tip that moving them pays: those of several blocks share
+   *  pages of the history. */
+  isMoveDue(): boolean {
+    return this.writer.recentBlocks() >= MOVED_BLOCKS
+  }
+
   /** Moves some state rows that were written at the tip to the history, in a transaction of its own of about a
    *  millisecond; true when there are more. Commits earlier changes first. */
   moveRecentState(): boolean {
-    return this.writer.isMoveDue() && this.work(() => this.writer.moveRecent())
+    return this.writer.recentBlocks() > 0 && this.work(() => this.writer.moveRecent())
   }
 
   /** Lets `workOnIndexes` seal full chunks at once, although a reorg could still replace their newest blocks. */
