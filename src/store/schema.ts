@@ -268,7 +268,7 @@ export const changedKeys = sqliteTable('changed_keys', {
   slots: bytes('slots').notNull(),
 })
 
-/** Rows of `account_history` that a replica wrote at the tip and has not moved there yet; see state/recentRows.ts.
+/** Rows of `account_history` that were written at the tip and have not moved there yet; see state/recentRows.ts.
  *  WITHOUT ROWID. */
 export const accountRecent = sqliteTable(
   'account_recent',

@@ -18,8 +18,12 @@ export interface BlockAppender {
   flush(): Promise<void>
 }
 
-/** Creates an appender on top of the current head. */
-export function createBlockAppender(chain: WritableChain): BlockAppender {
+/** Creates an appender on top of the current head. `isAtTip`: state rows are written as `ChainHead.append` does at the
+ *  tip; default false. */
+export function createBlockAppender(
+  chain: WritableChain,
+  { isAtTip = false }: { isAtTip?: boolean } = {},
+): BlockAppender {
   const { executor, head } = chain
   /** Blocks since the last compared state root. */
   let unchecked: RawBlock[] = []
@@ -37,7 +41,7 @@ export function createBlockAppender(chain: WritableChain): BlockAppender {
       accepted = await acceptBlock(chain, raw, head.newest, checksRoot)
     }
     if (!accepted.isRootChecked && unchecked.length === 0) head.mark()
-    head.append(raw.block, accepted)
+    head.append(raw.block, accepted, { isAtTip })
     chain.sparse?.appended(raw.block)
     chain.ancestors.add(raw.block, accepted.uncleHashes)
     if (accepted.isRootChecked) unchecked = []

@@ -1,6 +1,6 @@
 /* The state history is in pairs of tables: `account_history` and `account_recent`, `storage_history` and
- * `storage_recent`. A replica writes the blocks at the tip to the small `_recent` tables, which takes a tenth of the
- * time, and moves the rows later (recentRows.ts).
+ * `storage_recent`. Blocks at the tip are written to the small `_recent` tables, which takes a tenth of the
+ * time, and the rows are moved later (recentRows.ts).
  *
  * Each row is in one table of its pair, and for the same key (an address id; or an address id, an incarnation and a
  * slot) every row in the `_recent` table has a higher block number than every row in the `_history` table. All SQL that

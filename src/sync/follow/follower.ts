@@ -164,7 +164,8 @@ export class Follower {
     const raw = await this.rpc.getBlock(target.hash, this.signal, this.needsReceipts)
     if (!raw) return false
     this.raws.add(raw)
-    const appender = createBlockAppender(this.chain)
+    // Base rows of sparse state come before others of their keys, which are in the history.
+    const appender = createBlockAppender(this.chain, { isAtTip: this.chain.sparse === undefined })
     try {
       await appender.take(raw, 1)
       await appender.flush()
@@ -432,7 +433,7 @@ export class Follower {
   }
 
   private async loop(): Promise<void> {
-    let [indexesDue, triesDue] = [true, true]
+    let [indexesDue, moveDue, triesDue] = [true, false, true]
     while (!this.signal.aborted) {
       if (this.failure) throw this.failure.error
       if (this.next) {
@@ -441,11 +442,16 @@ export class Follower {
         await this.reach(target)
         this.finality.ask()
         indexesDue = true
+        moveDue ||= this.head.isMoveDue()
         triesDue = true
       } else if (this.finality.store()) {
         // Loop again: a head may have come.
       } else if (indexesDue) {
         indexesDue = this.head.workOnIndexes(INDEX_SLICE_MS)
+        await this.checkpoints?.afterCommit()
+        await yieldToEventLoop()
+      } else if (moveDue) {
+        moveDue = this.head.moveRecentState()
         await this.checkpoints?.afterCommit()
         await yieldToEventLoop()
       } else if (triesDue) {
