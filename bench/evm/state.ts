@@ -105,13 +105,17 @@ async function measureHistory(datadir: string, cacheMb: number, file: string) {
 }
 
 function describe(db: Database) {
-  const { n, bytes } = db
-    .prepare<[], { n: number; bytes: number }>('SELECT count(*) AS n, sum(length(data)) AS bytes FROM state_trie_pages')
+  const trieBytes = db
+    .prepare<[], number>(
+      `SELECT (SELECT ifnull(sum(length(data)), 0) FROM state_trie_pages) +
+         (SELECT ifnull(sum(length(data)), 0) FROM trie_layer_parts)`,
+    )
+    .pluck()
     .get()!
   return {
-    triePages: n,
-    trieBytes: bytes,
-    trieDiskBytes: bytesOfTables(db, ['state_trie_pages']),
+    triePages: createStateTrieTable(db).extent().count,
+    trieBytes,
+    trieDiskBytes: bytesOfTables(db, ['state_trie_pages', 'trie_layer_parts']),
     historyDiskBytes: bytesOfTables(db, ['account_history', 'storage_history', 'addresses']),
   }
 }
