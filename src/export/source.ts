@@ -30,7 +30,11 @@ export interface ExportSource {
 
 /** Opens the database of `datadir`. @throws DatabaseMissing, DatabaseOutdated */
 export function openExportSource(datadir: string, addresses?: readonly Uint8Array[]): ExportSource {
-  const db = openForReading(datadir)
+  return sourceOf(openForReading(datadir), addresses)
+}
+
+/** Creates a source over an open connection, which it closes. */
+export function sourceOf(db: Database, addresses?: readonly Uint8Array[]): ExportSource {
   const watch = createCommitWatch(db)
   const chain = createChainReader(db, watch)
   let traces: TraceService | undefined

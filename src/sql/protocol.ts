@@ -9,7 +9,25 @@ export interface QueryProcessOptions {
   readonly datadir: string
   /** Memory limit for untrusted clients, who also see no secrets; undefined: a user with access to the file. */
   readonly memoryBytes?: number
+  /** Default: all queries run in SQLite. */
+  readonly lake?: LakeChoice
 }
+
+/** How DuckDB is used. */
+export interface LakeChoice {
+  readonly directory: string
+  /** Path of DuckDB's module. */
+  readonly duckdb: string
+  /** `auto`: SQLite answers what DuckDB cannot answer in the same way. */
+  readonly engine: 'auto' | 'duckdb'
+}
+
+/** Which engine is asked for: `auto` is DuckDB where it is installed, has a lake, and answers as SQLite does. */
+export const ENGINES = ['auto', 'duckdb', 'sqlite'] as const
+export type Engine = (typeof ENGINES)[number]
+
+/** What answered a query. */
+export type EngineName = 'DuckDB' | 'SQLite'
 
 /** A message to a query process. `next` asks for one more batch. */
 export type QueryRequest =
@@ -24,6 +42,7 @@ export interface Batch {
   readonly text: string
   readonly values: readonly (readonly SqlValue[])[]
   readonly isLast: boolean
+  readonly engine: EngineName
 }
 
 /** A message of a query process. */

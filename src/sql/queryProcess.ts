@@ -4,10 +4,17 @@ import { parseHex } from '../lib/hex.js'
 import { readAddedAbis } from '../store/addedAbis.js'
 import type { Database } from '../store/database.js'
 import { openForQueries } from '../store/sql/queryDatabase.js'
-import { type RunningQuery, runQuery, type SqlValue } from '../store/sql/runQuery.js'
+import { checkLength, runQuery, type SqlValue } from '../store/sql/runQuery.js'
 import { readEventViews } from './eventViews.js'
 import { formatRows } from './formats.js'
-import { MEMORY_SIGNAL, type QueryProcessOptions, type QueryReply, type QueryRequest } from './protocol.js'
+import type { LakeQueries } from './lake/lakeQueries.js'
+import {
+  type EngineName,
+  MEMORY_SIGNAL,
+  type QueryProcessOptions,
+  type QueryReply,
+  type QueryRequest,
+} from './protocol.js'
 import type { RevertReasons } from './revertReasons.js'
 
 /* Entry of a query process. SQLite's loop cannot be interrupted from JavaScript, so the parent kills the process. */
@@ -23,10 +30,15 @@ const MAX_ROW_CHARACTERS = 16_000_000
  *  characters. */
 const MESSAGE_CHARACTERS = 1_000_000
 
-const { datadir, memoryBytes } = JSON.parse(process.argv[2]) as QueryProcessOptions
+const { datadir, memoryBytes, lake } = JSON.parse(process.argv[2]) as QueryProcessOptions
 const isStranger = memoryBytes !== undefined
 
-interface OpenQuery extends RunningQuery {
+interface OpenQuery {
+  readonly engine: EngineName
+  readonly columns: readonly string[]
+  readonly rows: Iterator<readonly SqlValue[]> | AsyncIterator<readonly SqlValue[]>
+  /** Ends the query and its snapshot. */
+  close(): void
   readonly format: Extract<QueryRequest, { kind: 'run' }>['format']
   readonly maxRows: number
   sent: number
@@ -64,7 +76,7 @@ function connection(): Database {
 const REASON_FUNCTION = 'cairn_revert_reason'
 let revertReasons: RevertReasons | undefined
 
-async function prepare({ sql }: Extract<QueryRequest, { kind: 'run' }>): Promise<void> {
+async function prepare(sql: string): Promise<void> {
   if (revertReasons !== undefined || !sql.toLowerCase().includes(REASON_FUNCTION)) return
   const { loadRevertReasons } = await import('./revertReasons.js')
   revertReasons = await loadRevertReasons(datadir)
@@ -76,28 +88,41 @@ function parseHash(hash: unknown): Uint8Array | undefined {
   return typeof hash === 'string' && /^0x[0-9a-f]{64}$/i.test(hash) ? parseHex(hash) : undefined
 }
 
-function begin({ sql, format, maxRows = Number.POSITIVE_INFINITY }: Extract<QueryRequest, { kind: 'run' }>): void {
-  query?.close()
-  query = undefined
-  query = { ...runQuery(connection(), sql, { isStranger }), format, maxRows, sent: 0, rest: undefined }
+async function begin({ sql, format, maxRows = Number.POSITIVE_INFINITY }: Extract<QueryRequest, { kind: 'run' }>) {
+  endQuery()
+  query = { ...(await start(sql)), format, maxRows, sent: 0, rest: undefined }
 }
 
-function nextBatch(current: OpenQuery): QueryReply {
+async function start(sql: string): Promise<Pick<OpenQuery, 'engine' | 'columns' | 'rows' | 'close'>> {
+  if (lake !== undefined) {
+    if (isStranger) checkLength(sql)
+    lakeQueries ??= (await import('./lake/lakeQueries.js')).createLakeQueries(lake, memoryBytes)
+    const found = await lakeQueries.run(connection(), sql)
+    if (found !== undefined) return { ...found, engine: 'DuckDB', close: () => void found.rows.return?.() }
+  }
+  await prepare(sql)
+  return { ...runQuery(connection(), sql, { isStranger }), engine: 'SQLite' }
+}
+
+let lakeQueries: LakeQueries | undefined
+
+async function nextBatch(current: OpenQuery): Promise<QueryReply> {
   if (current.rest !== undefined) return nextPart(current, current.rest)
-  const { columns, format } = current
+  const { columns, format, engine } = current
   const isFirst = current.sent === 0
-  const { values, isLast } = readRows(current)
+  const { values, isLast } = await readRows(current)
   current.sent += values.length
-  if (format === 'values') return { kind: 'batch', columns, text: '', values, isLast }
+  if (format === 'values') return { kind: 'batch', columns, text: '', values, isLast, engine }
   return nextPart(current, { text: formatRows(format, columns, { rows: values, header: isFirst }), isLast })
 }
 
 /** Reads the next rows. @throws Error beyond a limit */
-function readRows({ rows, sent, maxRows }: OpenQuery): { values: (readonly SqlValue[])[]; isLast: boolean } {
+async function readRows({ rows, sent, maxRows }: OpenQuery) {
   const values: (readonly SqlValue[])[] = []
   let characters = 0
   while (values.length < BATCH_ROWS && characters < BATCH_CHARACTERS) {
-    const { done, value } = rows.next()
+    const step = rows.next()
+    const { done, value } = step instanceof Promise ? await step : step // SQLite's rows need no turn of the event loop
     if (done) return { values, isLast: true }
     const number = sent + values.length + 1
     if (number > maxRows) throw new Error(`more than ${maxRows} rows; add a LIMIT or narrow the query`)
@@ -129,17 +154,14 @@ function nextPart(current: OpenQuery, { text, isLast }: { text: string; isLast: 
   const end = isSplit ? MESSAGE_CHARACTERS - 1 : MESSAGE_CHARACTERS
   const isWhole = text.length <= end
   current.rest = isWhole ? undefined : { text: text.slice(end), isLast }
-  const { columns } = current
-  return { kind: 'batch', columns, text: text.slice(0, end), values: [], isLast: isLast && isWhole }
+  const { columns, engine } = current
+  return { kind: 'batch', columns, text: text.slice(0, end), values: [], isLast: isLast && isWhole, engine }
 }
 
 async function answer(request: QueryRequest): Promise<QueryReply> {
   try {
-    if (request.kind === 'run') {
-      await prepare(request)
-      begin(request)
-    }
-    const batch = nextBatch(query!)
+    if (request.kind === 'run') await begin(request)
+    const batch = await nextBatch(query!)
     if (batch.kind === 'batch' && batch.isLast) endQuery()
     return batch
   } catch (error) {

@@ -1,5 +1,10 @@
+import { ExportLocked } from '../../export/errors.js'
 import { UsageError } from '../../lib/errors.js'
+import { createProgress } from '../../lib/progress.js'
+import { chooseLake } from '../../sql/lake/chooseLake.js'
+import type { LakeChoice } from '../../sql/protocol.js'
 import { openForReading } from '../../store/open.js'
+import type { Config } from '../config.js'
 import type { ParsedArgs } from '../parseArgs.js'
 import { createPrinter, type SqlFormat } from '../sql/printer.js'
 import { createDatabaseSession, type SqlSession } from '../sql/session.js'
@@ -17,15 +22,35 @@ export async function runSql({ config, operands }: ParsedArgs): Promise<number> 
       return await runPrompt(session, { format, input: process.stdin, output: process.stdout })
     }
     const printer = createPrinter(process.stdout)
-    await printer.print(session.run(query), format)
+    const { summary, engine } = await printer.print(session.run(query), format)
+    if (engine === 'DuckDB' && format === 'table') process.stderr.write(`${summary}\n`)
     return 0
   } finally {
     session.close()
   }
 }
 
-async function openSession({ datadir, lake }: { datadir: string; lake: string | undefined }): Promise<SqlSession> {
-  if (lake !== undefined) return (await import('../sql/lake.js')).openLake(lake)
+async function openSession({ datadir, lake, engine }: Config): Promise<SqlSession> {
+  if (lake !== undefined && lake !== 'off' && lake !== 'auto') {
+    const { isLake } = await import('../../sql/lake/lakeFiles.js')
+    const { readManifest } = await import('../../export/manifest.js')
+    if (!isLake(readManifest(lake))) return (await import('../sql/lake.js')).openLake(lake)
+  }
   openForReading(datadir).close() // reports a bad database before a process is started
-  return createDatabaseSession(datadir)
+  const chosen = chooseLake({ datadir, lake, engine: engine ?? 'auto' }, '--engine')
+  if (chosen !== undefined && lake === 'auto') await extend(datadir, chosen)
+  return createDatabaseSession(datadir, chosen)
+}
+
+/** Extends the lake before a query, unless another process does. */
+async function extend(datadir: string, { directory, engine }: LakeChoice): Promise<void> {
+  const { extendLake } = await import('../../sql/lake/extendLake.js')
+  const { UnfitForLake } = await import('../../export/datasets/views.js')
+  const observer = { begin: (blocks: number) => createProgress({ label: 'lake', unit: 'blocks', total: blocks }) }
+  try {
+    await extendLake(datadir, directory, { signal: new AbortController().signal, observer })
+  } catch (error) {
+    if (error instanceof ExportLocked || (error instanceof UnfitForLake && engine === 'auto')) return
+    throw error
+  }
 }

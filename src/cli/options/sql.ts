@@ -1,5 +1,6 @@
 import { DEFAULT_SQL_LIMITS } from '../../server/sql/sqlLimits.js'
 import { ROW_FORMATS } from '../../sql/formats.js'
+import { ENGINES } from '../../sql/protocol.js'
 import type { Option } from './option.js'
 import { choice, flag, maybeText, number } from './rows.js'
 
@@ -8,13 +9,23 @@ const SQL_FORMATS = ['table', ...ROW_FORMATS] as const
 /** Options under the heading "SQL". */
 export const sqlOptions = {
   sqlFormat: choice('format', SQL_FORMATS, ['sql'], 'How rows are printed.', 'table on a terminal, else csv'),
+  engine: choice(
+    'engine',
+    ENGINES,
+    ['sql'],
+    'What answers: auto is DuckDB where it is installed, finds a lake, and answers as SQLite does, else SQLite. duckdb never falls ' +
+      'back to SQLite.',
+    'auto',
+  ),
   lake: maybeText(
     'lake',
-    'DIR',
-    ['sql'],
-    'Query the Parquet files of this directory, written by cairn export, in DuckDB instead of the database.',
-    'none',
+    'off|auto|DIR',
+    ['sql', 'serve'],
+    'Parquet files of the views for DuckDB. auto: those in DATADIR/lake; serve adds final blocks beside the server, sql before the query. ' +
+      'DIR: sql queries the files there, of a lake or of cairn export; serve keeps the lake there. off: SQLite only.',
+    'sql: DATADIR/lake if it is there; serve: the same, and adds nothing',
   ),
+  sqlEngine: choice('sql-engine', ENGINES, ['serve'], 'What answers at /sql, as --engine of cairn sql.', 'auto'),
   sql: flag('sql', ['serve'], 'Answer read-only SQL at POST /sql/<API_KEY>.'),
   sqlTimeout: number('sql-timeout', 'SECONDS', DEFAULT_SQL_LIMITS.timeoutMs / 1000, ['serve'], {
     min: 1,

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import type { DuckDBConnection, DuckDBValue } from '@duckdb/node-api'
 import { MANIFEST, readManifest } from '../../export/manifest.js'
 import { messageOf, UsageError } from '../../lib/errors.js'
+import { duckDbMissing, findDuckDb, loadDuckDb } from '../../sql/lake/loadDuckDb.js'
 import { QueryFailed } from '../../sql/queryRunner.js'
 import type { SqlValue } from '../../store/sql/runQuery.js'
 import type { ResultBatch, SqlSession } from './session.js'
@@ -19,7 +20,9 @@ export async function openLake(directory: string): Promise<SqlSession> {
     ([, { format, files }]) => format === 'parquet' && files.length > 0,
   )
   if (datasets.length === 0) throw new UsageError(`--lake: ${join(directory, MANIFEST)} names no Parquet files`)
-  const { DuckDBInstance } = await loadDuckDb()
+  const found = findDuckDb()
+  if (found === undefined) throw duckDbMissing('--lake')
+  const { DuckDBInstance } = loadDuckDb(found)
   const instance = await DuckDBInstance.create(':memory:')
   const connection = await instance.connect()
   for (const [name, { files }] of datasets) {
@@ -58,17 +61,6 @@ export async function openLake(directory: string): Promise<SqlSession> {
   }
 }
 
-async function loadDuckDb(): Promise<typeof import('@duckdb/node-api')> {
-  try {
-    return await import('@duckdb/node-api')
-  } catch (error) {
-    throw new UsageError(
-      `--lake needs DuckDB, which is not installed: npm install @duckdb/node-api (${messageOf(error).split('\n')[0]})`,
-      { cause: error },
-    )
-  }
-}
-
 async function* stream(connection: DuckDBConnection, sql: string, signal?: AbortSignal): AsyncGenerator<ResultBatch> {
   const stop = () => connection.interrupt()
   signal?.addEventListener('abort', stop)
@@ -82,9 +74,9 @@ async function* stream(connection: DuckDBConnection, sql: string, signal?: Abort
       chunk = await result.fetchChunk()
     ) {
       isFirst = false
-      yield { columns, values: chunk.getRows().map((row) => row.map(toSqlValue)) }
+      yield { columns, engine: 'DuckDB', values: chunk.getRows().map((row) => row.map(toSqlValue)) }
     }
-    if (isFirst) yield { columns, values: [] }
+    if (isFirst) yield { columns, engine: 'DuckDB', values: [] }
   } catch (error) {
     throw new QueryFailed(messageOf(error), { cause: error })
   } finally {

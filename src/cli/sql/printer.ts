@@ -1,15 +1,23 @@
 import type { Writable } from 'node:stream'
 import { writeStream } from '../../lib/writeStream.js'
 import { formatCell, formatRows, type RowFormat } from '../../sql/formats.js'
+import type { EngineName } from '../../sql/protocol.js'
 import type { ResultBatch } from './session.js'
 
 /** Output format of `cairn sql`. */
 export type SqlFormat = 'table' | RowFormat
 
+/** What was printed. */
+export interface Printed {
+  /** `3 rows in 0.012 s`, and `by DuckDB` if it answered. */
+  readonly summary: string
+  readonly engine: EngineName | undefined
+}
+
 /** Prints rows. */
 export interface Printer {
-  /** Prints rows as they arrive and returns their number. */
-  print(batches: AsyncIterable<ResultBatch>, format: SqlFormat): Promise<number>
+  /** Prints rows as they arrive. Returns their number, the time, and the engine if it is not SQLite, as text. */
+  print(batches: AsyncIterable<ResultBatch>, format: SqlFormat): Promise<Printed>
 }
 
 /** Creates a printer that respects backpressure and ends without an error when its reader closes the pipe. Its `print`
@@ -17,9 +25,12 @@ export interface Printer {
 export function createPrinter(output: Writable): Printer {
   return {
     async print(batches, format) {
+      const begin = performance.now()
       let count = 0
+      let engine: EngineName | undefined
       let widths: readonly number[] | undefined
-      for await (const { columns, values } of batches) {
+      for await (const { columns, values, engine: answered } of batches) {
+        engine = answered
         const header = count === 0 && widths === undefined
         let text: string
         if (format === 'table') {
@@ -37,7 +48,9 @@ export function createPrinter(output: Writable): Printer {
         if (!(await writeStream(output, text))) break
         count += values.length
       }
-      return count
+      const seconds = ((performance.now() - begin) / 1000).toFixed(3)
+      const by = engine === 'DuckDB' ? ' by DuckDB' : ''
+      return { summary: `${count} ${count === 1 ? 'row' : 'rows'} in ${seconds} s${by}`, engine }
     },
   }
 }

@@ -12,7 +12,7 @@ const HELP = `A query ends with a semicolon and may take several lines. Ctrl-C e
 .tables                     tables and views
 .schema [NAME]              definitions
 .format table|csv|ndjson    how rows are printed
-.timing on|off              the time of each query
+.timing on|off              the time and the engine of each query
 .quit                       leave (also Ctrl-D)`
 
 // In query order; other keywords are rarely typed.
@@ -105,10 +105,8 @@ async function query(
   sql: string,
   { state, output, signal }: { state: State; output: Writable; signal: AbortSignal },
 ): Promise<void> {
-  const begin = performance.now()
-  const rows = await createPrinter(output).print(session.run(sql, signal), state.format)
-  const took = `${rows} ${rows === 1 ? 'row' : 'rows'} in ${((performance.now() - begin) / 1000).toFixed(3)} s`
-  if (state.timing) process.stderr.write(`${took}\n`)
+  const { summary } = await createPrinter(output).print(session.run(sql, signal), state.format)
+  if (state.timing) process.stderr.write(`${summary}\n`)
 }
 
 async function obey(

@@ -1,3 +1,4 @@
+import type { EngineName, LakeChoice } from '../../sql/protocol.js'
 import { createQueryRunner } from '../../sql/queryRunner.js'
 import { CATALOGUE_QUERY, schemaQuery } from '../../store/sql/queryDatabase.js'
 import type { SqlValue } from '../../store/sql/runQuery.js'
@@ -6,6 +7,7 @@ import type { SqlValue } from '../../store/sql/runQuery.js'
 export interface ResultBatch {
   readonly columns: readonly string[]
   readonly values: readonly (readonly SqlValue[])[]
+  readonly engine: EngineName
 }
 
 /** Where the command runs its queries: the database or a directory of Parquet files. */
@@ -19,13 +21,14 @@ export interface SqlSession {
   close(): void
 }
 
-/** Runs queries on the database of a data directory, in a separate process. */
-export function createDatabaseSession(datadir: string): SqlSession {
-  const runner = createQueryRunner({ datadir })
+/** Runs queries on the database of a data directory, or its lake, in a separate process. */
+export function createDatabaseSession(datadir: string, lake?: LakeChoice): SqlSession {
+  const runner = createQueryRunner({ datadir, lake })
+  const ofDatabase = lake?.engine === 'duckdb' ? createQueryRunner({ datadir }) : runner
   const run = (sql: string, signal?: AbortSignal) => runner.run({ sql, format: 'values' }, { signal })
   const readAll = async (sql: string) => {
     const rows: SqlValue[][] = []
-    for await (const { values } of run(sql)) rows.push(...(values as SqlValue[][]))
+    for await (const { values } of ofDatabase.run({ sql, format: 'values' })) rows.push(...(values as SqlValue[][]))
     return rows
   }
   return {
@@ -38,6 +41,9 @@ export function createDatabaseSession(datadir: string): SqlSession {
       return tables
     },
     schema: async (name) => (await readAll(schemaQuery(name))).map(([sql]) => String(sql)),
-    close: runner.close,
+    close() {
+      runner.close()
+      ofDatabase.close()
+    },
   }
 }

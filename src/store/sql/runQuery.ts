@@ -46,10 +46,26 @@ export function runQuery(db: Database, sql: string, { isStranger }: { isStranger
   }
 }
 
-function checkWords(sql: string): void {
+/** Returns the names of the columns of a statement that reads, unique; undefined if SQLite does not accept it. */
+export function columnsOf(db: Database, sql: string): string[] | undefined {
+  try {
+    const statement = db.prepare(sql)
+    if (!statement.readonly || !statement.reader) return undefined
+    return uniqueNames(statement.columns().map(({ name }) => name))
+  } catch {
+    return undefined
+  }
+}
+
+/** @throws QueryRefused for a query that is too long */
+export function checkLength(sql: string): void {
   if (sql.length > MAX_QUERY_CHARACTERS) {
     throw new QueryRefused(`query: expected at most ${MAX_QUERY_CHARACTERS} characters, got ${sql.length}`)
   }
+}
+
+function checkWords(sql: string): void {
+  checkLength(sql)
   const first = firstWord(sql)
   if (!['SELECT', 'WITH', 'VALUES', 'EXPLAIN'].includes(first)) {
     throw new QueryRefused(`query: expected SELECT, WITH, VALUES or EXPLAIN, got '${first.slice(0, 40)}'`)

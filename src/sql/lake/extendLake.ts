@@ -1,0 +1,64 @@
+import { LAKE_DATASETS } from '../../export/datasets/views.js'
+import { openRangeExport } from '../../export/exportRanges.js'
+import { readManifest } from '../../export/manifest.js'
+import { type ExportSource, sourceOf } from '../../export/source.js'
+import { createDirectoryStore } from '../../lib/objects/directoryStore.js'
+import { openForQueries } from '../../store/sql/queryDatabase.js'
+import { lakeOf } from './lakeFiles.js'
+
+/** Blocks of a whole file. */
+const RANGE_BLOCKS = 10_000
+
+/** New final blocks for which the last file, which is partial, is written again. */
+const STEP_BLOCKS = 1_000
+
+/** Shows the progress: blocks are counted once for each view. */
+interface LakeObserver {
+  begin(blocks: number): { update(blocks: number, note: string): void; finish(): void }
+}
+
+/** Extends the lake in `directory` up to the newest final block, when at least `STEP_BLOCKS` are missing or it does not
+ *  match the chain. Files above a rewind are replaced. A process that is killed leaves complete files only. Returns
+ *  false if there was nothing to do. @throws UnfitForLake; ExportLocked while another process extends it; OtherExport;
+ *  ChainChanged; the reason of the signal */
+export async function extendLake(
+  datadir: string,
+  directory: string,
+  { signal, observer }: { signal: AbortSignal; observer: LakeObserver },
+): Promise<boolean> {
+  const source = sourceOf(openForQueries(datadir, () => []))
+  try {
+    const final = finalOf(source)
+    if (final === undefined || !isDue(source, directory, final)) return false
+    const exported = await openRangeExport(source, LAKE_DATASETS, {
+      store: createDirectoryStore(directory),
+      directory,
+      format: 'parquet',
+      rangeSize: RANGE_BLOCKS,
+      to: final,
+      verifiesFiles: false,
+      observer,
+    })
+    try {
+      await exported.update({ finalOnly: false, signal })
+    } finally {
+      exported.close()
+    }
+    return true
+  } finally {
+    source.close()
+  }
+}
+
+/** Returns the newest final block; undefined if no stored block is final. */
+function finalOf({ chain }: ExportSource): number | undefined {
+  const covered = chain.coverage()
+  const final = chain.finality()?.finalized
+  return covered === undefined || final === undefined || final < covered.first ? undefined : final
+}
+
+function isDue({ db }: ExportSource, directory: string, final: number): boolean {
+  const lake = lakeOf(db, directory, readManifest(directory))
+  if (lake === undefined || lake.isStale) return true
+  return final - lake.head >= STEP_BLOCKS
+}

@@ -1,0 +1,72 @@
+import { join } from 'node:path'
+import { LAKE_VIEWS } from '../../export/datasets/views.js'
+import type { DatasetManifest, Manifest, ManifestFile } from '../../export/manifest.js'
+import { formatData } from '../../lib/hex.js'
+import type { Database } from '../../store/database.js'
+
+/** The folder of the lake in the data directory. */
+export const LAKE_FOLDER = 'lake'
+
+/** The part of a lake that has the chain of the database. */
+export interface Lake {
+  /** The newest block of which all views have their rows. */
+  readonly head: number
+  readonly headHash: string
+  /** The complete files by view, ascending. */
+  readonly files: ReadonlyMap<string, LakeFiles>
+  /** True if files have blocks that are not those of the chain any more. */
+  readonly isStale: boolean
+}
+
+/** The files of a view. */
+export interface LakeFiles {
+  readonly paths: readonly string[]
+  /** True if the last one reaches beyond the head of the lake. */
+  readonly isLonger: boolean
+}
+
+/** Returns true if the manifest is one of a lake, and not of `cairn export`. */
+export function isLake({ datasets }: Manifest): boolean {
+  return LAKE_VIEWS.some(({ name }) => datasets[name] !== undefined)
+}
+
+/** Returns the files of the lake that hold the chain of the database from its first block on; undefined if none do. Call
+ *  it in a snapshot. */
+export function lakeOf(db: Database, directory: string, { datasets }: Manifest): Lake | undefined {
+  const select = db.prepare<[number], Uint8Array>('SELECT hash FROM blocks WHERE number = ?').pluck()
+  const hashAt = (number: number) => {
+    const hash = select.get(number)
+    return hash && formatData(hash)
+  }
+  const first = db.prepare<[], number>('SELECT number FROM blocks ORDER BY number LIMIT 1').pluck().get()
+  const parts = LAKE_VIEWS.map(({ name }) => ({ name, files: linked(datasets[name], first, hashAt) }))
+  const heads = parts.map(({ files }) => files.at(-1)?.to ?? -1)
+  const head = Math.min(...heads)
+  const headHash = hashAt(head)
+  if (headHash === undefined) return undefined
+  const paths = parts.map(({ name, files }) => {
+    const wanted = files.filter(({ from }) => from <= head)
+    const paths = wanted.map(({ file }) => join(directory, file))
+    return [name, { paths, isLonger: wanted[wanted.length - 1].to > head }] as const
+  })
+  const isStale = parts.some(({ name, files }) => files.length < datasets[name].files.length)
+  return { head, headHash, files: new Map(paths), isStale }
+}
+
+/** Returns the files that follow each other from the first block on, up to the last whose last block is in the chain: its
+ *  hash implies all blocks below it. */
+function linked(
+  dataset: DatasetManifest | undefined,
+  first: number | undefined,
+  hashAt: (number: number) => string | undefined,
+): ManifestFile[] {
+  if (dataset === undefined || dataset.firstBlock.number !== first || dataset.firstBlock.hash !== hashAt(first))
+    return []
+  const files: ManifestFile[] = []
+  for (const file of dataset.files) {
+    if (file.from !== (files.at(-1)?.to ?? first - 1) + 1) break
+    files.push(file)
+  }
+  while (files.length > 0 && files[files.length - 1].lastBlockHash !== hashAt(files[files.length - 1].to)) files.pop()
+  return files
+}
