@@ -1,4 +1,4 @@
-import { LAKE_VIEWS, type ViewColumns } from '../../src/export/datasets/views.js'
+import { LAKE_VIEWS, type LakeView } from '../../src/store/sql/lakeViews.js'
 import type { SeededRandom } from './random.js'
 
 /* Random statements over the views, many of which mix types in ways that the engines treat differently. */
@@ -19,10 +19,10 @@ export function randomQuery(random: SeededRandom, samples: Samples): string {
 
 class Source {
   readonly #random: SeededRandom
-  readonly #view: ViewColumns
+  readonly #view: LakeView
   readonly #samples: Samples
 
-  constructor(random: SeededRandom, view: ViewColumns, samples: Samples) {
+  constructor(random: SeededRandom, view: LakeView, samples: Samples) {
     this.#random = random
     this.#view = view
     this.#samples = samples

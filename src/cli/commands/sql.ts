@@ -45,7 +45,7 @@ async function openSession({ datadir, lake, engine }: Config): Promise<SqlSessio
 /** Extends the lake before a query, unless another process does. */
 async function extend(datadir: string, { directory, engine }: LakeChoice): Promise<void> {
   const { extendLake } = await import('../../sql/lake/extendLake.js')
-  const { UnfitForLake } = await import('../../export/datasets/views.js')
+  const { UnfitForLake } = await import('../../store/sql/lakeViews.js')
   const observer = { begin: (blocks: number) => createProgress({ label: 'lake', unit: 'blocks', total: blocks }) }
   try {
     await extendLake(datadir, directory, { signal: new AbortController().signal, observer })

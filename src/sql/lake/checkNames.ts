@@ -1,4 +1,4 @@
-import { LAKE_VIEWS } from '../../export/datasets/views.js'
+import { LAKE_VIEWS } from '../../store/sql/lakeViews.js'
 import { type CteMap, type Node, visitNodes } from './ast.js'
 import { NotForDuckDb } from './kinds.js'
 

@@ -3,6 +3,7 @@ import { openRangeExport } from '../../export/exportRanges.js'
 import { readManifest } from '../../export/manifest.js'
 import { type ExportSource, sourceOf } from '../../export/source.js'
 import { createDirectoryStore } from '../../lib/objects/directoryStore.js'
+import { createViewReader } from '../../store/sql/lakeViews.js'
 import { openForQueries } from '../../store/sql/queryDatabase.js'
 import { lakeOf } from './lakeFiles.js'
 
@@ -58,7 +59,7 @@ function finalOf({ chain }: ExportSource): number | undefined {
 }
 
 function isDue({ db }: ExportSource, directory: string, final: number): boolean {
-  const lake = lakeOf(db, directory, readManifest(directory))
+  const lake = lakeOf(createViewReader(db), directory, readManifest(directory))
   if (lake === undefined || lake.isStale) return true
   return final - lake.head >= STEP_BLOCKS
 }

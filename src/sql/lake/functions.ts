@@ -1,10 +1,10 @@
 import { callNode, castNode, type Node, replaceNode, textNode } from './ast.js'
-import { arithmetic, isInteger, isNumeric, isText, type Kind, NotForDuckDb, nameOf } from './kinds.js'
+import { arithmetic, isInteger, isNumeric, isText, NotForDuckDb, nameOf, type ValueKind } from './kinds.js'
 
 /* Functions that have the same results in both engines, with the kinds of their arguments. All others are refused where
  * SQLite accepts the statement too. */
 
-type Rule = (kinds: readonly Kind[], node: Node) => Kind | undefined
+type Rule = (kinds: readonly ValueKind[], node: Node) => ValueKind | undefined
 
 const same: Rule = ([kind, ...rest]) => (rest.length === 0 && kind !== 'bool' ? kind : undefined)
 const textOf =
@@ -61,7 +61,7 @@ const WINDOWS: { readonly [name: string]: Rule } = {
 
 /** Returns the kind of a call with arguments of these kinds, and changes the call where DuckDB names it otherwise.
  *  @throws NotForDuckDb */
-export function callKind(node: Node, kinds: readonly Kind[]): Kind {
+export function callKind(node: Node, kinds: readonly ValueKind[]): ValueKind {
   const name = String(node.function_name).toLowerCase()
   if (node.is_operator) return operatorKind(node, name, kinds)
   if (node.schema !== '' && node.schema !== 'main') throw new NotForDuckDb(`${node.schema}.${name} is not known`)
@@ -74,7 +74,7 @@ export function callKind(node: Node, kinds: readonly Kind[]): Kind {
   return kind
 }
 
-function operatorKind(node: Node, name: string, kinds: readonly Kind[]): Kind {
+function operatorKind(node: Node, name: string, kinds: readonly ValueKind[]): ValueKind {
   const [a, b] = kinds
   if (name === '||') {
     const odd = kinds.find((kind) => !isText(kind) && !isInteger(kind))
@@ -100,7 +100,7 @@ function likeRule(name: string): Rule {
 }
 
 /** SQLite's result is a real, and of its digits only a constant number is the same. */
-function roundRule([kind, digits]: readonly Kind[], node: Node): Kind | undefined {
+function roundRule([kind, digits]: readonly ValueKind[], node: Node): ValueKind | undefined {
   const [value, places] = node.children as Node[]
   if (!isNumeric(kind) || kind === 'null') return undefined
   if (digits !== undefined && !(places.class === 'CONSTANT' && Number(places.value.value) >= 0)) return undefined
@@ -129,10 +129,3 @@ function timeRule(format: string | undefined): Rule {
 function textOfConstant({ class: kind, value }: Node): string | undefined {
   return kind === 'CONSTANT' && value.type.id === 'VARCHAR' ? String(value.value) : undefined
 }
-
-/** The macros of the calls that are made here. Seconds outside of the years 0 to 9999 are an error. */
-export const MACROS = [
-  `CREATE MACRO cairn_seconds(s) AS CASE WHEN s BETWEEN -62167219200 AND 253402300799 THEN s ELSE error('a time is outside of the years 0 to 9999') END`,
-  `CREATE MACRO cairn_day(s) AS CAST(CAST(make_timestamp(cairn_seconds(s) * 1000000) AS DATE) AS VARCHAR)`,
-  `CREATE MACRO cairn_time(s, f) AS strftime(make_timestamp(cairn_seconds(s) * 1000000), f)`,
-]

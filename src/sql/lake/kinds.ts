@@ -3,34 +3,36 @@ import { CairnError } from '../../lib/errors.js'
 /** A statement that DuckDB would not answer as SQLite does, or not at all. */
 export class NotForDuckDb extends CairnError {}
 
-/** Kind of the values of an expression. `wide`: integers of up to 128 bits, the sums of integers. `mixed`: integers and
+/** ValueKind of the values of an expression. `wide`: integers of up to 128 bits, the sums of integers. `mixed`: integers and
  *  reals, as from CASE. `decimal`: text of digits. `null`: only NULL. */
-export type Kind = 'int' | 'wide' | 'real' | 'mixed' | 'bool' | 'text' | 'decimal' | 'null'
+export type ValueKind = 'int' | 'wide' | 'real' | 'mixed' | 'bool' | 'text' | 'decimal' | 'null'
 
 /** Returns true for what can be calculated with. */
-export function isNumeric(kind: Kind): boolean {
+export function isNumeric(kind: ValueKind): boolean {
   return kind === 'int' || kind === 'wide' || kind === 'real' || kind === 'mixed' || kind === 'null'
 }
 
 /** Returns true for integers. */
-export function isInteger(kind: Kind): boolean {
+export function isInteger(kind: ValueKind): boolean {
   return kind === 'int' || kind === 'wide' || kind === 'null'
 }
 
 /** Returns true for text. */
-export function isText(kind: Kind): boolean {
+export function isText(kind: ValueKind): boolean {
   return kind === 'text' || kind === 'decimal' || kind === 'null'
 }
 
 /** Requires kinds whose comparison is the same in both engines: SQLite compares text and numbers by their types, DuckDB
  *  converts. @throws NotForDuckDb */
-export function requireComparable(kinds: readonly Kind[], where: string): void {
-  const isSame = [isNumeric, isText, (kind: Kind) => kind === 'bool' || kind === 'null'].some((is) => kinds.every(is))
+export function requireComparable(kinds: readonly ValueKind[], where: string): void {
+  const isSame = [isNumeric, isText, (kind: ValueKind) => kind === 'bool' || kind === 'null'].some((is) =>
+    kinds.every(is),
+  )
   if (!isSame) throw new NotForDuckDb(`${where} mixes ${[...new Set(kinds)].map(nameOf).join(' and ')}`)
 }
 
 /** Returns the kind of values of any of the kinds. @throws NotForDuckDb for text beside numbers */
-export function unify(kinds: readonly Kind[], where: string): Kind {
+export function unify(kinds: readonly ValueKind[], where: string): ValueKind {
   requireComparable(kinds, where)
   const set = new Set(kinds)
   if (set.size > 1) set.delete('null')
@@ -41,7 +43,7 @@ export function unify(kinds: readonly Kind[], where: string): Kind {
 }
 
 /** Returns the kind of `a OPERATOR b`. @throws NotForDuckDb where the engines differ */
-export function arithmetic(operator: string, a: Kind, b: Kind): Kind {
+export function arithmetic(operator: string, a: ValueKind, b: ValueKind): ValueKind {
   if (!isNumeric(a) || !isNumeric(b))
     throw new NotForDuckDb(`${operator} has an operand that is ${nameOf(isNumeric(a) ? b : a)}`)
   if (a === 'null' || b === 'null') throw new NotForDuckDb(`${operator} has the operand NULL`)
@@ -58,11 +60,11 @@ export function arithmetic(operator: string, a: Kind, b: Kind): Kind {
 }
 
 /** Returns how messages name a kind. */
-export function nameOf(kind: Kind): string {
+export function nameOf(kind: ValueKind): string {
   return NAMES[kind]
 }
 
-const NAMES: { readonly [K in Kind]: string } = {
+const NAMES: { readonly [K in ValueKind]: string } = {
   int: 'integers',
   wide: 'integers',
   real: 'reals',

@@ -1,16 +1,16 @@
 import { statSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import type { DuckDBConnection, DuckDBInstance, DuckDBResult, DuckDBValue } from '@duckdb/node-api'
-import { LAKE_VIEWS, type ViewColumns } from '../../export/datasets/views.js'
 import { MANIFEST, type Manifest, readManifest } from '../../export/manifest.js'
 import { messageOf } from '../../lib/errors.js'
 import type { Database } from '../../store/database.js'
+import { createLakeView, FROM_TREE, LAKE_MACROS, lakeSettings, TO_TREE } from '../../store/sql/lakeSql.js'
+import { createViewReader, LAKE_VIEWS, type ViewReader } from '../../store/sql/lakeViews.js'
 import { columnsOf, type SqlValue } from '../../store/sql/runQuery.js'
 import { parseTree } from './ast.js'
 import { checkNames } from './checkNames.js'
-import { MACROS } from './functions.js'
 import { NotForDuckDb } from './kinds.js'
-import { type Lake, lakeOf } from './lakeFiles.js'
+import { lakeOf } from './lakeFiles.js'
 import { type DuckDbModule, loadDuckDb } from './loadDuckDb.js'
 import { NewestRows } from './newestRows.js'
 import { translate } from './translate.js'
@@ -31,7 +31,7 @@ export interface LakeQuery {
   readonly rows: AsyncIterator<readonly SqlValue[]>
 }
 
-/** Most blocks above the lake that are read from SQLite, and most of their rows in a view. */
+/** Most blocks above the lake that are read from SQLite. */
 const MAX_NEW_BLOCKS = 20_000
 
 /** DuckDB over the lake and the newest blocks of the database: the views of docs/sql.md. It reads no other file, and its
@@ -67,7 +67,7 @@ export class LakeEngine {
     const connection = await instance.connect()
     const engine = new LakeEngine({ module, instance, connection }, resolve(directory))
     await engine.#newest.createTables()
-    for (const sql of [...MACROS, ...settings(engine.#directory)]) await connection.run(sql)
+    for (const sql of [...LAKE_MACROS, ...lakeSettings(engine.#directory)]) await connection.run(sql)
     return engine
   }
 
@@ -76,13 +76,14 @@ export class LakeEngine {
   async run(db: Database, sql: string): Promise<LakeQuery> {
     const columns = columnsOf(db, sql)
     const text = await this.#toDuckDb(sql, columns !== undefined)
-    await this.#refresh(db, sql)
+    const reader = createViewReader(db)
+    await reader.inSnapshot(() => this.#refresh(reader, sql))
     try {
       return await this.#start(text, columns)
     } catch (error) {
       // The file was replaced by a longer one after the manifest was read.
       if (!/No files found|Cannot open file/.test(messageOf(error))) throw error
-      await this.#refresh(db, sql)
+      await reader.inSnapshot(() => this.#refresh(reader, sql))
       return this.#start(text, columns)
     }
   }
@@ -94,16 +95,14 @@ export class LakeEngine {
 
   /** Returns the statement for DuckDB. Where SQLite accepts it too, its result there is the measure. */
   async #toDuckDb(sql: string, isForBoth: boolean): Promise<string> {
-    const tree = parseTree(
-      await this.#text('SELECT json_serialize_sql($1::VARCHAR)', isForBoth ? renameDate(sql) : sql),
-    )
+    const tree = parseTree(await this.#text(TO_TREE, isForBoth ? renameDate(sql) : sql))
     if (tree.error) throw new NotForDuckDb(tree.error_message ?? 'DuckDB cannot parse it')
     const [statement, surplus] = tree.statements
     if (statement === undefined || surplus !== undefined) throw new NotForDuckDb('expected one statement')
     checkNames(statement.node)
     if (!isForBoth) return sql
     translate(statement.node)
-    return this.#text('SELECT json_deserialize_sql($1::JSON)', JSON.stringify(tree))
+    return this.#text(FROM_TREE, JSON.stringify(tree))
   }
 
   async #text(sql: string, argument: string): Promise<string> {
@@ -112,27 +111,26 @@ export class LakeEngine {
   }
 
   /** Brings views and new rows to the state of the database. */
-  async #refresh(db: Database, sql: string): Promise<void> {
-    db.exec('BEGIN')
-    try {
-      const lake = lakeOf(db, this.#directory, this.#readManifest())
-      if (lake === undefined) {
-        throw new NotForDuckDb(
-          `no lake of this chain is in ${this.#directory}; 'cairn sql --lake auto' or 'cairn serve --lake auto' makes one`,
-        )
-      }
-      const viewed = JSON.stringify([lake.headHash, [...lake.files.values()].map(({ paths }) => paths.at(-1))])
-      if (viewed !== this.#viewed) {
-        this.#viewed = undefined
-        await this.#newest.clear()
-        for (const view of LAKE_VIEWS) await this.#connection.run(viewSql(view, lake))
-        this.#viewed = viewed
-      }
-      const wanted = LAKE_VIEWS.filter(({ name }) => sql.toLowerCase().includes(name))
-      await this.#newest.load(db, { after: lake.head, views: wanted, maxBlocks: MAX_NEW_BLOCKS })
-    } finally {
-      db.exec('COMMIT')
+  async #refresh(reader: ViewReader, sql: string): Promise<void> {
+    const lake = lakeOf(reader, this.#directory, this.#readManifest())
+    if (lake === undefined) {
+      throw new NotForDuckDb(
+        `no lake of this chain is in ${this.#directory}; 'cairn sql --lake auto' or 'cairn serve --lake auto' makes one`,
+      )
     }
+    const { head, headHash, files } = lake
+    const viewed = JSON.stringify([headHash, [...files.values()].map(({ paths }) => paths.at(-1))])
+    if (viewed !== this.#viewed) {
+      this.#viewed = undefined
+      await this.#newest.clear()
+      for (const view of LAKE_VIEWS) {
+        const { paths, isLonger } = files.get(view.name)!
+        await this.#connection.run(createLakeView(view, { paths, last: isLonger ? head : undefined }))
+      }
+      this.#viewed = viewed
+    }
+    const views = LAKE_VIEWS.filter(({ name }) => sql.toLowerCase().includes(name))
+    await this.#newest.load(reader, { after: head, views, maxBlocks: MAX_NEW_BLOCKS })
   }
 
   #readManifest(): Manifest {
@@ -158,30 +156,6 @@ export class LakeEngine {
       for (const row of chunk.getRows()) yield row.map((value, i) => toSqlValue(value, isReal[i], isForBoth))
     }
   }
-}
-
-/** Settings that cannot be changed afterwards. With them no file but those of the lake is read. */
-function settings(directory: string): string[] {
-  return [
-    'SET integer_division = true', // as in SQLite
-    "SET default_null_order = 'nulls_first_on_asc_last_on_desc'",
-    'SET ieee_floating_point_ops = false', // a division by zero is NULL
-    `SET allowed_directories = [${literal(join(directory, '/'))}]`,
-    'SET enable_external_access = false',
-    'SET lock_configuration = true',
-  ]
-}
-
-function viewSql({ name, block, columns }: ViewColumns, { head, files }: Lake): string {
-  const names = columns.map((column) => `"${column.name}"`).join(', ')
-  const { paths, isLonger } = files.get(name)!
-  const until = isLonger ? ` WHERE ${block} <= ${head}` : ''
-  return `CREATE OR REPLACE VIEW ${name} AS SELECT ${names} FROM read_parquet([${paths.map(literal).join(', ')}])${until}
-    UNION ALL SELECT ${names} FROM ${NewestRows.tableOf(name)}`
-}
-
-function literal(text: string): string {
-  return `'${text.replaceAll("'", "''")}'`
 }
 
 /** DuckDB's parser refuses `date` with two arguments. */

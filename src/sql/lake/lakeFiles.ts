@@ -1,8 +1,6 @@
 import { join } from 'node:path'
-import { LAKE_VIEWS } from '../../export/datasets/views.js'
 import type { DatasetManifest, Manifest, ManifestFile } from '../../export/manifest.js'
-import { formatData } from '../../lib/hex.js'
-import type { Database } from '../../store/database.js'
+import { LAKE_VIEWS, type ViewReader } from '../../store/sql/lakeViews.js'
 
 /** The folder of the lake in the data directory. */
 export const LAKE_FOLDER = 'lake'
@@ -32,17 +30,11 @@ export function isLake({ datasets }: Manifest): boolean {
 
 /** Returns the files of the lake that hold the chain of the database from its first block on; undefined if none do. Call
  *  it in a snapshot. */
-export function lakeOf(db: Database, directory: string, { datasets }: Manifest): Lake | undefined {
-  const select = db.prepare<[number], Uint8Array>('SELECT hash FROM blocks WHERE number = ?').pluck()
-  const hashAt = (number: number) => {
-    const hash = select.get(number)
-    return hash && formatData(hash)
-  }
-  const first = db.prepare<[], number>('SELECT number FROM blocks ORDER BY number LIMIT 1').pluck().get()
-  const parts = LAKE_VIEWS.map(({ name }) => ({ name, files: linked(datasets[name], first, hashAt) }))
+export function lakeOf(reader: ViewReader, directory: string, { datasets }: Manifest): Lake | undefined {
+  const parts = LAKE_VIEWS.map(({ name }) => ({ name, files: linked(reader, datasets[name]) }))
   const heads = parts.map(({ files }) => files.at(-1)?.to ?? -1)
   const head = Math.min(...heads)
-  const headHash = hashAt(head)
+  const headHash = reader.hashAt(head)
   if (headHash === undefined) return undefined
   const paths = parts.map(({ name, files }) => {
     const wanted = files.filter(({ from }) => from <= head)
@@ -55,18 +47,15 @@ export function lakeOf(db: Database, directory: string, { datasets }: Manifest):
 
 /** Returns the files that follow each other from the first block on, up to the last whose last block is in the chain: its
  *  hash implies all blocks below it. */
-function linked(
-  dataset: DatasetManifest | undefined,
-  first: number | undefined,
-  hashAt: (number: number) => string | undefined,
-): ManifestFile[] {
-  if (dataset === undefined || dataset.firstBlock.number !== first || dataset.firstBlock.hash !== hashAt(first))
-    return []
+function linked(reader: ViewReader, dataset: DatasetManifest | undefined): ManifestFile[] {
+  const first = reader.first()
+  if (dataset === undefined || first === undefined || dataset.firstBlock.number !== first) return []
   const files: ManifestFile[] = []
   for (const file of dataset.files) {
     if (file.from !== (files.at(-1)?.to ?? first - 1) + 1) break
     files.push(file)
   }
-  while (files.length > 0 && files[files.length - 1].lastBlockHash !== hashAt(files[files.length - 1].to)) files.pop()
+  const isCurrent = ({ to, lastBlockHash }: ManifestFile) => lastBlockHash === reader.hashAt(to)
+  while (files.length > 0 && !isCurrent(files[files.length - 1])) files.pop()
   return files
 }

@@ -1,10 +1,10 @@
-import { LAKE_VIEWS } from '../../export/datasets/views.js'
+import { LAKE_VIEWS, type ViewColumn } from '../../store/sql/lakeViews.js'
 import { type CteMap, callNode, castNode, type Node, replaceNode, textNode } from './ast.js'
 import { callKind } from './functions.js'
-import { isInteger, isText, type Kind, NotForDuckDb, nameOf, requireComparable, unify } from './kinds.js'
+import { isInteger, isText, NotForDuckDb, nameOf, requireComparable, unify, type ValueKind } from './kinds.js'
 
 /** Columns of a table or a result, in order. */
-type Columns = readonly (readonly [name: string, kind: Kind])[]
+type Columns = readonly (readonly [name: string, kind: ValueKind])[]
 
 /** What names mean in an expression. */
 interface Scope {
@@ -15,21 +15,15 @@ interface Scope {
   readonly outer?: Scope
 }
 
-const DECIMALS = new Set(
-  `difficulty total_difficulty base_fee_per_gas value gas_price max_fee_per_gas max_priority_fee_per_gas
-  max_fee_per_blob_gas chain_id effective_gas_price blob_gas_price`.split(/\s+/),
-)
-
 /** The views by name with the kinds of their columns. */
 const VIEWS: ReadonlyMap<string, Columns> = new Map(
-  LAKE_VIEWS.map(({ name, columns }) => [
-    name,
-    columns.map(({ name: column, type }) => {
-      const text = DECIMALS.has(column) ? 'decimal' : 'text'
-      return [column, type === 'i64' ? 'int' : type === 'f64' ? 'real' : text] as const
-    }),
-  ]),
+  LAKE_VIEWS.map(({ name, columns }) => [name, columns.map((column) => [column.name, kindOfColumn(column)] as const)]),
 )
+
+function kindOfColumn({ type, isDecimal }: ViewColumn): ValueKind {
+  if (type === 'text') return isDecimal ? 'decimal' : 'text'
+  return type === 'integer' ? 'int' : 'real'
+}
 
 /** Changes the tree of a statement that SQLite accepts too, so that DuckDB's rows are those of SQLite.
  *  @throws NotForDuckDb where that is not known */
@@ -139,18 +133,18 @@ function condition(node: Node, scope: Scope): void {
 }
 
 /** Requires what both engines take for true or false in the same way. */
-function truth(kind: Kind, where: string): void {
+function truth(kind: ValueKind, where: string): void {
   if (kind !== 'bool' && !isInteger(kind)) throw new NotForDuckDb(`${where} is ${nameOf(kind)}`)
 }
 
 /** Returns the kind of an expression. */
-function kindOf(node: Node, scope: Scope): Kind {
+function kindOf(node: Node, scope: Scope): ValueKind {
   const rule = EXPRESSIONS[node.class ?? '']
   if (rule === undefined) throw new NotForDuckDb(`${wordsOf(node.class ?? node.type)} may differ`)
   return rule(node, scope)
 }
 
-const EXPRESSIONS: { readonly [name: string]: (node: Node, scope: Scope) => Kind } = {
+const EXPRESSIONS: { readonly [name: string]: (node: Node, scope: Scope) => ValueKind } = {
   COLUMN_REF: ({ column_names }, scope) => columnKind(column_names, scope),
   CONSTANT: constantKind,
   CAST: castKind,
@@ -204,11 +198,11 @@ const EXPRESSIONS: { readonly [name: string]: (node: Node, scope: Scope) => Kind
   },
 }
 
-function kindsOf(nodes: readonly Node[], scope: Scope): Kind[] {
+function kindsOf(nodes: readonly Node[], scope: Scope): ValueKind[] {
   return nodes.map((each) => kindOf(each, scope))
 }
 
-function operatorKind(node: Node, scope: Scope): Kind {
+function operatorKind(node: Node, scope: Scope): ValueKind {
   const kinds = kindsOf(node.children, scope)
   switch (node.type) {
     case 'OPERATOR_NOT':
@@ -228,7 +222,7 @@ function operatorKind(node: Node, scope: Scope): Kind {
   }
 }
 
-function constantKind(node: Node): Kind {
+function constantKind(node: Node): ValueKind {
   const { type, is_null, value } = node.value
   if (is_null) return 'null'
   if (type.id === 'VARCHAR') return 'text'
@@ -246,7 +240,7 @@ function constantKind(node: Node): Kind {
   throw new NotForDuckDb(`constants of type ${type.id} may differ`)
 }
 
-function castKind(node: Node, scope: Scope): Kind {
+function castKind(node: Node, scope: Scope): ValueKind {
   const type = String(node.cast_type.id)
   const isTruth = type === 'BOOLEAN' && node.child.class === 'CONSTANT' // what TRUE and FALSE are parsed as
   if (isTruth) return 'bool'
@@ -268,7 +262,7 @@ function castKind(node: Node, scope: Scope): Kind {
   throw refuse()
 }
 
-function columnKind(names: readonly string[], scope: Scope): Kind {
+function columnKind(names: readonly string[], scope: Scope): ValueKind {
   const name = names[names.length - 1]
   const table = names.length > 1 ? names[names.length - 2].toLowerCase() : undefined
   for (let at: Scope | undefined = scope; at !== undefined; at = at.outer) {
@@ -283,7 +277,7 @@ function columnKind(names: readonly string[], scope: Scope): Kind {
   throw new NotForDuckDb(`no column ${names.join('.')}`)
 }
 
-function findColumn(columns: Columns, name: string): Kind | undefined {
+function findColumn(columns: Columns, name: string): ValueKind | undefined {
   const wanted = name.toLowerCase()
   return columns.find(([each]) => each.toLowerCase() === wanted)?.[1]
 }
