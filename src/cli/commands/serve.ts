@@ -5,6 +5,7 @@ import { UsageError } from '../../lib/errors.js'
 import { createLogger } from '../../lib/logger.js'
 import { corsPolicy, isLoopback } from '../../server/access/cors.js'
 import { hostPolicy } from '../../server/access/hosts.js'
+import { chooseLake, lakeDirectory } from '../../sql/lake/chooseLake.js'
 import { packagePath } from '../../store/open.js'
 import type { ImportDirectory } from '../../sync/import/importDirectory.js'
 import type { IngestWorker } from '../../sync/thread/ingestWorker.js'
@@ -210,6 +211,9 @@ async function serve(
     evm: config.evm,
     limits: readLimits(config),
     sql: readSqlLimits(config),
+    sqlLake: config.sql
+      ? chooseLake({ datadir, lake: config.lake, engine: config.sqlEngine ?? 'auto' }, '--sql-engine')
+      : undefined,
     stream: readStreamLimits(config),
     replication: readReplicationLimits(config),
     compatibility: config.pendingBlock ?? config.compat,
@@ -232,12 +236,23 @@ async function serve(
   await Promise.race([serving.warm(), stopped])
   if (!stop.aborted) printSummary(`ready ${serving.url}`)
   const progress = ingest && (await showProgress(config, ingest))
+  const lake = await keepLakeOf(config, datadir)
   const report =
     ingest && keepFollowReport(datadir, () => ({ ...ingest.status(), replication: ingest.replication?.() }))
   await stopped
   report?.close()
   progress?.end()
+  await lake?.close()
   return 0
+}
+
+/** Extends the lake while the server runs, if that is asked for. */
+async function keepLakeOf(config: Config, datadir: string) {
+  const { lake } = config
+  if (lake === undefined || lake === 'off') return undefined
+  const { keepLake } = await import('../../sql/lake/keepLake.js')
+  const directory = lakeDirectory({ datadir, lake })
+  return keepLake({ datadir, directory, log: createLogger(readLogging(config)) })
 }
 
 async function showProgress(config: Config, { status }: IngestWorker): Promise<FollowProgress> {

@@ -124,10 +124,11 @@ function createListenerOptions(
 }
 
 async function openSql({ options, access }: ServingCore, shared: ListenerOptions): Promise<SqlEndpoint | undefined> {
-  const { datadir, sql: limits, cors } = options
+  const { datadir, sql: limits, sqlLake: lake, cors } = options
   if (limits === undefined) return undefined
   const { createSqlEndpoint } = await import('../../server/sql/sqlEndpoint.js')
-  return createSqlEndpoint({ datadir, limits, access, admission: shared.admission, cors, count: shared.refusals.count })
+  const { admission, refusals } = shared
+  return createSqlEndpoint({ datadir, lake, limits, access, admission, cors, count: refusals.count })
 }
 
 function openBulk(

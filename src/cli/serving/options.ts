@@ -10,6 +10,7 @@ import type { CompressionPolicy } from '../../server/http/compression.js'
 import type { SqlLimits } from '../../server/sql/sqlLimits.js'
 import type { StreamLimits } from '../../server/stream/streamLimits.js'
 import type { UpstreamAddress } from '../../sources/upstreams/types.js'
+import type { LakeChoice } from '../../sql/protocol.js'
 import type { IngestWorker } from '../../sync/thread/ingestWorker.js'
 
 /** Options of a server. */
@@ -57,6 +58,8 @@ export interface ServingOptions {
   readonly maxLagSeconds?: number
   /** Serve SQL with these limits; undefined: not served. */
   readonly sql?: SqlLimits
+  /** How SQL uses DuckDB; undefined: not at all. */
+  readonly sqlLake?: LakeChoice
   /** Serve bulk streams with these limits; undefined: not served. */
   readonly stream?: StreamLimits
   /** Serve replicas with these limits; undefined: not served. */

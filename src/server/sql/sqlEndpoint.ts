@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import { messageOf } from '../../lib/errors.js'
 import { ROW_FORMATS, type RowFormat } from '../../sql/formats.js'
-import type { Batch } from '../../sql/protocol.js'
+import type { Batch, LakeChoice } from '../../sql/protocol.js'
 import { createQueryRunner, type QueryRunner } from '../../sql/queryRunner.js'
 import { type Access, type Caller, isRefusal, KEY_INVALID, type Refusal, retryHeaders } from '../access/access.js'
 import { clientOfAddress } from '../access/addresses.js'
@@ -28,6 +28,9 @@ const CONTENT_TYPES: { readonly [F in RowFormat]: string } = {
   csv: 'text/csv; charset=utf-8',
 }
 
+/** Names what answered: DuckDB or SQLite. */
+const ENGINE_HEADER = 'Cairn-Sql-Engine'
+
 /** A query and the format of its rows. With `hasEnd` the last line is the end: `{"end":{}}`, or why there are no more
  *  rows. */
 interface SqlBody {
@@ -47,15 +50,16 @@ interface RunningQuery {
 /** Creates the endpoint and starts its processes. */
 export function createSqlEndpoint(options: {
   datadir: string
+  lake: LakeChoice | undefined
   limits: SqlLimits
   access: Access
   admission: Pick<Admission, 'takeCallSlot'>
   cors: CorsPolicy
   count(reason: RefusalReason): void
 }): SqlEndpoint {
-  const { datadir, limits, access, admission, cors } = options
+  const { datadir, lake, limits, access, admission, cors } = options
   const { memoryBytes, maxRows, timeoutMs } = limits
-  const runners = Array.from({ length: limits.processes }, () => createQueryRunner({ datadir, memoryBytes }))
+  const runners = Array.from({ length: limits.processes }, () => createQueryRunner({ datadir, memoryBytes, lake }))
   const free: QueryRunner[] = [...runners]
   /** One key, or one address without keys, leaves one process to others. */
   const share = Math.max(1, limits.processes - 1)
@@ -170,7 +174,8 @@ async function sendRows(
 ): Promise<void> {
   const { response, headers } = exchange
   const first = await batches.next()
-  response.writeHead(200, [...headers, 'Content-Type', CONTENT_TYPES[format], 'Cache-Control', 'no-store'])
+  const engine = first.done ? [] : [ENGINE_HEADER, first.value.engine]
+  response.writeHead(200, [...headers, 'Content-Type', CONTENT_TYPES[format], 'Cache-Control', 'no-store', ...engine])
   async function* parts() {
     if (!first.done) yield Buffer.from(first.value.text)
     for await (const { text } of batches) yield Buffer.from(text)
