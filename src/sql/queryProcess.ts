@@ -98,7 +98,7 @@ async function start(sql: string): Promise<Pick<OpenQuery, 'engine' | 'columns' 
     if (isStranger) checkLength(sql)
     lakeQueries ??= (await import('./lake/lakeQueries.js')).createLakeQueries(lake, memoryBytes)
     const found = await lakeQueries.run(connection(), sql)
-    if (found !== undefined) return { ...found, engine: 'DuckDB', close: () => void found.rows.return?.() }
+    if (found !== undefined) return { ...found, engine: 'DuckDB', close: () => void found.rows.return(undefined) }
   }
   await prepare(sql)
   return { ...runQuery(connection(), sql, { isStranger }), engine: 'SQLite' }

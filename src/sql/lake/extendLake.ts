@@ -13,24 +13,32 @@ const RANGE_BLOCKS = 10_000
 /** New final blocks for which the last file, which is partial, is written again. */
 const STEP_BLOCKS = 1_000
 
+/** Control of an extension. */
+interface LakeControl {
+  readonly signal: AbortSignal
+  readonly observer: LakeObserver
+  /** Default: `STEP_BLOCKS`. */
+  readonly stepBlocks?: number
+}
+
 /** Shows the progress: blocks are counted once for each view. */
 interface LakeObserver {
   begin(blocks: number): { update(blocks: number, note: string): void; finish(): void }
 }
 
-/** Extends the lake in `directory` up to the newest final block, when at least `STEP_BLOCKS` are missing or it does not
+/** Extends the lake in `directory` up to the newest final block, when at least `stepBlocks` are missing or it does not
  *  match the chain. Files above a rewind are replaced. A process that is killed leaves complete files only. Returns
  *  false if there was nothing to do. @throws UnfitForLake; ExportLocked while another process extends it; OtherExport;
  *  ChainChanged; the reason of the signal */
 export async function extendLake(
   datadir: string,
   directory: string,
-  { signal, observer }: { signal: AbortSignal; observer: LakeObserver },
+  { signal, observer, stepBlocks = STEP_BLOCKS }: LakeControl,
 ): Promise<boolean> {
   const source = sourceOf(openForQueries(datadir, () => []))
   try {
     const final = finalOf(source)
-    if (final === undefined || !isDue(source, directory, final)) return false
+    if (final === undefined || !isDue(source, directory, final - stepBlocks)) return false
     const exported = await openRangeExport(source, LAKE_DATASETS, {
       store: createDirectoryStore(directory),
       directory,
@@ -58,8 +66,8 @@ function finalOf({ chain }: ExportSource): number | undefined {
   return covered === undefined || final === undefined || final < covered.first ? undefined : final
 }
 
-function isDue({ db }: ExportSource, directory: string, final: number): boolean {
+/** True if the lake does not match the chain, or ends at block `last` or below. */
+function isDue({ db }: ExportSource, directory: string, last: number): boolean {
   const lake = lakeOf(createViewReader(db), directory, readManifest(directory))
-  if (lake === undefined || lake.isStale) return true
-  return final - lake.head >= STEP_BLOCKS
+  return lake === undefined || lake.isStale || lake.head <= last
 }

@@ -28,7 +28,7 @@ export interface LakeSettings {
 /** A query that runs in DuckDB. */
 export interface LakeQuery {
   readonly columns: readonly string[]
-  readonly rows: AsyncIterator<readonly SqlValue[]>
+  readonly rows: AsyncGenerator<readonly SqlValue[]>
 }
 
 /** Most blocks above the lake that are read from SQLite. */

@@ -28,13 +28,28 @@ export function createLakeQueries(choice: LakeChoice, memoryBytes: number | unde
       if (!isOnly && !existsSync(join(directory, MANIFEST))) return undefined
       try {
         engine ??= await LakeEngine.open({ directory, duckdb, ...limits })
-        return await engine.run(db, sql)
+        const { columns, rows } = await engine.run(db, sql)
+        return { columns, rows: named(rows) }
       } catch (error) {
         if (!isOnly) return undefined
         throw error instanceof NotForDuckDb
           ? new QueryRefused(`DuckDB cannot answer this as SQLite does: ${error.message}; use --engine auto or sqlite`)
-          : new QueryRefused(messageOf(error).split('\n\n')[0], { cause: error })
+          : new QueryRefused(firstPart(error), { cause: error })
       }
     },
   }
+}
+
+/** Says of an error after the first rows, when SQLite cannot take over, where it came from. */
+async function* named<T>(rows: AsyncIterable<T>): AsyncGenerator<T> {
+  try {
+    yield* rows
+  } catch (error) {
+    throw new QueryRefused(`in DuckDB: ${firstPart(error)}; --engine sqlite may answer it`, { cause: error })
+  }
+}
+
+/** DuckDB's messages have the place in the statement below an empty line. */
+function firstPart(error: unknown): string {
+  return messageOf(error).split('\n\n')[0]
 }
