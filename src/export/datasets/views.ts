@@ -12,7 +12,7 @@ export const LAKE_DATASETS: readonly Dataset<StoredBlockLink>[] = LAKE_VIEWS.map
   name: view.name,
   fileName: view.name,
   summary: `The rows of ${view.name}.`,
-  columns: view.columns.flatMap(({ name, type }) => nullable(TYPES[type], name)),
+  columns: [...view.columns, ...view.derived].flatMap(({ name, type }) => nullable(TYPES[type], name)),
   layer: LAYER_1,
   batchBlocks: () => 16,
   rows: ({ db }, links) => createViewReader(db).rows(view, links[0].number, links[links.length - 1].number),

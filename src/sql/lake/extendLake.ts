@@ -1,6 +1,9 @@
+import { rmSync } from 'node:fs'
+import { join } from 'node:path'
 import { LAKE_DATASETS } from '../../export/datasets/views.js'
+import { OtherExport } from '../../export/errors.js'
 import { openRangeExport } from '../../export/exportRanges.js'
-import { readManifest } from '../../export/manifest.js'
+import { MANIFEST, readManifest } from '../../export/manifest.js'
 import { type ExportSource, sourceOf } from '../../export/source.js'
 import { createDirectoryStore } from '../../lib/objects/directoryStore.js'
 import { createViewReader } from '../../store/sql/lakeViews.js'
@@ -27,7 +30,8 @@ interface LakeObserver {
 }
 
 /** Extends the lake in `directory` up to the newest final block, when at least `stepBlocks` are missing or it does not
- *  match the chain. Files above a rewind are replaced. A process that is killed leaves complete files only. Returns
+ *  match the chain. Files above a rewind are replaced, and a
+ *  lake of another chain or version is. A process that is killed leaves complete files only. Returns
  *  false if there was nothing to do. @throws UnfitForLake; ExportLocked while another process extends it; OtherExport;
  *  ChainChanged; the reason of the signal */
 export async function extendLake(
@@ -39,14 +43,19 @@ export async function extendLake(
   try {
     const final = finalOf(source)
     if (final === undefined || !isDue(source, directory, final - stepBlocks)) return false
-    const exported = await openRangeExport(source, LAKE_DATASETS, {
-      store: createDirectoryStore(directory),
-      directory,
-      format: 'parquet',
-      rangeSize: RANGE_BLOCKS,
-      to: final,
-      verifiesFiles: false,
-      observer,
+    const open = () =>
+      openRangeExport(source, LAKE_DATASETS, {
+        store: createDirectoryStore(directory),
+        directory,
+        format: 'parquet',
+        rangeSize: RANGE_BLOCKS,
+        to: final,
+        verifiesFiles: false,
+        observer,
+      })
+    const exported = await open().catch((error: unknown) => {
+      if (!(error instanceof OtherExport && removeLake(directory))) throw error
+      return open()
     })
     try {
       await exported.update({ finalOnly: false, signal })
@@ -57,6 +66,17 @@ export async function extendLake(
   } finally {
     source.close()
   }
+}
+
+/** Removes the files of a lake of another chain or version. Returns false, and keeps all, if the directory has another
+ *  export too. */
+function removeLake(directory: string): boolean {
+  const { datasets } = readManifest(directory)
+  const isLakeOnly = Object.keys(datasets).every((name) => LAKE_DATASETS.some(({ fileName }) => fileName === name))
+  if (!isLakeOnly) return false
+  const files = Object.values(datasets).flatMap((dataset) => dataset.files.map(({ file }) => file))
+  for (const file of [MANIFEST, ...files]) rmSync(join(directory, file), { force: true })
+  return true
 }
 
 /** Returns the newest final block; undefined if no stored block is final. */

@@ -59,6 +59,11 @@ const WINDOWS: { readonly [name: string]: Rule } = {
   lead: ([kind, offset, otherwise]) => (isInteger(offset ?? 'int') && otherwise === undefined ? kind : undefined),
 }
 
+/** Returns true for the name of an aggregate function. */
+export function isAggregateName(name: string): boolean {
+  return Object.hasOwn(AGGREGATES, name.toLowerCase())
+}
+
 /** Returns the kind of a call with arguments of these kinds, and changes the call where DuckDB names it otherwise.
  *  @throws NotForDuckDb */
 export function callKind(node: Node, kinds: readonly ValueKind[]): ValueKind {

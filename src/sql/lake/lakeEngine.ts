@@ -4,7 +4,7 @@ import type { DuckDBConnection, DuckDBInstance, DuckDBResult, DuckDBValue } from
 import { MANIFEST, type Manifest, readManifest } from '../../export/manifest.js'
 import { messageOf } from '../../lib/errors.js'
 import type { Database } from '../../store/database.js'
-import { createLakeView, FROM_TREE, LAKE_MACROS, lakeSettings, TO_TREE } from '../../store/sql/lakeSql.js'
+import { createLakeViews, FROM_TREE, LAKE_MACROS, lakeSettings, TO_TREE } from '../../store/sql/lakeSql.js'
 import { createViewReader, LAKE_VIEWS, type ViewReader } from '../../store/sql/lakeViews.js'
 import { columnsOf, type SqlValue } from '../../store/sql/runQuery.js'
 import { parseTree } from './ast.js'
@@ -125,7 +125,8 @@ export class LakeEngine {
       await this.#newest.clear()
       for (const view of LAKE_VIEWS) {
         const { paths, isLonger } = files.get(view.name)!
-        await this.#connection.run(createLakeView(view, { paths, last: isLonger ? head : undefined }))
+        const statements = createLakeViews(view, { paths, last: isLonger ? head : undefined })
+        for (const statement of statements) await this.#connection.run(statement)
       }
       this.#viewed = viewed
     }

@@ -1,4 +1,5 @@
 import { join } from 'node:path'
+import { LAKE_DATASETS } from '../../export/datasets/views.js'
 import type { DatasetManifest, Manifest, ManifestFile } from '../../export/manifest.js'
 import { LAKE_VIEWS, type ViewReader } from '../../store/sql/lakeViews.js'
 
@@ -31,7 +32,10 @@ export function isLake({ datasets }: Manifest): boolean {
 /** Returns the files of the lake that hold the chain of the database from its first block on; undefined if none do. Call
  *  it in a snapshot. */
 export function lakeOf(reader: ViewReader, directory: string, { datasets }: Manifest): Lake | undefined {
-  const parts = LAKE_VIEWS.map(({ name }) => ({ name, files: linked(reader, datasets[name]) }))
+  const parts = LAKE_DATASETS.map(({ fileName: name, columns }) => {
+    const isOurs = JSON.stringify(datasets[name]?.columns) === JSON.stringify(columns) // and not of another version
+    return { name, files: isOurs ? linked(reader, datasets[name]) : [] }
+  })
   const heads = parts.map(({ files }) => files.at(-1)?.to ?? -1)
   const head = Math.min(...heads)
   const headHash = reader.hashAt(head)
@@ -41,15 +45,15 @@ export function lakeOf(reader: ViewReader, directory: string, { datasets }: Mani
     const paths = wanted.map(({ file }) => join(directory, file))
     return [name, { paths, isLonger: wanted[wanted.length - 1].to > head }] as const
   })
-  const isStale = parts.some(({ name, files }) => files.length < datasets[name].files.length)
+  const isStale = parts.some(({ name, files }) => files.length < (datasets[name]?.files.length ?? 0))
   return { head, headHash, files: new Map(paths), isStale }
 }
 
 /** Returns the files that follow each other from the first block on, up to the last whose last block is in the chain: its
  *  hash implies all blocks below it. */
-function linked(reader: ViewReader, dataset: DatasetManifest | undefined): ManifestFile[] {
+function linked(reader: ViewReader, dataset: DatasetManifest): ManifestFile[] {
   const first = reader.first()
-  if (dataset === undefined || first === undefined || dataset.firstBlock.number !== first) return []
+  if (first === undefined || dataset.firstBlock.number !== first) return []
   const files: ManifestFile[] = []
   for (const file of dataset.files) {
     if (file.from !== (files.at(-1)?.to ?? first - 1) + 1) break

@@ -74,7 +74,7 @@ export class NewestRows {
 
   async #append(view: LakeView, rows: Iterable<readonly ViewValue[]>): Promise<void> {
     const { DuckDBDataChunk, BIGINT, DOUBLE, VARCHAR } = this.#module
-    const { columns } = view
+    const columns = [...view.columns, ...view.derived]
     const types = columns.map(({ type }) => ({ integer: BIGINT, real: DOUBLE, text: VARCHAR })[type])
     const appender = await this.#connection.createAppender(newestTable(view))
     let group: DuckDBValue[][] = columns.map(() => [])

@@ -1,14 +1,27 @@
-import { LAKE_VIEWS, type ViewColumn } from '../../store/sql/lakeViews.js'
+import { wideView } from '../../store/sql/lakeSql.js'
+import { type DerivedColumn, LAKE_VIEWS, type LakeView, type ViewColumn } from '../../store/sql/lakeViews.js'
 import { type CteMap, callNode, castNode, type Node, replaceNode, textNode } from './ast.js'
-import { callKind } from './functions.js'
+import { callKind, isAggregateName } from './functions.js'
 import { isInteger, isText, NotForDuckDb, nameOf, requireComparable, unify, type ValueKind } from './kinds.js'
 
 /** Columns of a table or a result, in order. */
 type Columns = readonly (readonly [name: string, kind: ValueKind])[]
 
+/** A table of FROM. */
+interface Table {
+  readonly name: string
+  readonly columns: Columns
+  /** For a view: its node, and the view with derived columns. */
+  readonly of?: { readonly node: Node; readonly view: LakeView }
+}
+
 /** What names mean in an expression. */
 interface Scope {
-  readonly tables: readonly { readonly name: string; readonly columns: Columns }[]
+  readonly tables: readonly Table[]
+  /** True where an expression may be replaced by a derived column: not beside GROUP BY, but in its aggregates. */
+  readonly mayDerive?: boolean
+  /** True if the select list has a `*`, which would show derived columns. */
+  readonly isStarred?: boolean
   /** Results of the select list; where `first`, names mean them before columns. */
   readonly results?: { readonly columns: Columns; readonly first: boolean }
   readonly ctes: ReadonlyMap<string, Columns>
@@ -40,8 +53,16 @@ function select(node: Node, outer: Scope): Columns {
   }
   if (node.type === 'SET_OPERATION_NODE') return setOperation(node, { ...outer, ctes })
   if (node.type !== 'SELECT_NODE') throw new NotForDuckDb(`${wordsOf(node.type)} may differ`)
-  const tables: { name: string; columns: Columns }[] = []
-  const scope: Scope = { tables, ctes, outer: outer.tables.length > 0 || outer.outer ? outer : undefined }
+  const tables: Table[] = []
+  const isStarred = (node.select_list as Node[]).some((each) => each.class === 'STAR')
+  const mayDerive = !isStarred && node.group_expressions.length === 0
+  const scope: Scope = {
+    tables,
+    mayDerive,
+    isStarred,
+    ctes,
+    outer: outer.tables.length > 0 || outer.outer ? outer : undefined,
+  }
   from(node.from_table, scope, tables)
   const columns = (node.select_list as Node[]).flatMap((each) => result(each, scope))
   const named: Scope = { ...scope, results: { columns, first: false } }
@@ -90,7 +111,7 @@ function isPlace({ class: kind, value }: Node): boolean {
   return kind === 'CONSTANT' && value.type.id === 'INTEGER' && value.value >= 0
 }
 
-function from(table: Node, scope: Scope, tables: { name: string; columns: Columns }[]): void {
+function from(table: Node, scope: Scope, tables: Table[]): void {
   if (table.type === 'EMPTY') return
   if (table.sample) throw new NotForDuckDb('SAMPLE is not known')
   if (table.type === 'BASE_TABLE') {
@@ -99,7 +120,9 @@ function from(table: Node, scope: Scope, tables: { name: string; columns: Column
     const columns = isPlain ? (scope.ctes.get(name) ?? VIEWS.get(name)) : undefined
     if (columns === undefined)
       throw new NotForDuckDb(`${table.table_name} is not one of ${[...VIEWS.keys()].join(', ')}`)
-    tables.push({ name: (table.alias || name).toLowerCase(), columns: renamed(columns, table.column_name_alias) })
+    const view = scope.ctes.has(name) ? undefined : LAKE_VIEWS.find((each) => each.name === name)
+    const of = view !== undefined && table.column_name_alias.length === 0 ? { node: table, view } : undefined
+    tables.push({ name: (table.alias || name).toLowerCase(), columns: renamed(columns, table.column_name_alias), of })
   } else if (table.type === 'SUBQUERY') {
     const columns = select(table.subquery.node, { ...scope, tables: [], outer: undefined })
     tables.push({ name: (table.alias ?? '').toLowerCase(), columns: renamed(columns, table.column_name_alias) })
@@ -151,7 +174,11 @@ const EXPRESSIONS: { readonly [name: string]: (node: Node, scope: Scope) => Valu
   FUNCTION: (node, scope) => {
     if (node.filter) condition(node.filter, scope)
     if (node.order_bys.orders.length > 0) throw new NotForDuckDb('ORDER BY in an aggregate may differ')
-    return callKind(node, kindsOf(node.children, scope))
+    const isAggregate = isAggregateName(node.function_name)
+    const mayDerive = isAggregate ? !scope.isStarred : scope.mayDerive
+    const kind = callKind(node, kindsOf(node.children, { ...scope, mayDerive }))
+    if (node.function_name === 'length') derive(node, 'length', scope)
+    return kind
   },
   WINDOW: (node, scope) => {
     const { partitions, orders, filter_expr: filter } = node
@@ -249,7 +276,8 @@ function castKind(node: Node, scope: Scope): ValueKind {
   if (node.try_cast || kind === 'bool') throw refuse()
   if (type === 'FLOAT' || type === 'DOUBLE') {
     if (kind === 'text') throw refuse()
-    replaceNode(node, castNode(node.child, 'DOUBLE'))
+    if (!derive({ ...node, children: [node.child] }, 'real', scope, node))
+      replaceNode(node, castNode(node.child, 'DOUBLE'))
     return 'real'
   }
   if (type === 'INTEGER' || type === 'BIGINT') {
@@ -260,6 +288,24 @@ function castKind(node: Node, scope: Scope): ValueKind {
   }
   if (type === 'VARCHAR' && (isText(kind) || isInteger(kind))) return kind === 'text' ? 'text' : 'decimal'
   throw refuse()
+}
+
+/** Replaces a call of a column by a derived column of the same table, which becomes the view that has it. Returns false if
+ *  there is none. */
+function derive(call: Node, name: DerivedColumn['call'], scope: Scope, node = call): boolean {
+  const [child] = call.children as Node[]
+  if (!scope.mayDerive || child.class !== 'COLUMN_REF') return false
+  const column = child.column_names.at(-1).toLowerCase()
+  const table = child.column_names.at(-2)?.toLowerCase()
+  if (table === undefined && scope.results?.first && findColumn(scope.results.columns, column)) return false
+  const found = scope.tables.find((each) =>
+    table === undefined ? findColumn(each.columns, column) : each.name === table,
+  )
+  const derived = found?.of?.view.derived.find((each) => each.call === name && each.of === column)
+  if (found?.of === undefined || derived === undefined) return false
+  Object.assign(found.of.node, { table_name: wideView(found.of.view), alias: found.name })
+  replaceNode(node, { ...child, column_names: [found.name, derived.name] })
+  return true
 }
 
 function columnKind(names: readonly string[], scope: Scope): ValueKind {

@@ -39,7 +39,8 @@ export function newestTable({ name }: LakeView): string {
 
 /** Creates the table for the newest rows of a view. */
 export function createNewest(view: LakeView): string {
-  return `CREATE TABLE ${newestTable(view)} (${view.columns.map(({ name, type }) => `"${name}" ${TYPES[type]}`).join(', ')})`
+  const columns = [...view.columns, ...view.derived].map(({ name, type }) => `"${name}" ${TYPES[type]}`)
+  return `CREATE TABLE ${newestTable(view)} (${columns.join(', ')})`
 }
 
 /** Removes the newest rows of a view. */
@@ -47,12 +48,25 @@ export function deleteNewest(view: LakeView): string {
   return `DELETE FROM ${newestTable(view)}`
 }
 
-/** Creates a view of the rows of Parquet files up to block `last`, if given, and the newest rows. */
-export function createLakeView(view: LakeView, { paths, last }: { paths: readonly string[]; last?: number }): string {
-  const names = view.columns.map(({ name }) => `"${name}"`).join(', ')
+/** Returns the name of the view with the derived columns too. */
+export function wideView({ name }: LakeView): string {
+  return `wide_${name}`
+}
+
+/** Creates a view, and the one with its derived columns, of the rows of Parquet files up to block `last`, if given, and the
+ *  newest rows. */
+export function createLakeViews(
+  view: LakeView,
+  { paths, last }: { paths: readonly string[]; last?: number },
+): string[] {
+  const files = `read_parquet([${paths.map(literal).join(', ')}])`
   const until = last === undefined ? '' : ` WHERE ${view.block} <= ${last}`
-  return `CREATE OR REPLACE VIEW ${view.name} AS SELECT ${names} FROM read_parquet([${paths.map(literal).join(', ')}])${until}
-    UNION ALL SELECT ${names} FROM ${newestTable(view)}`
+  const create = (name: string, columns: readonly { readonly name: string }[]) => {
+    const names = columns.map((column) => `"${column.name}"`).join(', ')
+    return `CREATE OR REPLACE VIEW ${name} AS SELECT ${names} FROM ${files}${until}
+      UNION ALL SELECT ${names} FROM ${newestTable(view)}`
+  }
+  return [create(view.name, view.columns), create(wideView(view), [...view.columns, ...view.derived])]
 }
 
 function literal(text: string): string {

@@ -8,6 +8,16 @@ export interface LakeView {
   /** The column that has the number of the block. */
   readonly block: string
   readonly columns: readonly ViewColumn[]
+  /** Columns that are in the files beside those of the view: results of expressions that take DuckDB long. */
+  readonly derived: readonly DerivedColumn[]
+}
+
+/** The result of `length(of)` or `CAST(of AS REAL)`. */
+export interface DerivedColumn {
+  readonly name: string
+  readonly type: 'integer' | 'real'
+  readonly call: 'length' | 'real'
+  readonly of: string
 }
 
 /** A column of a view. */
@@ -25,13 +35,13 @@ export type ViewValue = number | string | null
 export class UnfitForLake extends CairnError {}
 
 /** Parses `name name:type …`; the type is hex or other text unless given. */
-function view(name: string, block: string, text: string): LakeView {
+function view(name: string, block: string, text: string, derived: readonly DerivedColumn[] = []): LakeView {
   const columns = text.split(/\s+/).map((word): ViewColumn => {
     const [column, type = 'text'] = word.split(':')
     if (type === 'decimal') return { name: column, type: 'text', isDecimal: true }
     return { name: column, type: type as ViewColumn['type'], isDecimal: false }
   })
-  return { name, block, columns }
+  return { name, block, columns, derived }
 }
 
 const PLACE = 'block_number:integer block_hash timestamp:integer transaction_index:integer'
@@ -53,6 +63,7 @@ slot_number:integer`,
     `${PLACE} hash type:integer from to nonce:integer value:decimal value_eth:real gas_limit:integer gas_price:decimal \
 max_fee_per_gas:decimal max_priority_fee_per_gas:decimal max_fee_per_blob_gas:decimal blob_count:integer input selector \
 chain_id:decimal`,
+    [{ name: 'input_length', type: 'integer', call: 'length', of: 'input' }],
   ),
   view(
     'v_receipts',
@@ -71,6 +82,7 @@ log_count:integer`,
     'block_number',
     `block_number:integer timestamp:integer transaction_index:integer transaction_hash log_index:integer address from to \
 value:decimal`,
+    [{ name: 'value_real', type: 'real', call: 'real', of: 'value' }],
   ),
 ]
 
@@ -82,7 +94,7 @@ export interface ViewReader {
   head(): number | undefined
   /** Hash of a stored block as hex DATA. */
   hashAt(number: number): string | undefined
-  /** Yields the rows of blocks [from, to], in chain order. @throws UnfitForLake */
+  /** Yields the rows of blocks [from, to] with the derived columns, in chain order. @throws UnfitForLake */
   rows(view: LakeView, from: number, to: number): Generator<readonly ViewValue[]>
   /** Runs `work` in one snapshot. */
   inSnapshot<T>(work: () => Promise<T>): Promise<T>
@@ -101,8 +113,11 @@ export function createViewReader(db: Database): ViewReader {
       return hash && formatData(hash)
     },
     *rows(wanted, from, to) {
-      const names = wanted.columns.map(({ name }) => `"${name}"`).join(', ')
-      const select = `SELECT ${names} FROM ${wanted.name} WHERE ${wanted.block} BETWEEN ? AND ?`
+      const names = wanted.columns.map(({ name }) => `"${name}"`)
+      const derived = wanted.derived.map(({ call, of }) =>
+        call === 'length' ? `length("${of}")` : `CAST("${of}" AS REAL)`,
+      )
+      const select = `SELECT ${[...names, ...derived].join(', ')} FROM ${wanted.name} WHERE ${wanted.block} BETWEEN ? AND ?`
       for (const row of db.prepare<[number, number], ViewValue[]>(select).raw().iterate(from, to)) {
         requireFit(wanted, row)
         yield row

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
-import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
-import { readManifest } from '../../../src/export/manifest.js'
+import { MANIFEST, readManifest } from '../../../src/export/manifest.js'
 import { formatData } from '../../../src/lib/hex.js'
 import { noProgress } from '../../../src/lib/progress.js'
 import { extendLake } from '../../../src/sql/lake/extendLake.js'
@@ -97,6 +97,32 @@ async function compare(sql: string, { hasTies = !/\bORDER BY\b/.test(sql) } = {}
 
 test('all rows of all views are the same', async () => {
   for (const { name } of LAKE_VIEWS) assert.ok(await compare(`SELECT * FROM ${name}`), name)
+})
+
+test('expressions that are stored beside the views are the same', async () => {
+  const queries = [
+    'SELECT sum((length(input) - 2) / 2), max(length(t.input)), avg(length("input")) FROM v_transactions t',
+    'SELECT "to", sum(CAST(value AS REAL)) AS value FROM v_erc20_transfers GROUP BY "to" ORDER BY value DESC, 1',
+    'SELECT CAST(value AS REAL) AS value FROM v_erc20_transfers WHERE length(value) > 3 ORDER BY value, 1',
+    'SELECT *, length(input) FROM v_transactions ORDER BY length(input), hash',
+    'SELECT value, CAST(value AS REAL) FROM v_erc20_transfers GROUP BY value ORDER BY 1',
+    `SELECT a.n, b.n FROM (SELECT length(input) AS n, hash FROM v_transactions) a
+      JOIN (SELECT CAST(input AS TEXT) AS n, hash FROM v_transactions) b USING (hash) ORDER BY a.n, b.n`,
+    `SELECT length(input) FROM v_transactions t WHERE EXISTS
+      (SELECT 1 FROM v_erc20_transfers e WHERE e.block_number = t.block_number AND CAST(e.value AS REAL) > length(t.input)) ORDER BY 1`,
+  ]
+  for (const sql of queries) assert.ok(await compare(sql), sql)
+})
+
+test('a lake of another version or chain is replaced', async (t) => {
+  const other = join(temporaryDirectory(t), 'lake')
+  const control = { signal: new AbortController().signal, observer: { begin: () => noProgress } }
+  await extendLake(datadir, other, control)
+  const manifest = join(other, MANIFEST)
+  writeFileSync(manifest, readFileSync(manifest, 'utf8').replaceAll('value_real', 'value_of_another_version'))
+  assert.equal(await extendLake(datadir, other, control), true)
+  assert.match(readFileSync(manifest, 'utf8'), /value_real/)
+  assert.equal(await extendLake(datadir, other, control), false)
 })
 
 test('the ten queries of docs/sql.md are the same where DuckDB accepts them', async () => {
