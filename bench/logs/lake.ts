@@ -1,16 +1,18 @@
 import { createHash } from 'node:crypto'
 import { join } from 'node:path'
 import { DuckDBInstance } from '@duckdb/node-api'
-import { createDatabaseSession, type SqlSession } from '../../src/cli/sql/session.js'
+import { createDatabaseSession } from '../../src/cli/sql/session.js'
 import { chooseDatasets } from '../../src/export/datasets.js'
 import { openRangeExport } from '../../src/export/exportRanges.js'
 import { openExportSource } from '../../src/export/source.js'
 import { createDirectoryStore } from '../../src/lib/objects/directoryStore.js'
 import { noProgress } from '../../src/lib/progress.js'
 import { extendLake } from '../../src/sql/lake/extendLake.js'
+import { LakeEngine } from '../../src/sql/lake/lakeEngine.js'
 import { findDuckDb } from '../../src/sql/lake/loadDuckDb.js'
 import type { Database } from '../../src/store/database.js'
 import { openForReading } from '../../src/store/open.js'
+import { openForQueries } from '../../src/store/sql/queryDatabase.js'
 import { quantile } from '../lib/client.js'
 import { ANALYST_QUERIES } from './analystQueries.js'
 import { cairnFolder } from './fill.js'
@@ -31,11 +33,12 @@ export async function measureLake(run: LogsRun) {
   try {
     await compareRows(db, duckdb)
     const addresses = await compareCounts(db, duckdb)
-    const { lakeSeconds, session } = await openSession(datadir, join(run.directory, 'views'))
+    const own = await openOwn(datadir, join(run.directory, 'views'))
     try {
-      return { exported, lakeSeconds, comparedAddresses: addresses, queries: await timeQueries(db, duckdb, session) }
+      const { lakeCpuSeconds } = own
+      return { exported, lakeCpuSeconds, comparedAddresses: addresses, queries: await timeQueries(db, duckdb, own) }
     } finally {
-      session.close()
+      own.close()
     }
   } finally {
     db.close()
@@ -136,46 +139,72 @@ async function compareCounts(db: Database, lake: Lake): Promise<number> {
   return chosen.length
 }
 
-/** A session of `cairn sql --engine duckdb` on a lake that was made for it; processor seconds of making it. */
-async function openSession(datadir: string, directory: string) {
+/** `cairn sql --engine duckdb` on a lake that is made for it: its session, whose process is running, and its engine in this
+ *  process. `lakeCpuSeconds`: of making the lake. */
+async function openOwn(datadir: string, directory: string) {
   const cpu = process.cpuUsage()
   const { signal } = new AbortController()
   await extendLake(datadir, directory, { signal, observer: { begin: () => noProgress } })
-  const { user, system } = process.cpuUsage(cpu)
-  const session = createDatabaseSession(datadir, { directory, duckdb: findDuckDb()!, engine: 'duckdb' })
-  return { lakeSeconds: (user + system) / 1e6, session }
+  const lakeCpuSeconds = cpuMs(cpu) / 1000
+  const settings = { directory, duckdb: findDuckDb()! }
+  const session = createDatabaseSession(datadir, { ...settings, engine: 'duckdb' })
+  const engine = await LakeEngine.open(settings)
+  const db = openForQueries(datadir, () => [])
+  return {
+    lakeCpuSeconds,
+    async ask(sql: string): Promise<unknown[][]> {
+      const rows: unknown[][] = []
+      for await (const { values } of session.run(sql)) rows.push(...(values as unknown[][]))
+      return rows
+    },
+    /** Processor time of a query. */
+    async cpuMs(sql: string): Promise<number> {
+      const before = process.cpuUsage()
+      const { rows } = await engine.run(db, sql)
+      for await (const _ of rows);
+      return cpuMs(before)
+    },
+    close() {
+      session.close()
+      engine.close()
+      db.close()
+    },
+  }
 }
+type OwnLake = Awaited<ReturnType<typeof openOwn>>
 
-async function rowsOf(session: SqlSession, sql: string): Promise<unknown[][]> {
-  const rows: unknown[][] = []
-  for await (const { values } of session.run(sql)) rows.push(...(values as unknown[][]))
-  return rows
+function cpuMs(before: NodeJS.CpuUsage): number {
+  const { user, system } = process.cpuUsage(before)
+  return (user + system) / 1000
 }
 
 const RUNS = 9
 
-/** The median of the times in milliseconds; SQLite's of one run, which takes seconds. `cairnMs`: SQLite's text in
- *  `cairn sql --engine duckdb`, whose process is running; `ratio`: to DuckDB on the files of `cairn export`. */
-async function timeQueries(db: Database, lake: Lake, session: SqlSession) {
-  const results: { name: string; sqliteMs: number; duckdbMs: number; cairnMs: number; ratio: number }[] = []
+/** Medians of milliseconds; SQLite's of one run, which takes seconds. `cairn`: SQLite's text in `cairn sql --engine duckdb`.
+ *  The ratios are to DuckDB on the files of `cairn export`. */
+async function timeQueries(db: Database, lake: Lake, own: OwnLake) {
+  const results: { [figure: string]: number | string }[] = []
   for (const { name, sqlite, duckdb } of ANALYST_QUERIES) {
     const started = performance.now()
     const rows = db.prepare<[], unknown[]>(sqlite).raw().all()
     const sqliteMs = performance.now() - started
-    const [times, own]: number[][] = [[], []]
+    const taken = { duckdbMs: [], duckdbCpuMs: [], cairnMs: [], cairnCpuMs: [] } as { [figure: string]: number[] }
     let [found, asked]: unknown[][] = []
     for (let run = 0; run < RUNS; run++) {
-      const before = performance.now()
+      const [before, cpu] = [performance.now(), process.cpuUsage()]
       found = await lake.rows(duckdb)
+      taken.duckdbCpuMs.push(cpuMs(cpu))
       const between = performance.now()
-      asked = await rowsOf(session, sqlite)
-      times.push(between - before)
-      own.push(performance.now() - between)
+      asked = await own.ask(sqlite)
+      taken.duckdbMs.push(between - before)
+      taken.cairnMs.push(performance.now() - between)
+      taken.cairnCpuMs.push(await own.cpuMs(sqlite))
     }
     if (!areSame(rows, found as unknown[][])) throw new Error(`${name}: DuckDB and SQLite differ`)
     if (!areSame(rows, asked as unknown[][])) throw new Error(`${name}: cairn sql --engine duckdb and SQLite differ`)
-    const [duckdbMs, cairnMs] = [quantile(times, 0.5), quantile(own, 0.5)]
-    results.push({ name, sqliteMs, duckdbMs, cairnMs, ratio: cairnMs / duckdbMs })
+    const medians = Object.fromEntries(Object.entries(taken).map(([figure, times]) => [figure, quantile(times, 0.5)]))
+    const ratio = medians.cairnMs / medians.duckdbMs
+    results.push({ name, sqliteMs, ...medians, ratio, cpuRatio: medians.cairnCpuMs / medians.duckdbCpuMs })
   }
   return results
 }
