@@ -131,18 +131,19 @@ export const COMMAND_DOCS: { readonly [K in Command]: CommandDoc } = {
   },
   sql: {
     summary: 'Query the database in SQL.',
-    usage: ['cairn sql [OPTIONS] "QUERY"', 'cairn sql [OPTIONS]', 'cairn sql --lake DIR [OPTIONS] ["QUERY"]'],
+    usage: ['cairn sql [OPTIONS] "QUERY"', 'cairn sql [OPTIONS]', 'cairn sql --lake off|auto|DIR [OPTIONS] ["QUERY"]'],
     detail: [
       'Opens the database read-only, with the views of docs/sql.md and one for each event of an added ABI. Without QUERY it reads ' +
         'queries from a prompt, or from standard input. Ctrl-C ends the query that runs.',
-      'With --lake, DuckDB runs the query over the Parquet files that cairn export has written, one view per dataset. It needs the ' +
-        'package @duckdb/node-api.',
+      'DuckDB answers what it answers as SQLite does, where the package @duckdb/node-api is installed and a lake is there: Parquet ' +
+        'files of the views. --lake auto extends it up to the newest final block first.',
     ],
     examples: [
       { line: 'cairn sql' },
       { line: `cairn sql "select address, count(*) as n from v_logs group by address order by n desc limit 5"` },
       { line: 'cairn sql --format csv "select * from v_erc20_transfers" > transfers.csv' },
-      { line: 'cairn sql --lake parquet "select count(*) from logs"' },
+      { line: 'cairn sql --lake auto "select count(distinct address) from v_logs"', note: 'in DuckDB' },
+      { line: 'cairn sql --lake parquet "select count(*) from logs"', note: 'files of cairn export' },
     ],
   },
   status: {

@@ -16,6 +16,7 @@ test('answers from a lake that it makes, and from SQLite what DuckDB would answe
   assert.match(missing.stderr, /no lake of this chain is in .*lake; 'cairn sql --lake auto'/)
   const made = await sql('--lake', 'auto', '--engine', 'duckdb', query)
   assert.deepEqual([made.code, made.stdout], [0, own.stdout], made.stderr)
+  assert.match((await runCairn(['status', '--datadir', datadir])).stdout, /^lake +\S+\/lake, .* in 5 files$/m)
   const table = await sql('--format', 'table', query)
   assert.match(table.stderr, /^\d+ rows in \d+\.\d{3} s by DuckDB\n$/)
   const tables = 'SELECT count(*) AS n FROM logs'

@@ -1,5 +1,6 @@
 import { statSync } from 'node:fs'
 import { join } from 'node:path'
+import { readManifest } from '../../export/manifest.js'
 import { ADDRESS_INDEX } from '../../index/addresses/appearanceIndex.js'
 import { LOG_SEARCH_INDEX } from '../../index/logs/logSearchIndex.js'
 import type { IndexKind } from '../../index/segments/indexKind.js'
@@ -10,6 +11,7 @@ import { formatData } from '../../lib/hex.js'
 import { PUBLISHER_FILE, readPublisherCursor } from '../../replication/nats/publisherCursor.js'
 import { packageVersion } from '../../rpc/core/openContext.js'
 import { formatProblem } from '../../server/admin/problem.js'
+import { LAKE_FOLDER } from '../../sql/lake/lakeFiles.js'
 import type { Database } from '../../store/database.js'
 import { createSchemaVersion, measureTables, sqliteVersion, type TableSize } from '../../store/databaseFacts.js'
 import { createGrowthForecast, type GrowthForecast } from '../../store/growthForecast.js'
@@ -40,6 +42,7 @@ export async function runStatus({ config, operands }: ParsedArgs): Promise<numbe
       transactionIndex: measureIndex(db, TRANSACTION_INDEX, tables),
       addressIndex: measureAddressIndex(db, tables),
       database: describeFile(db, config.datadir),
+      lake: describeLake(config.datadir),
       replication: describeReplication(db, config.datadir),
       growth: createGrowthForecast(db, createChainReader(db))() ?? null,
       tables,
@@ -113,6 +116,15 @@ function describeFile(db: Database, datadir: string) {
   return { path, bytes: statSync(path).size, schemaVersion: createSchemaVersion(db)() }
 }
 
+/** Returns the size of the lake beside the database; null without one. */
+function describeLake(datadir: string): { path: string; files: number; bytes: number } | null {
+  const path = join(datadir, LAKE_FOLDER)
+  const files = Object.values(readManifest(path).datasets).flatMap((dataset) => dataset.files)
+  return files.length === 0
+    ? null
+    : { path, files: files.length, bytes: files.reduce((sum, { bytes }) => sum + bytes, 0) }
+}
+
 type MeasuredIndex = IndexSummary & Pick<TableSize, 'bytes'>
 
 /** Returns an index with its size in bytes. */
@@ -173,7 +185,7 @@ function formatState({ mode, first, closed, listed, known, dump }: Report['state
 }
 
 function formatReport(report: Report, showsSizes: boolean): string {
-  const { head, coverage, state, l2Head, database } = report
+  const { head, coverage, state, l2Head, database, lake } = report
   const facts: [string, string][] = [
     ['chain', report.network === null ? 'none yet' : `${report.network}, chain id ${report.chainId}`],
     ['head', head === null ? 'none' : `${head.number} ${head.hash} ${formatTime(head.timestamp)}`],
@@ -188,6 +200,9 @@ function formatReport(report: Report, showsSizes: boolean): string {
     ['following', formatFollowing(report)],
     ['replication', formatReplication(report.replication)],
     ['database', `${database.path}, ${formatSize(database.bytes)}, schema ${database.schemaVersion}`],
+    ...(lake === null
+      ? []
+      : [['lake', `${lake.path}, ${formatSize(lake.bytes)} in ${lake.files} files`] as [string, string]]),
     ['growth', report.growth === null ? 'not known' : formatGrowth(report.growth)],
     ['versions', formatPairs(report.versions)],
     ['crypto', formatPairs(report.crypto)],
