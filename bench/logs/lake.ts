@@ -139,8 +139,8 @@ async function compareCounts(db: Database, lake: Lake): Promise<number> {
   return chosen.length
 }
 
-/** `cairn sql --engine duckdb` on a lake that is made for it: its session, whose process is running, and its engine in this
- *  process. `lakeCpuSeconds`: of making the lake. */
+/** `cairn sql --engine duckdb` on a lake that is made for it: its session, whose process is running, and its engine in
+ *  this process. `lakeCpuSeconds`: of making the lake. */
 async function openOwn(datadir: string, directory: string) {
   const cpu = process.cpuUsage()
   const { signal } = new AbortController()
@@ -180,8 +180,8 @@ function cpuMs(before: NodeJS.CpuUsage): number {
 
 const RUNS = 9
 
-/** Medians of milliseconds; SQLite's of one run, which takes seconds. `cairn`: SQLite's text in `cairn sql --engine duckdb`.
- *  The ratios are to DuckDB on the files of `cairn export`. */
+/** Medians of milliseconds; SQLite's of one run, which takes seconds. `cairn`: SQLite's text in `cairn sql --engine
+ *  duckdb`. The ratios are to DuckDB on the files of `cairn export`. */
 async function timeQueries(db: Database, lake: Lake, own: OwnLake) {
   const results: { [figure: string]: number | string }[] = []
   for (const { name, sqlite, duckdb } of ANALYST_QUERIES) {

@@ -47,3 +47,6 @@ export interface Batch {
 
 /** A message of a query process. */
 export type QueryReply = Batch | { readonly kind: 'ready' } | { readonly kind: 'failed'; readonly message: string }
+
+/** A message of the process that extends the lake. */
+export type LakeReport = { readonly kind: 'extended' } | { readonly kind: 'failed'; readonly message: string }

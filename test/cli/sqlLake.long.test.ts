@@ -40,7 +40,7 @@ test('says how DuckDB is installed where it is asked for', async () => {
   assert.equal(asked.code, 2)
   assert.match(
     asked.stderr,
-    /--engine duckdb needs DuckDB, .*run 'npm install -g @duckdb\/node-api@\S+'.* CAIRN_DUCKDB=DIR/,
+    /--engine duckdb needs DuckDB, .*run 'npm install -g @duckdb\/node-api@\S+'.* with --duckdb/,
   )
   const { stdout } = await runCairn(['sql', '--datadir', datadir, '--lake', 'auto', 'SELECT 1 AS a'], env)
   assert.equal(stdout, 'a\n1\n')

@@ -1,7 +1,7 @@
 import { LAKE_VIEWS, type LakeView } from '../../src/store/sql/lakeViews.js'
 import type { SeededRandom } from './random.js'
 
-/* Random statements over the views, many of which mix types in ways that the engines treat differently. */
+/* Random statements over the views. Many mix types in ways that the engines treat differently. */
 
 /** Values of the columns, by `view.column`, as literals of SQL. */
 export type Samples = ReadonlyMap<string, readonly string[]>

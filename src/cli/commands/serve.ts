@@ -211,9 +211,7 @@ async function serve(
     evm: config.evm,
     limits: readLimits(config),
     sql: readSqlLimits(config),
-    sqlLake: config.sql
-      ? chooseLake({ datadir, lake: config.lake, engine: config.sqlEngine ?? 'auto' }, '--sql-engine')
-      : undefined,
+    sqlLake: readSqlLake(config, datadir),
     stream: readStreamLimits(config),
     replication: readReplicationLimits(config),
     compatibility: config.pendingBlock ?? config.compat,
@@ -244,6 +242,10 @@ async function serve(
   progress?.end()
   await lake?.close()
   return 0
+}
+
+function readSqlLake({ sql, lake, sqlEngine, duckdb }: Config, datadir: string): ServingOptions['sqlLake'] {
+  return sql ? chooseLake({ datadir, lake, duckdb, engine: sqlEngine ?? 'auto' }, '--sql-engine') : undefined
 }
 
 /** Extends the lake while the server runs, if that is asked for. */

@@ -30,14 +30,14 @@ export async function runSql({ config, operands }: ParsedArgs): Promise<number> 
   }
 }
 
-async function openSession({ datadir, lake, engine }: Config): Promise<SqlSession> {
+async function openSession({ datadir, lake, engine, duckdb }: Config): Promise<SqlSession> {
   if (lake !== undefined && lake !== 'off' && lake !== 'auto') {
     const { isLake } = await import('../../sql/lake/lakeFiles.js')
     const { readManifest } = await import('../../export/manifest.js')
-    if (!isLake(readManifest(lake))) return (await import('../sql/lake.js')).openLake(lake)
+    if (!isLake(readManifest(lake))) return (await import('../sql/lake.js')).openLake(lake, duckdb)
   }
   openForReading(datadir).close() // reports a bad database before a process is started
-  const chosen = chooseLake({ datadir, lake, engine: engine ?? 'auto' }, '--engine')
+  const chosen = chooseLake({ datadir, lake, engine: engine ?? 'auto', duckdb }, '--engine')
   if (chosen !== undefined && lake === 'auto') await extend(datadir, chosen)
   return createDatabaseSession(datadir, chosen)
 }

@@ -149,6 +149,7 @@ type Report = ReturnType<typeof describeChain> &
     transactionIndex: MeasuredIndex
     addressIndex: ReturnType<typeof measureAddressIndex>
     database: ReturnType<typeof describeFile>
+    lake: ReturnType<typeof describeLake>
     replication: ReturnType<typeof describeReplication>
     growth: GrowthForecast | null
     tables: TableSize[]

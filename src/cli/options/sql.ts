@@ -26,6 +26,13 @@ export const sqlOptions = {
     'sql: DATADIR/lake if it is there; serve: the same, and adds nothing',
   ),
   sqlEngine: choice('sql-engine', ENGINES, ['serve'], 'What answers at /sql, as --engine of cairn sql.', 'auto'),
+  duckdb: maybeText(
+    'duckdb',
+    'DIR',
+    ['sql', 'serve'],
+    'Where @duckdb/node-api is installed: a folder with node_modules.',
+    "beside Cairn, the working directory, or npm's global folder",
+  ),
   sql: flag('sql', ['serve'], 'Answer read-only SQL at POST /sql/<API_KEY>.'),
   sqlTimeout: number('sql-timeout', 'SECONDS', DEFAULT_SQL_LIMITS.timeoutMs / 1000, ['serve'], {
     min: 1,

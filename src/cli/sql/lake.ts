@@ -10,7 +10,7 @@ import type { ResultBatch, SqlSession } from './session.js'
 
 /** Opens DuckDB on the Parquet files in the manifest of `directory`, with a view for each dataset. @throws UsageError
  *  if the manifest is missing or lists no Parquet files, or DuckDB is not installed */
-export async function openLake(directory: string): Promise<SqlSession> {
+export async function openLake(directory: string, duckdb?: string): Promise<SqlSession> {
   if (!existsSync(join(directory, MANIFEST))) {
     throw new UsageError(
       `--lake: no ${MANIFEST} in ${directory}; write one with 'cairn export DATASET --out ${directory}'`,
@@ -20,7 +20,7 @@ export async function openLake(directory: string): Promise<SqlSession> {
     ([, { format, files }]) => format === 'parquet' && files.length > 0,
   )
   if (datasets.length === 0) throw new UsageError(`--lake: ${join(directory, MANIFEST)} names no Parquet files`)
-  const found = findDuckDb()
+  const found = findDuckDb(duckdb)
   if (found === undefined) throw duckDbMissing('--lake')
   const { DuckDBInstance } = loadDuckDb(found)
   const instance = await DuckDBInstance.create(':memory:')

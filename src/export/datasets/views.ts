@@ -6,8 +6,8 @@ import { LAYER_1 } from '../layers.js'
 
 const TYPES = { integer: 'i64', real: 'f64', text: 'string' } as const
 
-/** The views as datasets of a lake: a row of a file is a row of the view. Their source is a connection with the views of
- *  `openForQueries`. */
+/** The views as datasets of a lake: a row of a file is a row of the view. Their source is a connection with the views
+ *  of `openForQueries`. */
 export const LAKE_DATASETS: readonly Dataset<StoredBlockLink>[] = LAKE_VIEWS.map((view) => ({
   name: view.name,
   fileName: view.name,

@@ -7,8 +7,8 @@ const TABLE_FUNCTIONS = new Set(['unnest', 'range', 'generate_series'])
 const REFUSED =
   /^(current_setting|getenv|getvariable|read_|query|parquet_|pragma_|duckdb_|sniff_|glob$|which_secret|json_execute|write_|nextval|currval|add_parquet_key|error$|sleep)/
 
-/** Requires that a statement names no table but the views and those of its WITH, and no function that reads beyond them.
- *  @throws NotForDuckDb */
+/** Requires that a statement names no table but the views and those of its WITH, and no function that reads beyond
+ *  them. @throws NotForDuckDb */
 export function checkNames(root: Node): void {
   const known = new Set(LAKE_VIEWS.map(({ name }) => name))
   visitNodes(root, (node) => {

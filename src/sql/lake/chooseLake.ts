@@ -9,6 +9,8 @@ interface LakeOptions {
   readonly datadir: string
   readonly engine: Engine
   readonly lake: string | undefined
+  /** The folder of DuckDB; undefined: the usual places. */
+  readonly duckdb: string | undefined
 }
 
 /** Returns the directory of the lake that the options mean. */
@@ -22,7 +24,7 @@ export function chooseLake(options: LakeOptions, flag: string): LakeChoice | und
   const { engine, lake } = options
   if (engine === 'duckdb' && lake === 'off') throw new UsageError(`${flag} duckdb needs a lake; leave --lake off out`)
   if (engine === 'sqlite' || lake === 'off') return undefined
-  const duckdb = findDuckDb()
+  const duckdb = findDuckDb(options.duckdb)
   if (duckdb !== undefined) return { directory: lakeDirectory(options), duckdb, engine }
   if (engine === 'duckdb') throw duckDbMissing(`${flag} duckdb`)
   return undefined

@@ -2,9 +2,7 @@ import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import type { Logger } from '../../lib/logger.js'
-
-/** A message of the process that extends the lake. */
-export type LakeReport = { readonly kind: 'extended' } | { readonly kind: 'failed'; readonly message: string }
+import type { LakeReport } from '../protocol.js'
 
 // A row group of long rows and its compressed bytes.
 const HEAP_MB = 1_024

@@ -3,8 +3,8 @@ import { CairnError } from '../../lib/errors.js'
 /** A statement that DuckDB would not answer as SQLite does, or not at all. */
 export class NotForDuckDb extends CairnError {}
 
-/** ValueKind of the values of an expression. `wide`: integers of up to 128 bits, the sums of integers. `mixed`: integers and
- *  reals, as from CASE. `decimal`: text of digits. `null`: only NULL. */
+/** ValueKind of the values of an expression. `wide`: integers of up to 128 bits, the sums of integers. `mixed`:
+ *  integers and reals, as from CASE. `decimal`: text of digits. `null`: only NULL. */
 export type ValueKind = 'int' | 'wide' | 'real' | 'mixed' | 'bool' | 'text' | 'decimal' | 'null'
 
 /** Returns true for what can be calculated with. */

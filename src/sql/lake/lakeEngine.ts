@@ -34,8 +34,8 @@ export interface LakeQuery {
 /** Most blocks above the lake that are read from SQLite. */
 const MAX_NEW_BLOCKS = 20_000
 
-/** DuckDB over the lake and the newest blocks of the database: the views of docs/sql.md. It reads no other file, and its
- *  settings cannot be changed. */
+/** DuckDB over the lake and the newest blocks of the database: the views of docs/sql.md. It reads no other file, and
+ *  its settings cannot be changed. */
 export class LakeEngine {
   readonly #module: DuckDbModule
   readonly #instance: DuckDBInstance

@@ -8,7 +8,7 @@ export const LAKE_FOLDER = 'lake'
 
 /** The part of a lake that has the chain of the database. */
 export interface Lake {
-  /** The newest block of which all views have their rows. */
+  /** The newest block whose rows all views have. */
   readonly head: number
   readonly headHash: string
   /** The complete files by view, ascending. */
@@ -29,8 +29,8 @@ export function isLake({ datasets }: Manifest): boolean {
   return LAKE_VIEWS.some(({ name }) => datasets[name] !== undefined)
 }
 
-/** Returns the files of the lake that hold the chain of the database from its first block on; undefined if none do. Call
- *  it in a snapshot. */
+/** Returns the files of the lake that hold the chain of the database from its first block on; undefined if none do.
+ *  Call it in a snapshot. */
 export function lakeOf(reader: ViewReader, directory: string, { datasets }: Manifest): Lake | undefined {
   const parts = LAKE_DATASETS.map(({ fileName: name, columns }) => {
     const isOurs = JSON.stringify(datasets[name]?.columns) === JSON.stringify(columns) // and not of another version
@@ -49,8 +49,8 @@ export function lakeOf(reader: ViewReader, directory: string, { datasets }: Mani
   return { head, headHash, files: new Map(paths), isStale }
 }
 
-/** Returns the files that follow each other from the first block on, up to the last whose last block is in the chain: its
- *  hash implies all blocks below it. */
+/** Returns the files that follow each other from the first block on, up to the last whose last block is in the chain:
+ *  its hash implies all blocks below it. */
 function linked(reader: ViewReader, dataset: DatasetManifest): ManifestFile[] {
   const first = reader.first()
   if (first === undefined || dataset.firstBlock.number !== first) return []

@@ -4,8 +4,8 @@ import { ExportLocked } from '../../export/errors.js'
 import { messageOf } from '../../lib/errors.js'
 import { noProgress } from '../../lib/progress.js'
 import { UnfitForLake } from '../../store/sql/lakeViews.js'
+import type { LakeReport } from '../protocol.js'
 import { extendLake } from './extendLake.js'
-import type { LakeReport } from './keepLake.js'
 
 /* Entry of the process that extends the lake beside a server. It may be killed at any moment: only complete files
  * count. */

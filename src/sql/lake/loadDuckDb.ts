@@ -11,16 +11,12 @@ const PACKAGE = '@duckdb/node-api'
 /** The release that the tests use. */
 const TESTED = '1.5.5-r.5'
 
-/** Environment variable that names a folder whose node_modules, or one above, has DuckDB. */
-export const DUCKDB_VARIABLE = 'CAIRN_DUCKDB'
-
-/** Returns the path of DuckDB's module: in `CAIRN_DUCKDB`, beside Cairn, in the working directory, or in npm's global
- *  folder; undefined if it is not installed. Nothing is loaded. */
-export function findDuckDb(env: NodeJS.ProcessEnv = process.env): string | undefined {
-  const global = join(env.npm_config_prefix ?? dirname(dirname(process.execPath)), 'lib', 'x.js')
-  const named = env[DUCKDB_VARIABLE]
+/** Returns the path of DuckDB's module: in `folder` or above if given, else beside Cairn, in the working directory, or
+ *  in npm's global folder; undefined if it is not installed. Nothing is loaded. */
+export function findDuckDb(folder?: string): string | undefined {
+  const global = join(process.env.npm_config_prefix ?? dirname(dirname(process.execPath)), 'lib', 'x.js')
   const places =
-    named === undefined ? [fileURLToPath(import.meta.url), resolve('x.js'), global] : [join(resolve(named), 'x.js')]
+    folder === undefined ? [fileURLToPath(import.meta.url), resolve('x.js'), global] : [join(resolve(folder), 'x.js')]
   for (const place of places) {
     try {
       return createRequire(place).resolve(PACKAGE)
@@ -34,7 +30,7 @@ export function findDuckDb(env: NodeJS.ProcessEnv = process.env): string | undef
 /** Returns the error for a user who asked for DuckDB. */
 export function duckDbMissing(option: string): UsageError {
   return new UsageError(
-    `${option} needs DuckDB, which is not installed; run 'npm install -g ${PACKAGE}@${TESTED}' (or in this directory without -g), or name its folder: ${DUCKDB_VARIABLE}=DIR`,
+    `${option} needs DuckDB, which is not installed; run 'npm install -g ${PACKAGE}@${TESTED}' (or in this directory without -g), or name its folder with --duckdb`,
   )
 }
 

@@ -290,8 +290,8 @@ function castKind(node: Node, scope: Scope): ValueKind {
   throw refuse()
 }
 
-/** Replaces a call of a column by a derived column of the same table, which becomes the view that has it. Returns false if
- *  there is none. */
+/** Replaces a call of a column by a derived column of the same table, which becomes the view that has it. Returns false
+ *  if it is missing. */
 function derive(call: Node, name: DerivedColumn['call'], scope: Scope, node = call): boolean {
   const [child] = call.children as Node[]
   if (!scope.mayDerive || child.class !== 'COLUMN_REF') return false

@@ -21,8 +21,8 @@ export function lakeSettings(directory: string): string[] {
   ]
 }
 
-/** Macros for calls whose forms differ: `cairn_day(seconds)` is YYYY-MM-DD, `cairn_time(seconds, format)`. Seconds outside of
- *  the years 0 to 9999, for which SQLite returns NULL, are an error. */
+/** Macros for calls whose forms differ: `cairn_day(seconds)` is YYYY-MM-DD, `cairn_time(seconds, format)`. Seconds
+ *  outside of the years 0 to 9999, for which SQLite returns NULL, are an error. */
 export const LAKE_MACROS = [
   `CREATE MACRO cairn_seconds(s) AS CASE WHEN s BETWEEN -62167219200 AND 253402300799 THEN s
     ELSE error('a time is outside of the years 0 to 9999') END`,
@@ -53,8 +53,8 @@ export function wideView({ name }: LakeView): string {
   return `wide_${name}`
 }
 
-/** Creates a view, and the one with its derived columns, of the rows of Parquet files up to block `last`, if given, and the
- *  newest rows. */
+/** Creates a view, and the one with its derived columns, of the rows of Parquet files up to block `last`, if given, and
+ *  the newest rows. */
 export function createLakeViews(
   view: LakeView,
   { paths, last }: { paths: readonly string[]; last?: number },

@@ -31,7 +31,8 @@ export interface ViewColumn {
 /** A value of a view. */
 export type ViewValue = number | string | null
 
-/** A value that an integer column of DuckDB cannot have, such as a gas limit beyond 2^53, which the view has as text. */
+/** A value that an integer column of DuckDB cannot have, such as a gas limit beyond 2^53, which the view has as text.
+ */
 export class UnfitForLake extends CairnError {}
 
 /** Parses `name name:type …`; the type is hex or other text unless given. */
