@@ -20,7 +20,7 @@ const ENTRIES = [
   'replication/threads/replicationThread.ts',
   'replication/failover/leaderSessionThread.ts',
   'sql/queryProcess.ts',
-  'sql/lake/lakeProcess.ts',
+  'sql/lake/keeperProcess.ts',
 ]
 
 // CommonJS packages in an ES module call `require` for Node's own modules.

@@ -17,7 +17,7 @@ export function keepLake({ datadir, directory, log }: { datadir: string; directo
   let child: ChildProcess
   const start = () => {
     child = fork(
-      fileURLToPath(new URL('./lakeProcess.js', import.meta.url)),
+      fileURLToPath(new URL('./keeperProcess.js', import.meta.url)),
       [JSON.stringify({ datadir, directory })],
       { execArgv: [`--max-old-space-size=${HEAP_MB}`], stdio: ['ignore', 'ignore', 'ignore', 'ipc'], env: {} },
     )

@@ -9,12 +9,11 @@ export const TO_TREE = 'SELECT json_serialize_sql($1::VARCHAR)'
 export const FROM_TREE = 'SELECT json_deserialize_sql($1::JSON)'
 
 /** Settings under which DuckDB reads no file outside of `directory`, and which cannot be changed afterwards. Integer
- *  division, the order of NULL and division by zero are those of SQLite. */
+ *  division and the order of NULL are those of SQLite. */
 export function lakeSettings(directory: string): string[] {
   return [
     'SET integer_division = true',
     "SET default_null_order = 'nulls_first_on_asc_last_on_desc'",
-    'SET ieee_floating_point_ops = false',
     `SET allowed_directories = [${literal(`${directory}/`)}]`,
     'SET enable_external_access = false',
     'SET lock_configuration = true',

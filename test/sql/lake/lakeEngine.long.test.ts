@@ -114,6 +114,25 @@ test('expressions that are stored beside the views are the same', async () => {
   for (const sql of queries) assert.ok(await compare(sql), sql)
 })
 
+test('what the engines do differently by themselves is the same', async () => {
+  const queries = [
+    "SELECT count(*) FROM v_blocks WHERE hash LIKE '0X%'",
+    "SELECT count(*) FROM v_blocks WHERE hash NOT LIKE '0X\\__' ESCAPE '\\' OR hash LIKE '0X!%' ESCAPE '!'",
+    'SELECT DISTINCT "to" FROM v_transactions ORDER BY "to"',
+    'SELECT DISTINCT "to" FROM v_transactions ORDER BY "to" DESC',
+    'SELECT number, 7 / 2, -7 / 2, number / 0, 1.0 / 0, number % 0, 0.1 + 0.2, 1.5 * 3 FROM v_blocks ORDER BY number',
+    'SELECT CAST(2.7 AS INTEGER), CAST(-2.7 AS INTEGER), CAST(number * 0.5 AS INTEGER), round(2.5), round(-2.5) FROM v_blocks ORDER BY number',
+    'SELECT number > 5, NOT number, number IN (1, 2), min(hash) IS NULL, TRUE, sum(number > 5) FROM v_blocks GROUP BY number ORDER BY number',
+    "SELECT substr(hash, 0, 3), substr(hash, -2), substr(hash, 3, -1), instr(hash, 'a'), ltrim(hash, '0x') FROM v_blocks ORDER BY number",
+    'SELECT sum(number) / count(*), avg(number), sum(blob_gas_used), min(blob_gas_used), count(blob_gas_used) FROM v_blocks WHERE number < 9',
+    `SELECT date(timestamp, 'unixepoch'), datetime(timestamp, 'unixepoch'), strftime('%j %H:%M', timestamp, 'unixepoch'), 'date(' AS "date(x"
+      FROM v_blocks ORDER BY number`,
+    'SELECT lower(hash) AS hash, number + 1 AS number FROM v_blocks WHERE number > 3 ORDER BY number + 0 DESC',
+    "SELECT number || ':' || gas_used, CAST(number AS TEXT) || '' FROM v_blocks ORDER BY number",
+  ]
+  for (const sql of queries) assert.ok(await compare(sql), sql)
+})
+
 test('a lake of another version or chain is replaced', async (t) => {
   const other = join(temporaryDirectory(t), 'lake')
   const control = { signal: new AbortController().signal, observer: { begin: () => noProgress } }
