@@ -25,7 +25,13 @@ export const sqlOptions = {
       'DIR: sql queries the files there, of a lake or of cairn export; serve keeps the lake there. off: SQLite only.',
     'sql: DATADIR/lake if it is there; serve: the same, and adds nothing',
   ),
-  sqlEngine: choice('sql-engine', ENGINES, ['serve'], 'What answers at /sql, as --engine of cairn sql.', 'auto'),
+  sqlEngine: choice(
+    'sql-engine',
+    ENGINES,
+    ['serve'],
+    'What answers at /sql: with auto, DuckDB where it is installed and there is a lake.',
+    'auto',
+  ),
   duckdb: maybeText(
     'duckdb',
     'DIR',
