@@ -140,9 +140,16 @@ describe('state of upstreams, by proofs', () => {
   for (const [name, check, change] of proofLies) {
     it(`${name}: the upstream is quarantined and another is asked`, async (t) => {
       const lie = changing('eth_getProof', change)
-      const { rpc, upstreams, lines } = await start(t, [lie, undefined])
-      const found = await rpc.proofs([keysOf(TOKEN, 0, 1, 2)], blockAt(70))
-      assert.equal(found[0].account?.nonce, 1n)
+      const prove = async () => {
+        const started = await start(t, [lie, undefined])
+        const found = await started.rpc.proofs([keysOf(TOKEN, 0, 1, 2)], blockAt(70))
+        assert.equal(found[0].account?.nonce, 1n)
+        return started
+      }
+      let proved = await prove()
+      // The other one is asked first where it connects first.
+      for (let again = 0; again < 9 && proved.lines.length === 0; again++) proved = await prove()
+      const { rpc, upstreams, lines } = proved
       const [named, ...others] = lines.filter(({ message }) => /quarantined/.test(message))
       assert.deepEqual([others.length, named.fields.upstream], [0, upstreams[0].url])
       assert.match(String(named.fields.check), check)
