@@ -1,9 +1,9 @@
 // `npm test [-- WORD...]`: installs, builds, lints, checks types and runs the tests. Those that take long, in files named
 // *.long.test.ts, are run by `npm run test:all` only. With words, the files are run whose paths hold one of them, long ones
 // included. `test:all` then runs the tests of BOUNDARY on the other releases of Node that Cairn supports. With --thorough,
-// repeated and seeded checks run as often as their acceptance names. A file that hangs is ended by testLimit.mjs. Node's
+// repeated and seeded checks run as often as their acceptance names. A file that hangs is ended by testFile.mjs. Node's
 // summary (tests, pass, fail) is the end of the output.
-import { readdirSync } from 'node:fs'
+import { readdirSync, rmSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
@@ -48,13 +48,16 @@ if (all && words.length === 0) {
 }
 
 function runTests(node, paths) {
+  const cpuFile = join(ROOT, 'build', 'testCpu.ndjson')
+  rmSync(cpuFile, { force: true })
   const variables = {
+    TEST_CPU_FILE: cpuFile,
     CAIRN_TEST_ALL: all ? '1' : '',
     CAIRN_TEST_THOROUGH: thorough ? '1' : '',
     NODE_COMPILE_CACHE: join(ROOT, 'build', 'compileCache'), // a tenth of what a start of the program takes
   }
-  const limit = `--import=${pathToFileURL(join(ROOT, 'scripts', 'testLimit.mjs'))}`
-  run(node, ['--enable-source-maps', limit, '--test', concurrency, reporter, ...paths], {
+  const perFile = `--import=${pathToFileURL(join(ROOT, 'scripts', 'testFile.mjs'))}`
+  run(node, ['--enable-source-maps', perFile, '--test', concurrency, reporter, ...paths], {
     stdout: 1,
     env: { TEST_STARTED_MS: String(started), PATH: pathWith(node), ...variables },
   })

@@ -1,5 +1,7 @@
 // How a run of the tests is shown: as node's `spec` reporter does, but that the summary comes last, after the failed
-// tests, the skipped ones with their reasons, the slowest files, and how long it all took.
+// tests, the skipped ones with their reasons, the slowest files, those that took the most processor time, and how long it
+// all took.
+import { existsSync, readFileSync } from 'node:fs'
 import { relative } from 'node:path'
 import { Readable } from 'node:stream'
 import { spec } from 'node:test/reporters'
@@ -7,6 +9,7 @@ import { formatDuration, ROOT } from './ensure.mjs'
 
 const SUMMARY = /^(tests|suites|pass|fail|cancelled|skipped|todo|duration_ms) \d/
 const SLOWEST_FILES = 5
+const BUSIEST_FILES = 20
 
 /** Text for the events of a run. */
 export default async function* report(events) {
@@ -56,10 +59,26 @@ function describeSkipped(skipped) {
 
 function describeTimes(files) {
   const slowest = files.sort(([, a], [, b]) => b - a).slice(0, SLOWEST_FILES)
-  const list = slowest.map(([path, ms]) => `${nameOf(path)} ${formatDuration(ms)}`).join(', ')
   const { TEST_STARTED_MS: started } = process.env
   const took = started === undefined ? '' : `all took ${formatDuration(Date.now() - Number(started))}\n`
-  return `\nslowest files: ${list}\n${took}\n`
+  return `\nslowest files: ${listTimes(slowest)}\n${describeProcessorTimes()}${took}\n`
+}
+
+/** From what testFile.mjs wrote; empty where nothing was written. */
+function describeProcessorTimes() {
+  const { TEST_CPU_FILE: path = '' } = process.env
+  if (!existsSync(path)) return ''
+  const times = readFileSync(path, 'utf8')
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line))
+  const all = times.reduce((sum, [, ms]) => sum + ms, 0)
+  const busiest = times.sort(([, a], [, b]) => b - a).slice(0, BUSIEST_FILES)
+  return `processor time: ${formatDuration(all)}, of it ${listTimes(busiest)}\n`
+}
+
+function listTimes(files) {
+  return files.map(([path, ms]) => `${nameOf(path)} ${formatDuration(ms)}`).join(', ')
 }
 
 /** The path of a test's source in the repository. */

@@ -10,7 +10,7 @@ import { silentLogger } from '../../src/lib/logger.js'
 import { connectNats, type NatsLink } from '../../src/replication/nats/connection.js'
 import { createLease, readLease } from '../../src/replication/nats/lease.js'
 import { openStream } from '../../src/replication/nats/stream.js'
-import { isDenied } from '../../src/replication/nats/transientError.js'
+import { firstAnswer, isDenied } from '../../src/replication/nats/transientError.js'
 import { watchWriter } from '../../src/replication/nats/watchWriter.js'
 import { packagePath } from '../../src/store/open.js'
 import { spawnProgram } from '../support/cairn.js'
@@ -135,7 +135,8 @@ for (const tls of [false, true]) {
 
     const replica = await open('replica')
     assert.deepEqual(await (await openStream(replica, CHAIN)).range(), { first: 1, last: 1 })
-    const consumer = await replica.publisher.consumers.get(stream)
+    // A node that has not learned the leader yet answers nothing.
+    const consumer = await firstAnswer(() => replica.publisher.consumers.get(stream))
     assert.deepEqual(Buffer.from((await consumer.next())!.data), body)
     const seen = await readLease(replica, CHAIN)
     assert.deepEqual([seen?.holder, seen?.head], ['test', 7])
