@@ -35,8 +35,8 @@ if (files.length === 0) {
   console.error(`no test has ${words.join(' or ')} in its path`)
   process.exit(2)
 }
-// One more than there are cores: tests wait for processes and timers a quarter of their time.
-const concurrency = `--test-concurrency=${availableParallelism() + 1}`
+// Two more than there are cores: tests wait for processes and timers two fifths of their time.
+const concurrency = `--test-concurrency=${availableParallelism() + 2}`
 const reporter = `--test-reporter=${join(ROOT, 'scripts', 'testReporter.mjs')}`
 runTests(process.execPath, files)
 if (all && words.length === 0) {

@@ -2,16 +2,23 @@ import assert from 'node:assert/strict'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
+import { pathToFileURL } from 'node:url'
 import { packagePath } from '../../src/store/open.js'
 import { spawnNode } from '../support/cairn.js'
 import { temporaryDirectory } from '../support/temporary.js'
 
 /** What a run of the test file says, and its exit code. */
 async function runTests(t: TestContext, source: string): Promise<{ code: number | null; text: string }> {
-  const path = join(temporaryDirectory(t), 'some.test.mjs')
+  const folder = temporaryDirectory(t)
+  const path = join(folder, 'some.test.mjs')
   writeFileSync(path, `import { test } from 'node:test'\n${source}`)
-  const args = ['--test', `--test-reporter=${packagePath('scripts/testReporter.mjs')}`, path]
-  const env = { TEST_STARTED_MS: String(Date.now() - 65_000), NODE_TEST_CONTEXT: undefined }
+  const perFile = pathToFileURL(packagePath('scripts/testFile.mjs')).href
+  const args = [`--import=${perFile}`, '--test', `--test-reporter=${packagePath('scripts/testReporter.mjs')}`, path]
+  const env = {
+    TEST_STARTED_MS: String(Date.now() - 65_000),
+    TEST_CPU_FILE: join(folder, 'cpu.ndjson'),
+    NODE_TEST_CONTEXT: undefined,
+  }
   const { code, stdout } = await spawnNode(args, env).ended
   return { code, text: stdout }
 }
@@ -31,7 +38,7 @@ test('a run ends with why tests were skipped, how long it took, and the summary'
   assert.match(end, list)
   assert.match(
     end,
-    /\nslowest files: \S+ \d+\.\d s\nall took 1 min \d+ s\n\nℹ tests 5\n(ℹ [a-z]+ \d+\n){6}ℹ duration_ms .*\n$/,
+    /\nslowest files: \S+ \d+\.\d s\nprocessor time: \d+\.\d s, of it \S+some\.test\.mjs \d+\.\d s\nall took 1 min \d+ s\n\nℹ tests 5\n(ℹ [a-z]+ \d+\n){6}ℹ duration_ms .*\n$/,
   )
 })
 
