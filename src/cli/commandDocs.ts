@@ -133,7 +133,7 @@ export const COMMAND_DOCS: { readonly [K in Command]: CommandDoc } = {
     summary: 'Query the database in SQL.',
     usage: ['cairn sql [OPTIONS] "QUERY"', 'cairn sql [OPTIONS]', 'cairn sql --lake off|auto|DIR [OPTIONS] ["QUERY"]'],
     detail: [
-      'Opens the database read-only, with the views of docs/sql.md and one for each event of an added ABI. Without QUERY it reads ' +
+      'Opens the database read-only, with the views of docs/sql.md and one for each known event. Without QUERY it reads ' +
         'queries from a prompt, or from standard input. Ctrl-C ends the query that runs.',
       'DuckDB answers what it answers as SQLite does, where the package @duckdb/node-api is installed and a lake is there: Parquet ' +
         'files of the views. --lake auto extends it up to the newest final block first.',

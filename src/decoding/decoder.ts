@@ -23,8 +23,6 @@ export interface KnownEvent extends EventDecoder {
   readonly id: string
   /** Contract whose logs are decoded, 20 bytes; undefined: any. */
   readonly address: Uint8Array | undefined
-  /** False for built-in events. */
-  readonly isAdded: boolean
 }
 
 /** A decoded log. */
@@ -70,10 +68,10 @@ export function createDecoder(added: readonly AddedAbi[]): Decoder {
     const key = address && keyOfBytes(address)
     const table = key === undefined ? everywhere : (byAddress.get(key) ?? createTable())
     if (key !== undefined) byAddress.set(key, table)
-    addItems(table, parseAbiJson(JSON.parse(json)), { abi: names.abi(name, address), address, isAdded: true })
+    addItems(table, parseAbiJson(JSON.parse(json)), { abi: names.abi(name, address), address })
   }
   for (const { name, items } of wellKnownInterfaces()) {
-    addItems(builtIn, items, { abi: names.abi(name), address: undefined, isAdded: false })
+    addItems(builtIn, items, { abi: names.abi(name), address: undefined })
   }
   const general = [everywhere, builtIn]
   const tablesOf = (address: Uint8Array) => {
@@ -140,13 +138,13 @@ function createTable(): Table {
   return { events: new Map(), anonymous: [], functions: new Map(), errors: new Map() }
 }
 
-interface EventSource extends Pick<KnownEvent, 'address' | 'isAdded'> {
+interface EventSource extends Pick<KnownEvent, 'address'> {
   readonly abi: string
   readonly ids: (abi: string, event: string) => string
 }
 
 /** Adds the items to the table. Returns the new events. */
-function fillTable(table: Table, items: readonly AbiItem[], { abi, ids, address, isAdded }: EventSource): KnownEvent[] {
+function fillTable(table: Table, items: readonly AbiItem[], { abi, ids, address }: EventSource): KnownEvent[] {
   const events: KnownEvent[] = []
   for (const item of items) {
     if (item.type === 'function') {
@@ -160,7 +158,7 @@ function fillTable(table: Table, items: readonly AbiItem[], { abi, ids, address,
       continue
     }
     if (events.some((other) => isSameEvent(other, item))) continue
-    const event = { ...createEventDecoder(item), id: ids(abi, item.name), address, isAdded }
+    const event = { ...createEventDecoder(item), id: ids(abi, item.name), address }
     events.push(event)
     if (event.topic0 === undefined) table.anonymous.push(event)
     else append(table.events, keyOfBytes(event.topic0), event)

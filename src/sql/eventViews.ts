@@ -4,10 +4,10 @@ import { readAddedAbis } from '../store/addedAbis.js'
 import type { Database } from '../store/database.js'
 import type { EventView } from '../store/sql/queryDatabase.js'
 
-/** Returns a view for each event of the added ABIs. */
+/** Returns a view for each event of the added ABIs, then of those built in. */
 export function readEventViews(db: Database): EventView[] {
   const decoder = createDecoder(readAddedAbis(db).list())
-  return decoder.events.filter(({ isAdded }) => isAdded).map((event) => viewOf(event, decoder))
+  return decoder.events.map((event) => viewOf(event, decoder))
 }
 
 function viewOf(event: KnownEvent, decoder: Decoder): EventView {

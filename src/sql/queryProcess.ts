@@ -6,6 +6,7 @@ import type { Database } from '../store/database.js'
 import { openForQueries } from '../store/sql/queryDatabase.js'
 import { checkLength, runQuery, type SqlValue } from '../store/sql/runQuery.js'
 import { readEventViews } from './eventViews.js'
+import { explainQueryError } from './explainQueryError.js'
 import { formatRows } from './formats.js'
 import type { LakeQueries } from './lake/lakeQueries.js'
 import {
@@ -16,6 +17,7 @@ import {
   type QueryRequest,
 } from './protocol.js'
 import type { RevertReasons } from './revertReasons.js'
+import { addStateFunctions } from './stateFunctions.js'
 
 /* Entry of a query process. SQLite's loop cannot be interrupted from JavaScript, so the parent kills the process. */
 
@@ -46,12 +48,13 @@ interface OpenQuery {
   rest: { text: string; isLast: boolean } | undefined
 }
 
-let opened: { db: Database; version: () => string; seen: string } | undefined
+let opened: { db: Database; version: () => string; seen: string; closeState: () => void } | undefined
 let query: OpenQuery | undefined
 
 /** Returns a connection with views of the current ABIs. */
 function connection(): Database {
   if (opened !== undefined && opened.version() !== opened.seen) {
+    opened.closeState()
     opened.db.close()
     opened = undefined
   }
@@ -66,7 +69,7 @@ function connection(): Database {
       return bytes === undefined ? null : revertReasons!(bytes)
     })
     const { version } = readAddedAbis(db)
-    opened = { db, version, seen }
+    opened = { db, version, seen, closeState: addStateFunctions(db, datadir) }
   }
   return opened.db
 }
@@ -166,8 +169,12 @@ async function answer(request: QueryRequest): Promise<QueryReply> {
     return batch
   } catch (error) {
     endQuery()
-    return { kind: 'failed', message: messageOf(error) }
+    return { kind: 'failed', message: explain(request, messageOf(error)) }
   }
+}
+
+function explain(request: QueryRequest, message: string): string {
+  return request.kind === 'run' && opened !== undefined ? explainQueryError(opened.db, request.sql, message) : message
 }
 
 function endQuery(): void {

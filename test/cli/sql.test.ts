@@ -38,6 +38,14 @@ test('prints CSV where it is piped, or the format that is asked for', async () =
   const query = 'SELECT number, hash IS NULL AS none FROM v_blocks WHERE number < 2'
   assert.equal((await sql(query)).stdout, 'number,none\n0,0\n1,0\n')
   assert.equal((await sql('--format', 'ndjson', query)).stdout, '{"number":0,"none":0}\n{"number":1,"none":0}\n')
+  assert.equal((await sql('--format', 'json', query)).stdout, '[\n{"number":0,"none":0},\n{"number":1,"none":0}\n]\n')
+  assert.equal((await sql('--format', 'json', 'SELECT 1 WHERE 0')).stdout, '[]\n')
+  const many = 'WITH RECURSIVE n(i) AS (VALUES (1) UNION ALL SELECT i + 1 FROM n WHERE i < 1700) SELECT i FROM n'
+  const array = JSON.parse((await sql('--format', 'json', many)).stdout) as { i: number }[]
+  assert.deepEqual(
+    array.map(({ i }) => i),
+    Array.from({ length: 1700 }, (_, i) => i + 1),
+  )
   assert.equal((await sql('--format', 'table', query)).stdout, 'number  none\n------  ----\n0       0\n1       0\n')
 })
 
@@ -49,6 +57,15 @@ test('shows exact amounts, and addresses in lower case', async () => {
 test('says what is wrong with a query', async () => {
   const wrong = await sql('SELECT nonsense')
   assert.deepEqual([wrong.code, wrong.stderr], [1, 'cairn: no such column: nonsense\n'])
+  for (const [query, message] of [
+    ['SELECT * FROM v_log', 'no such table: v_log (did you mean v_logs?)'],
+    ['SELECT addres FROM v_logs', 'no such column: addres (did you mean address?)'],
+    ['SELECT l.topic00 FROM v_logs l', 'no such column: l.topic00 (did you mean topic0?)'],
+    ["SELECT kekkac256('a')", 'no such function: kekkac256 (did you mean keccak256?)'],
+    ['SELECT zzzzzzzz FROM v_logs', 'no such column: zzzzzzzz'],
+  ]) {
+    assert.equal((await sql(query)).stderr, `cairn: ${message}\n`)
+  }
   const writing = await sql('DELETE FROM logs')
   assert.deepEqual([writing.code, writing.stderr], [1, 'cairn: the database is read-only: use SELECT\n'])
   assert.match((await sql('a', 'b')).stderr, /unexpected operand 'b'; put the query in quotes/)

@@ -189,7 +189,7 @@ test('gives overloads and repeated names ids of their own', () => {
     added(declarations.slice(0, 1), { address: OTHER }),
     added(declarations.slice(0, 1), { name: 'My Token!' }),
   ])
-  const ids = decoder.events.filter(({ isAdded }) => isAdded).map(({ id }) => id)
+  const ids = decoder.events.slice(0, 5).map(({ id }) => id)
   assert.deepEqual(ids, ['test_set', 'test_set_2', 'test_set_3', 'test_e7f1725e_set', 'my_token__set'])
   assert.equal(new Set(decoder.events.map(({ id }) => id)).size, decoder.events.length)
 })

@@ -1,10 +1,8 @@
 import { DEFAULT_SQL_LIMITS } from '../../server/sql/sqlLimits.js'
-import { ROW_FORMATS } from '../../sql/formats.js'
 import { ENGINES } from '../../sql/protocol.js'
+import { SQL_FORMATS } from '../sql/printer.js'
 import type { Option } from './option.js'
 import { choice, flag, maybeText, number } from './rows.js'
-
-const SQL_FORMATS = ['table', ...ROW_FORMATS] as const
 
 /** Options under the heading "SQL". */
 export const sqlOptions = {

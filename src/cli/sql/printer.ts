@@ -1,11 +1,13 @@
 import type { Writable } from 'node:stream'
 import { writeStream } from '../../lib/writeStream.js'
-import { formatCell, formatRows, type RowFormat } from '../../sql/formats.js'
+import { formatCell, formatRows, ROW_FORMATS } from '../../sql/formats.js'
 import type { EngineName } from '../../sql/protocol.js'
+import type { SqlValue } from '../../store/sql/runQuery.js'
 import type { ResultBatch } from './session.js'
 
-/** Output format of `cairn sql`. */
-export type SqlFormat = 'table' | RowFormat
+/** Output formats of `cairn sql`: `json` is one array of objects, of rows as in `ndjson`. */
+export const SQL_FORMATS = ['table', 'json', ...ROW_FORMATS] as const
+export type SqlFormat = (typeof SQL_FORMATS)[number]
 
 /** What was printed. */
 export interface Printed {
@@ -42,17 +44,27 @@ export function createPrinter(output: Writable): Printer {
           const lines = (header ? [columns, widths.map((width) => '-'.repeat(width))] : []).concat(cells)
           text = lines.map((row) => formatLine(row, widths!)).join('')
         } else {
-          text = formatRows(format, columns, { rows: values, header })
+          text =
+            format === 'json'
+              ? formatArray(columns, values, count)
+              : formatRows(format, columns, { rows: values, header })
           widths ??= []
         }
         if (!(await writeStream(output, text))) break
         count += values.length
       }
+      if (format === 'json') await writeStream(output, count === 0 ? '[]\n' : '\n]\n')
       const seconds = ((performance.now() - begin) / 1000).toFixed(3)
       const by = engine === 'DuckDB' ? ' by DuckDB' : ''
       return { summary: `${count} ${count === 1 ? 'row' : 'rows'} in ${seconds} s${by}`, engine }
     },
   }
+}
+
+/** Rows of an array of which `before` were printed already; its end is missing. */
+function formatArray(columns: readonly string[], rows: readonly (readonly SqlValue[])[], before: number): string {
+  const lines = formatRows('ndjson', columns, { rows, header: false }).trimEnd().split('\n')
+  return rows.length === 0 ? '' : `${before === 0 ? '[\n' : ',\n'}${lines.join(',\n')}`
 }
 
 function formatLine(cells: readonly string[], widths: readonly number[]): string {

@@ -2,18 +2,17 @@ import { createInterface } from 'node:readline'
 import type { Readable, Writable } from 'node:stream'
 import { messageOf } from '../../lib/errors.js'
 import { didYouMean } from '../../lib/suggestion.js'
-import { createPrinter, type SqlFormat } from './printer.js'
+import { createPrinter, SQL_FORMATS, type SqlFormat } from './printer.js'
 import type { SqlSession } from './session.js'
 
-const FORMATS = ['table', 'csv', 'ndjson'] as const
 const COMMANDS = ['.tables', '.schema', '.format', '.timing', '.help', '.quit'] as const
 
 const HELP = `A query ends with a semicolon and may take several lines. Ctrl-C ends the query that runs.
-.tables                     tables and views
-.schema [NAME]              definitions
-.format table|csv|ndjson    how rows are printed
-.timing on|off              the time and the engine of each query
-.quit                       leave (also Ctrl-D)`
+.tables                          tables and views
+.schema [NAME]                   definitions
+.format table|json|ndjson|csv    how rows are printed
+.timing on|off                   the time and the engine of each query
+.quit                            leave (also Ctrl-D)`
 
 // In query order; other keywords are rarely typed.
 const KEYWORDS = [
@@ -122,8 +121,8 @@ async function obey(
     if (found.length === 0) throw new Error(`no table or view ${operand}; see .tables`)
     output.write(found.map((text) => `${text};\n`).join(''))
   } else if (word === '.format') {
-    const format = FORMATS.find((name) => name === operand)
-    if (format === undefined) throw new Error(`.format: expected table, csv or ndjson, got '${operand ?? ''}'`)
+    const format = SQL_FORMATS.find((name) => name === operand)
+    if (format === undefined) throw new Error(`.format: expected ${SQL_FORMATS.join(', ')}, got '${operand ?? ''}'`)
     state.format = format
   } else if (word === '.timing') {
     if (operand !== 'on' && operand !== 'off') throw new Error(`.timing: expected on or off, got '${operand ?? ''}'`)

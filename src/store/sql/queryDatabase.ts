@@ -3,6 +3,8 @@ import { formatData } from '../../lib/hex.js'
 import type { Database } from '../database.js'
 import { openForReading } from '../open.js'
 import { decodeAccountKeys, visitSlotKeys } from '../state/changedKeys.js'
+import { addAmountFunctions } from './amountFunctions.js'
+import { addHashFunctions } from './hashFunctions.js'
 
 /** An event that has a view. */
 export interface EventView {
@@ -43,6 +45,8 @@ export function openForQueries(datadir: string, readEvents: (db: Database) => re
   try {
     const events = readEvents(db)
     addFunctions(db, events)
+    addAmountFunctions(db)
+    addHashFunctions(db)
     for (const sql of [ERC20_TRANSFERS, ...events.map(eventView)]) db.exec(sql)
     db.pragma('query_only = 1')
     return db

@@ -1,0 +1,74 @@
+import { padLeft } from '../lib/bytes.js'
+import { formatData, parseHex } from '../lib/hex.js'
+import { createCommitWatch } from '../store/commitWatch.js'
+import type { Database } from '../store/database.js'
+import { openForReading } from '../store/open.js'
+import { createChainReader } from '../store/rows/chainReader.js'
+import { hasStateAfter } from '../store/rows/coverage.js'
+import type { ChainReader } from '../store/rows/types.js'
+import { createStateReads, type StateReads } from '../store/state/stateReader.js'
+
+/** Adds `balance_at(address, block)` and `nonce_at(address, block)` (decimal text), `code_at(address, block)` (hex
+ *  text) and `storage_at(address, slot, block)` (hex text of 32 bytes) to a connection: the state after a block, as
+ *  `eth_getBalance` and its siblings answer. An argument of NULL gives NULL; a block whose state is not available is an
+ *  error. State is read through another connection to the database of `datadir`, opened at the first call and closed by
+ *  the returned function: a connection runs no other statement during a query. */
+export function addStateFunctions(db: Database, datadir: string): () => void {
+  let opened: { own: Database; chain: ChainReader; state: StateReads } | undefined
+  const open = () => {
+    const own = openForReading(datadir)
+    return { own, chain: createChainReader(own, createCommitWatch(own)), state: createStateReads(own) }
+  }
+  const stateAt = (name: string, block: unknown): [state: StateReads, block: number] => {
+    opened ??= open()
+    const coverage = opened.chain.coverage()
+    if (typeof block !== 'bigint') throw new Error(`${name}: expected a block number, got ${block}`)
+    if (coverage === undefined || block < 0n || block > BigInt(coverage.head)) {
+      throw new Error(`${name}: block ${block} is not available`)
+    }
+    if (!hasStateAfter(coverage, Number(block))) throw new Error(`${name}: state of block ${block} is not available`)
+    return [opened.state, Number(block)]
+  }
+  const options = { safeIntegers: true }
+  const ofAccount = (name: string, read: (state: StateReads, address: Uint8Array, block: number) => string) =>
+    db.function(name, options, (address: unknown, block: unknown) => {
+      if (address === null || block === null) return null
+      const [state, number] = stateAt(name, block)
+      return read(state, parseAddress(name, address), number)
+    })
+  ofAccount('balance_at', (state, address, block) => state.balance(address, block).toString())
+  ofAccount('nonce_at', (state, address, block) => state.nonce(address, block).toString())
+  ofAccount('code_at', (state, address, block) => formatData(state.code(address, block)))
+  db.function('storage_at', options, (address: unknown, slot: unknown, block: unknown) => {
+    if (address === null || slot === null || block === null) return null
+    const [state, number] = stateAt('storage_at', block)
+    return formatData(state.storage(parseAddress('storage_at', address), parseSlot(slot), number))
+  })
+  return () => opened?.own.close()
+}
+
+function parseAddress(name: string, value: unknown): Uint8Array {
+  const bytes = parseBytes(value)
+  if (bytes?.length !== 20) throw new Error(`${name}: expected an address of 20 bytes, got ${describe(value)}`)
+  return bytes
+}
+
+/** A number, hex text or bytes; 32 bytes. */
+function parseSlot(value: unknown): Uint8Array {
+  const isNumber = typeof value === 'bigint' && value >= 0n
+  const digits = isNumber ? value.toString(16) : ''
+  const bytes = isNumber ? parseHex(digits.padStart(digits.length + (digits.length % 2), '0')) : parseBytes(value)
+  if (bytes === undefined || bytes.length > 32) {
+    throw new Error(`storage_at: expected a slot of at most 32 bytes, got ${describe(value)}`)
+  }
+  return padLeft(bytes, 32)
+}
+
+function parseBytes(value: unknown): Uint8Array | undefined {
+  if (value instanceof Uint8Array) return value
+  return typeof value === 'string' && /^0x(?:[0-9a-f]{2})*$/i.test(value) ? parseHex(value) : undefined
+}
+
+function describe(value: unknown): string {
+  return value instanceof Uint8Array ? formatData(value.subarray(0, 40)) : String(value).slice(0, 80)
+}
