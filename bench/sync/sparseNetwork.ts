@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs'
 import { keccak256 } from '../../src/chain/crypto.js'
-import type { Block, Withdrawal } from '../../src/chain/eth/types.js'
+import type { Block, Receipt, Withdrawal } from '../../src/chain/eth/types.js'
 import { bigIntToFixedBytes, bytesToBigInt, concatBytes, padLeft } from '../../src/lib/bytes.js'
 import { formatData } from '../../src/lib/hex.js'
 import type { Database } from '../../src/store/database.js'
@@ -27,7 +27,8 @@ const CHANGED_SHARE = 1 / 8
 const NEW_SHARE = 1 / 20
 // The n-th of a thousand parts is chosen so often that half of the choices are in the first 31.
 const SKEW = 5
-const CONTRACTS = 200
+/** Contracts that blocks call. */
+export const CONTRACTS = 200
 const SENDERS = 400
 /** Slots that one transaction sets at most, while blocks are measured and while the state grows. */
 const SLOTS_SET = { measured: 20, growing: 1_000 }
@@ -37,7 +38,8 @@ const CODE_BYTES = { least: 2_000, spread: 8_000 }
 /** Contracts that call each other, which no block calls: each has the next one's address in slot 0. */
 export const CALL_DEPTH = 4
 
-const TRANSFER_TOPIC = formatData(keccak256(new TextEncoder().encode('Transfer(address,address,uint256)')))
+/** Topic 0 of each log; topic 1 is the caller. */
+export const TRANSFER_TOPIC = formatData(keccak256(new TextEncoder().encode('Transfer(address,address,uint256)')))
 // Called with a number of slots, a number of logs, these slots and addresses: adds one to each slot, logs, and sends
 // each address 1 wei.
 const STORE_CODE = assemble(`
@@ -73,7 +75,9 @@ export interface SparseNetwork {
   /** Accounts and slots that the state grew to. */
   readonly accounts: number
   readonly slots: number
-  grow(): Promise<{ block: Block; size: BlockSize }>
+  /** Senders of the transactions, the most frequent ones first. */
+  readonly senders: readonly Sender[]
+  grow(): Promise<{ block: Block; receipts: readonly Receipt[]; size: BlockSize }>
 }
 
 /** Makes the network with a state of about `accounts` accounts and half as many slots, in the database, and writes its
@@ -100,7 +104,7 @@ export async function makeSparseNetwork(
   }
   process.stderr.write('\n')
   const random = seededRandom(31)
-  return { builder, ...state, grow: () => addBlock(builder, state, { random, senders }) }
+  return { builder, ...state, senders, grow: () => addBlock(builder, state, { random, senders }) }
 }
 
 /** The first of `CALL_DEPTH` contracts that call each other: those of each chain are others. */
@@ -112,7 +116,7 @@ async function addBlock(
   builder: ChainBuilder,
   state: { accounts: number; slots: number },
   { random, senders }: { random: SeededRandom; senders: readonly Sender[] },
-): Promise<{ block: Block; size: BlockSize }> {
+): Promise<{ block: Block; receipts: readonly Receipt[]; size: BlockSize }> {
   const slots = pick(random, state.slots, Math.min(SLOTS, Math.floor(state.slots * CHANGED_SHARE)))
   const calls = storeCalls(slots, SLOTS_SET.measured)
   const from = calls.map(() => senders[skewed(random, senders.length)])
@@ -130,7 +134,7 @@ async function addBlock(
   state.slots = Math.max(state.slots, 1 + Math.max(...slots))
   state.accounts = Math.max(state.accounts, 1 + Math.max(...recipients))
   const size = { transactions: calls.length, accounts: others + recipients.length, slots: slots.length }
-  return { block, size }
+  return { block, receipts, size }
 }
 
 interface StoreCall {
@@ -189,7 +193,8 @@ function slotKey(slot: number): Uint8Array {
   return keccak256(bigIntToFixedBytes(BigInt(slot), 8))
 }
 
-function storeContract(contract: number): Uint8Array {
+/** The contract that emits logs and has slots, by its number below `CONTRACTS`: low ones are called most. */
+export function storeContract(contract: number): Uint8Array {
   return keccak256(new TextEncoder().encode(`sparse bench contract ${contract}`)).slice(12)
 }
 

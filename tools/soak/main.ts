@@ -1,31 +1,39 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { copyFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
+import { writtenBytes } from '../../bench/lib/writtenBytes.js'
+import { DATABASE_FILE } from '../../src/store/open.js'
 import { startDefaultCairn } from '../../test/support/cairn.js'
-import { BRANCHES_GENESIS, openBranches } from '../../test/support/chains/branches.js'
+import { openBranches } from '../../test/support/chains/branches.js'
 import { checkDatabase } from '../../test/support/compare/checkDatabase.js'
 import { compareRows } from '../../test/support/compare/compareChains.js'
 import { seededRandom } from '../../test/support/random.js'
-import { type LoadCounts, sendRandomRequest } from './load.js'
-import { createSoakChain, startSoakUpstream } from './node.js'
+import type { SoakChain } from './chain.js'
+import { createLoad } from './load.js'
+import { createMainnetChain } from './mainnetChain.js'
 import { findTrends, type Sample, sampleHeader, sampleRow, takeSample } from './samples.js'
+import { createSmallChain } from './smallChain.js'
 import { openSoakSubscriber } from './subscribers.js'
+import { startSoakUpstream } from './upstream.js'
 
 /* `npm run soak`: `cairn serve` follows two upstreams, which are killed and come back, along a chain that grows and
  * reorganizes, with subscribers and HTTP load. Prints the server's memory over time. Exit code 1 when a subscriber was
  * notified of anything else than what is on the chain, when the database differs from the upstream's, or when the
  * second half of half an hour or more shows a leak. */
 
-const USAGE = `usage: npm run soak -- [--minutes N] [--seed N] [--subscribers N] [--sample-seconds N] [--check-minutes N]
+const USAGE = `usage: npm run soak -- [--chain small|mainnet] [--accounts N] [--minutes N] [--seed N] [--subscribers N]
+                       [--sample-seconds N] [--check-minutes N]
+  --chain NAME         small: a small block each 0.3 to 1.1 s, and reorgs of up to 64 blocks. mainnet: a block of
+                       mainnet's size each 2 s, and reorgs of up to 7 blocks. Default: small
+  --accounts N         of the state that a mainnet chain begins with: 100000
   --minutes N          how long: 60
   --seed N             of everything random: 1
   --subscribers N      WebSocket clients, each with new heads and logs: 50
   --sample-seconds N   between two rows of the table: 60
   --check-minutes N    between two comparisons: 10`
 
-const BLOCK_MS = [300, 1_100] as const
 const REQUEST_MS = [50, 150] as const
 const UP_MS = [15_000, 45_000] as const
 const DOWN_MS = [500, 8_000] as const
@@ -34,11 +42,11 @@ const CHURN_MS = [2_000, 6_000] as const
 const MOST_LINES = 50
 /** Shorter runs are not judged: caches still fill. */
 const LEAST_MINUTES = 30
-/** Of the steps. */
-const ONE_REORG_IN = 12
 
 const { values } = parseArgs({
   options: {
+    chain: { type: 'string', default: 'small' },
+    accounts: { type: 'string', default: '100000' },
     minutes: { type: 'string', default: '60' },
     seed: { type: 'string', default: '1' },
     subscribers: { type: 'string', default: '50' },
@@ -55,11 +63,9 @@ const seed = Number(values.seed)
 const directory = mkdtempSync(join(tmpdir(), 'cairn-soak-'))
 const [nodeDatadir, datadir, genesis] = ['node', 'cairn', 'genesis.json'].map((name) => join(directory, name))
 const random = seededRandom(seed)
-const chain = await createSoakChain(nodeDatadir, random)
+const chain = await createChain()
 const upstreams = [await startSoakUpstream(nodeDatadir), await startSoakUpstream(nodeDatadir)]
-writeFileSync(genesis, JSON.stringify(BRANCHES_GENESIS))
-const { db } = await openBranches(datadir) // with chunks that are soon full
-db.close()
+writeFileSync(genesis, JSON.stringify(chain.genesis))
 const server = await startDefaultCairn({ after() {} }, [
   ...['--datadir', datadir, '--genesis', genesis, '--open', '--metrics'],
   ...upstreams.flatMap(({ url }) => ['--upstream', url]),
@@ -70,17 +76,33 @@ running.child.stderr!.on('data', (text: string) => {
   stderr += text
 })
 const pid = running.child.pid!
-const openSubscriber = () => openSoakSubscriber(socketUrl, { random, blocks: chain.blocks })
+const openSubscriber = () => openSoakSubscriber(socketUrl, { filter: chain.randomFilter(random), blocks: chain.blocks })
 const subscribers = await Promise.all(Array.from({ length: Number(values.subscribers) }, openSubscriber))
 
 const begunMs = performance.now()
 const minutes = () => (performance.now() - begunMs) / 60_000
 const lasts = Number(values.minutes)
-const counts: LoadCounts = {}
+const load = createLoad()
+const requestRandom = seededRandom(seed + 2)
 const totals = { reorgs: 0, removed: 0, kills: 0, checks: 0 }
 const samples: Sample[] = []
+let sampled = { blocks: 0, bytes: 0 }
 const problems: string[] = []
 let pause: Promise<void> | undefined
+
+async function createChain(): Promise<SoakChain> {
+  if (values.chain === 'mainnet') {
+    mkdirSync(nodeDatadir)
+    const made = await createMainnetChain(nodeDatadir, random, { accounts: Number(values.accounts) })
+    mkdirSync(datadir)
+    copyFileSync(join(nodeDatadir, DATABASE_FILE), join(datadir, DATABASE_FILE))
+    return made
+  }
+  if (values.chain !== 'small') throw new Error(`--chain: expected small or mainnet, got ${values.chain}`)
+  const { db } = await openBranches(datadir) // with chunks that are soon full
+  db.close()
+  return createSmallChain(nodeDatadir, random)
+}
 
 /** Does `step` again and again until the end, after a random time from `fromMs` to `toMs` each. */
 async function repeat(seedOffset: number, [fromMs, toMs]: readonly [number, number], step: () => Promise<void>) {
@@ -93,7 +115,7 @@ async function repeat(seedOffset: number, [fromMs, toMs]: readonly [number, numb
 }
 
 async function changeChain(): Promise<void> {
-  if (random.below(ONE_REORG_IN) > 0) return chain.grow()
+  if (random.below(chain.oneReorgIn) > 0) return chain.grow()
   totals.reorgs++
   totals.removed += await chain.reorganize()
 }
@@ -116,7 +138,12 @@ async function churn(): Promise<void> {
 }
 
 async function sample(): Promise<void> {
-  samples.push(await takeSample({ pid, url, datadir }, { minutes: minutes(), blocks: chain.blocks.length }))
+  const now = { blocks: chain.blocks.length, bytes: writtenBytes(pid) }
+  const writtenMb = (now.bytes - sampled.bytes) / 2 ** 20 / (now.blocks - sampled.blocks)
+  sampled = now
+  const [readP99Ms, logsP99Ms] = (['read', 'logs'] as const).map(load.takeP99)
+  const counted = { minutes: minutes(), blocks: now.blocks, writtenMb, readP99Ms, logsP99Ms }
+  samples.push(await takeSample({ pid, url, datadir }, counted))
   console.log(sampleRow(samples.at(-1)!))
 }
 
@@ -126,7 +153,7 @@ async function check(): Promise<void> {
   pause = new Promise((resolve) => {
     resume = resolve
   })
-  await sleep(BLOCK_MS[1] * 2) // what was under way
+  await sleep(chain.stepMs[1] * 2) // what was under way
   await chain.grow()
   const { hash } = chain.blocks.at(-1)!
   const notified = Promise.all(subscribers.map((each) => each.reaches(hash))).then(() => true)
@@ -143,7 +170,7 @@ async function check(): Promise<void> {
   totals.checks++
   const received = subscribers.reduce((sum, each) => sum + each.received, 0)
   console.log(
-    `${problems.length > 0 ? problems.join('\n') : 'equal'}: ${JSON.stringify({ ...totals, received, counts })}`,
+    `${problems.length > 0 ? problems.join('\n') : 'equal'}: ${JSON.stringify({ ...totals, received, counts: load.counts })}`,
   )
   pause = undefined
   resume()
@@ -154,8 +181,8 @@ await sample()
 const sampleMs = Number(values['sample-seconds']) * 1_000
 const checkMs = Number(values['check-minutes']) * 60_000
 await Promise.all([
-  repeat(1, BLOCK_MS, changeChain),
-  repeat(2, REQUEST_MS, () => sendRandomRequest(url, { head: Math.max(0, chain.blocks.length - 80), random, counts })),
+  repeat(1, chain.stepMs, changeChain),
+  repeat(2, REQUEST_MS, () => load.send(url, chain.randomRequest(requestRandom))),
   repeat(3, UP_MS, killUpstream),
   repeat(4, CHURN_MS, churn),
   repeat(5, [sampleMs, sampleMs + 1], sample),

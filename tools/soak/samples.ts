@@ -18,15 +18,23 @@ export interface Sample {
   databaseMb: number
   walMb: number
   fds: number
+  /** Of the server since the sample before, a block. */
+  writtenMb: number
+  /** Of answers since the sample before: of single values, and of selective log queries. */
+  readP99Ms: number
+  logsP99Ms: number
   cpuSeconds: number
 }
 
 const MB = 2 ** 20
 
+/** What the soak counts itself. */
+type Counted = Pick<Sample, 'minutes' | 'blocks' | 'writtenMb' | 'readP99Ms' | 'logsP99Ms'>
+
 /** Measures a server that has `/metrics`. Linux only. */
 export async function takeSample(
   server: { pid: number; url: string; datadir: string },
-  progress: Pick<Sample, 'minutes' | 'blocks'>,
+  counted: Counted,
 ): Promise<Sample> {
   const text = await readMetrics(server.url)
   const metric = (name: string) => Number(new RegExp(`^${name} (\\S+)`, 'm').exec(text)?.[1])
@@ -34,7 +42,7 @@ export async function takeSample(
   const sizeOf = (suffix: string) =>
     (statSync(join(server.datadir, `${DATABASE_FILE}${suffix}`), { throwIfNoEntry: false })?.size ?? 0) / MB
   return {
-    ...progress,
+    ...counted,
     rssMb,
     anonymousMb,
     heapMb: metric('nodejs_heap_size_used_bytes') / MB,
@@ -56,7 +64,7 @@ function readMetrics(url: string): Promise<string> {
 
 const COLUMNS = {
   ...{ minutes: 1, blocks: 0, rssMb: 1, anonymousMb: 1, heapMb: 1, externalMb: 1, databaseMb: 1, walMb: 1, fds: 0 },
-  cpuSeconds: 0,
+  ...{ writtenMb: 2, readP99Ms: 1, logsP99Ms: 1, cpuSeconds: 0 },
 } satisfies { [Column in keyof Sample]: number }
 
 /** The head of the table of samples. */
@@ -85,13 +93,18 @@ export interface Trend {
 
 // Per hour, of the mean: a server that is left running for a month must not have doubled by what a slope this small
 // adds up to, caches that fill included.
-const LEAST_LEAK = { rssMb: 0.05, anonymousMb: 0.05, heapMb: 0.1, externalMb: 0.1, walMb: 0.5, fds: 0.02 } as const
+const LEAST_LEAK = {
+  ...{ rssMb: 0.05, anonymousMb: 0.05, heapMb: 0.1, externalMb: 0.1, walMb: 0.5, fds: 0.02 },
+  ...{ writtenMb: 0.2, readP99Ms: 0.5, logsP99Ms: 0.5 },
+} as const
 
 /** Fits a line through the second half of the samples, by least squares. */
 export function findTrends(samples: readonly Sample[]): Trend[] {
   const half = samples.slice(Math.floor(samples.length / 2))
   return Object.entries(LEAST_LEAK).map(([figure, share]) => {
-    const points = half.map((sample) => [sample.minutes / 60, sample[figure as keyof Sample]] as const)
+    const points = half
+      .map((sample) => [sample.minutes / 60, sample[figure as keyof Sample]] as const)
+      .filter(([, value]) => Number.isFinite(value))
     const { slope, error, mean } = fitLine(points)
     return { figure, perHour: slope, errorPerHour: error, mean, isLeak: slope > 2 * error && slope > share * mean }
   })

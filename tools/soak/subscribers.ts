@@ -1,13 +1,10 @@
 import { once } from 'node:events'
 import { WebSocket } from 'ws'
 import { formatData } from '../../src/lib/hex.js'
-import { LOGGED, LOGGER } from '../../test/support/chains/branches.js'
 import { matchesFilter } from '../../test/support/compare/matchesFilter.js'
-import type { SeededRandom } from '../../test/support/random.js'
-import { numberTopic } from './load.js'
-import type { SoakBlock } from './node.js'
+import type { SoakBlock, SoakFilter } from './chain.js'
 
-/** A WebSocket client subscribed to new heads and to some of the logs, which replays its notifications. */
+/** A WebSocket client subscribed to new heads and to the logs of a filter, which replays its notifications. */
 export interface SoakSubscriber {
   /** Notifications so far. */
   readonly received: number
@@ -38,9 +35,8 @@ interface Message {
 /** Opens one on a server whose chain has `blocks`. */
 export async function openSoakSubscriber(
   url: string,
-  { random, blocks }: { random: SeededRandom; blocks: readonly SoakBlock[] },
+  { filter, blocks }: { filter: SoakFilter; blocks: readonly SoakBlock[] },
 ): Promise<SoakSubscriber> {
-  const filter = randomFilter(random)
   const faults: string[] = []
   const heads = new Map(blocks.map(({ hash }, number) => [number, formatData(hash)]))
   const first = blocks.length
@@ -114,24 +110,9 @@ export async function openSoakSubscriber(
   }
 }
 
-type Filter = ReturnType<typeof randomFilter>
-
-function logKeys({ hash, logs }: SoakBlock, filter: Filter): string[] {
+function logKeys({ hash, logs }: SoakBlock, filter: SoakFilter): string[] {
   return logs
     .map((log, i) => ({ log, key: `${formatData(hash)} 0x${i.toString(16)}` }))
     .filter(({ log }) => matchesFilter(log, { fromBlock: 0, toBlock: 0, ...filter }))
     .map(({ key }) => key)
-}
-
-/** All logs, those of some numbers, or those of a slot. */
-function randomFilter(random: SeededRandom): { addresses: Uint8Array[]; topics: (Uint8Array[] | null)[] } {
-  const addresses = random.below(2) ? [LOGGER] : []
-  switch (random.below(3)) {
-    case 0:
-      return { addresses, topics: [] }
-    case 1:
-      return { addresses, topics: [[LOGGED], [random.below(20), random.below(20)].map(numberTopic)] }
-    default:
-      return { addresses, topics: [null, null, [numberTopic(random.below(30))]] }
-  }
 }

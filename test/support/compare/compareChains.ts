@@ -31,10 +31,20 @@ const ROWS = {
 /** Fails unless two databases hold the same chain, row for row. */
 export function compareRows(datadir: string, expected: string, place: string): void {
   const [found, wanted] = [datadir, expected].map(openForReading)
-  const rowsOf = (db: Database, sql: string) => JSON.stringify(db.prepare(sql).raw().all())
+  const rowsOf = (db: Database, sql: string) => db.prepare<unknown[], unknown[]>(sql).raw().iterate()
   try {
     for (const [table, sql] of Object.entries(ROWS)) {
-      assert.equal(rowsOf(found, sql), rowsOf(wanted, sql), `${place}: ${table}`)
+      const others = rowsOf(found, sql)
+      let count = 0
+      try {
+        for (const row of rowsOf(wanted, sql)) {
+          const other: unknown = others.next().value
+          assert.equal(JSON.stringify(other), JSON.stringify(row), `${place}: ${table}, row ${count++}`)
+        }
+        assert.equal(others.next().value, undefined, `${place}: ${table}, row ${count}`)
+      } finally {
+        others.return?.()
+      }
     }
   } finally {
     found.close()
