@@ -70,14 +70,14 @@ const COLUMNS = {
 /** The head of the table of samples. */
 export function sampleHeader(): string {
   return Object.keys(COLUMNS)
-    .map((name) => name.padStart(11))
+    .map((name) => name.padStart(13))
     .join('')
 }
 
 /** A row of it. */
 export function sampleRow(sample: Sample): string {
   return Object.entries(COLUMNS)
-    .map(([name, digits]) => sample[name as keyof Sample].toFixed(digits).padStart(11))
+    .map(([name, digits]) => sample[name as keyof Sample].toFixed(digits).padStart(13))
     .join('')
 }
 
