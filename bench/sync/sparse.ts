@@ -1,11 +1,14 @@
 import { copyFileSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { formatData } from '../../src/lib/hex.js'
+import { measureTables } from '../../src/store/databaseFacts.js'
 import { DATABASE_FILE, openForReading } from '../../src/store/open.js'
 import { openForWriting } from '../../src/store/openForWriting.js'
+import { type PartSize, sumParts } from '../../src/store/partSizes.js'
 import { type CairnServer, startCairn } from '../../test/support/cairn.js'
 import { resultOf } from '../../test/support/rpcClient.js'
 import { untilBlockNumber } from '../../test/support/until.js'
+import { readMemory } from '../lib/memory.js'
 import { readThreadsMs } from '../lib/processorTime.js'
 import { printTable } from '../lib/table.js'
 import { writtenBytes } from '../lib/writtenBytes.js'
@@ -36,10 +39,14 @@ export interface SparseFigures {
 
 /** The costs of one follower. */
 export interface FollowerFigures {
-  /** `execute`, or how sparse state is fetched. */
+  /** `execute`, `none`, or how sparse state is fetched. */
   readonly name: string
   readonly first: BlockCosts
   readonly last: BlockCosts
+  /** Its database after the last block, with the state that it grew with. */
+  readonly sizes: readonly PartSize[]
+  /** Memory of the server, without mapped pages of files. */
+  readonly anonymousMb: number | undefined
 }
 
 /** Of the average block. */
@@ -63,6 +70,8 @@ interface Follower {
 }
 
 const FOLLOWERS = ['execute', 'proofs', 'witness', 'auto']
+/** Without state, where `--followers` names it: not the last one, which is asked calls. */
+const NONE = 'none'
 const CALLS = 10
 
 /** Makes blocks one by one, which servers follow: one with a complete state, the others with sparse state. */
@@ -73,7 +82,9 @@ export async function measureSparse(run: SyncRun): Promise<SparseFigures> {
   mkdirSync(files.node)
   const db = openForWriting(files.node)
   run.after(() => void db.close())
-  const network = await makeSparseNetwork(db, { accounts, genesis: files.genesis })
+  const network = await makeSparseNetwork(db, {
+    ...{ accounts, genesis: files.genesis, blockShare: run.values['block-percent'] / 100 },
+  })
   db.pragma('wal_checkpoint(TRUNCATE)')
   const upstream = await startCairn(run, ['--datadir', files.node, '--open'])
   const complete = join(run.directory, 'execute')
@@ -81,16 +92,21 @@ export async function measureSparse(run: SyncRun): Promise<SparseFigures> {
   copyFileSync(join(files.node, DATABASE_FILE), join(complete, DATABASE_FILE))
   const followers: Follower[] = []
   for (const name of run.values.followers?.split(',') ?? FOLLOWERS) {
-    if (!FOLLOWERS.includes(name)) throw new Error(`--followers: expected some of ${FOLLOWERS.join(', ')}, got ${name}`)
+    const names = [NONE, ...FOLLOWERS]
+    if (!names.includes(name)) throw new Error(`--followers: expected some of ${names.join(', ')}, got ${name}`)
     followers.push(await startFollower(run, name, { upstream, genesis: files.genesis }))
   }
   const first = await measureWindow(network, followers, window)
   await follow(network, followers, blocks - 2 * window)
   const last = await measureWindow(network, followers, window)
+  const sizes = followers.map(measureFollower)
   const calls = await measureCalls(followers.at(-1)!, upstream)
   return {
     ...{ accounts: network.accounts, slots: network.slots, blocks, window, block: last.size },
-    followers: followers.map(({ name }, i) => ({ name, first: first.costs[i], last: last.costs[i] })),
+    followers: followers.map((follower, i) => ({
+      ...{ name: follower.name, first: first.costs[i], last: last.costs[i] },
+      ...sizes[i],
+    })),
     ...{ depth: CALL_DEPTH, calls },
   }
 }
@@ -105,8 +121,8 @@ async function startFollower(
   run.after(proxy.close)
   const head = Number(await resultOf<string>(upstream.url, 'eth_blockNumber'))
   // The blocks that the state grew with are not of mainnet's size.
-  const sparse = ['--state', 'sparse', '--state-fetch', name, '--from', String(head)]
-  const state = name === 'execute' ? [] : sparse
+  const sparse = name === NONE ? ['--state', 'none'] : ['--state', 'sparse', '--state-fetch', name]
+  const state = name === 'execute' ? [] : [...sparse, '--from', String(head)]
   const args = ['--datadir', datadir, '--genesis', genesis, '--open', '--upstream', proxy.url, ...state]
   const server = await startCairn(run, args)
   await untilBlockNumber(server, head)
@@ -162,6 +178,17 @@ function databaseBytes(datadir: string): number {
     const names = ['page_count', 'freelist_count', 'page_size']
     const [pages, free, size] = names.map((name) => Number(db.pragma(name, { simple: true })))
     return (pages - free) * size
+  } finally {
+    db.close()
+  }
+}
+
+/** Returns how large the parts of its database are, and its memory. */
+function measureFollower({ datadir, server }: Follower): Pick<FollowerFigures, 'sizes' | 'anonymousMb'> {
+  const db = openForReading(datadir)
+  try {
+    const sizes = sumParts(db, measureTables(db))
+    return { sizes, anonymousMb: readMemory(server.running.child.pid!)?.anonymousMb }
   } finally {
     db.close()
   }

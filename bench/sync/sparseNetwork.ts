@@ -81,10 +81,10 @@ export interface SparseNetwork {
 }
 
 /** Makes the network with a state of about `accounts` accounts and half as many slots, in the database, and writes its
- *  genesis in geth's format. */
+ *  genesis in geth's format. Its blocks have `blockShare` of the changes and logs of mainnet's. */
 export async function makeSparseNetwork(
   db: Database,
-  { accounts, genesis }: { accounts: number; genesis: string },
+  { accounts, genesis, blockShare }: { accounts: number; genesis: string; blockShare: number },
 ): Promise<SparseNetwork> {
   const senders = Array.from({ length: SENDERS }, (_, i) => createSender(`sparse bench ${i}`))
   const json = createGenesis(senders)
@@ -104,7 +104,7 @@ export async function makeSparseNetwork(
   }
   process.stderr.write('\n')
   const random = seededRandom(31)
-  return { builder, ...state, senders, grow: () => addBlock(builder, state, { random, senders }) }
+  return { builder, ...state, senders, grow: () => addBlock(builder, state, { random, senders, blockShare }) }
 }
 
 /** The first of `CALL_DEPTH` contracts that call each other: those of each chain are others. */
@@ -115,17 +115,18 @@ export function linkedContract(chain: number, depth = 0): Uint8Array {
 async function addBlock(
   builder: ChainBuilder,
   state: { accounts: number; slots: number },
-  { random, senders }: { random: SeededRandom; senders: readonly Sender[] },
+  { random, senders, blockShare }: { random: SeededRandom; senders: readonly Sender[]; blockShare: number },
 ): Promise<{ block: Block; receipts: readonly Receipt[]; size: BlockSize }> {
-  const slots = pick(random, state.slots, Math.min(SLOTS, Math.floor(state.slots * CHANGED_SHARE)))
+  const most = { accounts: ACCOUNTS * blockShare, slots: SLOTS * blockShare, logs: LOGS * blockShare }
+  const slots = pick(random, state.slots, Math.floor(Math.min(most.slots, state.slots * CHANGED_SHARE)))
   const calls = storeCalls(slots, SLOTS_SET.measured)
   const from = calls.map(() => senders[skewed(random, senders.length)])
   const contracts = new Set(calls.map(({ contract }) => contract)).size
   const others = contracts + new Set(from).size + 1 // the beneficiary
-  const wanted = Math.min(ACCOUNTS - others, Math.floor(state.accounts * CHANGED_SHARE))
+  const wanted = Math.floor(Math.min(most.accounts - others, state.accounts * CHANGED_SHARE))
   const recipients = pick(random, state.accounts, Math.max(0, wanted))
   for (const [i, each] of recipients.entries()) calls[i % calls.length].recipients.push(accountAddress(each))
-  for (let i = 0; i < LOGS; i++) calls[i % calls.length].logs++
+  for (let i = 0; i < most.logs; i++) calls[i % calls.length].logs++
   const transactions = calls.map((call, i) => planCall(from[i], call))
   const { block, receipts } = await builder.add({ transactions, withdrawals: [] })
   builder.blocks.length = 0
