@@ -25,6 +25,10 @@ export async function measureRates(chain: FullChain, directory: string): Promise
   const runs: [name: string, start: (datadir: string) => Running][] = [
     ['import from file', (name) => spawnCairn(['import', ...target(name), chain.path])],
     ['sync over HTTP', (name) => spawnCairn(['sync', ...target(name), '--upstream', upstream.url])],
+    [
+      'sync over HTTP without state',
+      (name) => spawnCairn(['sync', ...target(name), '--state', 'none', '--upstream', upstream.url]),
+    ],
     ['sync over WebSocket', (name) => spawnCairn(['sync', ...target(name), '--upstream', upstream.socketUrl])],
     [
       'serve --upstream over HTTP',

@@ -28,7 +28,7 @@ test('bench:sync: no query meets a chain between two branches, and subscribers g
       '--subscribers 20 --subscriber-blocks 3 --logs 10',
     ].join(' '),
   })
-  assert.equal(rates.length, 5)
+  assert.equal(rates.length, 6)
   for (const { name, blocksPerSecond, share } of rates) assert.ok(blocksPerSecond > 0 && share > 0, name)
   assert.deepEqual([reorgs.depth, reorgs.reorgs, reorgs.mixed], [3, 3, 0])
   assert.ok(reorgs.transactionMs.p50 > 0 && reorgs.noticeMs.p50 >= reorgs.transactionMs.p50)
@@ -61,7 +61,9 @@ test('bench:sync: with sparse state, each block needs requests, and a call of wh
   assert.ok(proofs.first.requests.accounts > 10 && proofs.first.requests.slots > 10)
   assert.equal(proofs.first.requests.witnesses, 0)
   assert.ok(witness.first.requests.witnesses > 0 && auto.first.requests.witnesses > 0)
-  for (const { name, first, last } of sparse.followers) {
+  for (const { name, first, last, sizes, anonymousMb } of sparse.followers) {
+    assert.ok(anonymousMb! > 20, name)
+    assert.ok(sizes.find(({ part }) => part === 'logs')!.items >= 4 * 250, name)
     assert.ok(first.processorMs > 0 && first.diskBytes > 0, name)
     assert.ok(last.requests.accounts <= first.requests.accounts, name)
   }
