@@ -9,7 +9,7 @@ import { BEGINS_AT_HEAD, CANNOT_EXECUTE, type Forecast, forecast, STATES } from 
 import { type Count, type Counts, NETWORKS, type Network, requireNetwork } from '../../tools/sizing/networks.js'
 import { replaceBytes } from '../../tools/sizing/ownCosts.js'
 import { between, product, quotient, sum } from '../../tools/sizing/range.js'
-import { formatBytes, formatForecasts } from '../../tools/sizing/tables.js'
+import { formatBytes, formatCosts, formatCounts, formatForecasts, formatNotes } from '../../tools/sizing/tables.js'
 import { runCairnOk } from '../support/cairn.js'
 import { temporaryDirectory } from '../support/temporary.js'
 
@@ -245,6 +245,11 @@ test('npm run sizing prints the forecasts, as a table and as JSON', () => {
     STATES.map((state) => `own chain ${state}`),
   )
   assert.match(run('--help'), /--transactions-per-day X/)
+  const base = [requireNetwork('base')]
+  const sources = [formatNotes(base), formatCounts(base), formatCosts(COSTS)].map((lines) => `\n\n${lines.join('\n')}`)
+  assert.ok(run('--network', 'base', '--sources').endsWith(`${sources.join('')}\n`))
+  assert.match(sources[0], /cannot verify blocks of base yet/)
+  assert.deepEqual(formatNotes([requireNetwork('sepolia')]), [])
 })
 
 test('npm run sizing says what is wrong with its arguments', () => {

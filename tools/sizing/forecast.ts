@@ -52,11 +52,11 @@ export function forecast(network: Network, state: State, costs: Costs): Forecast
   const { name, date, isExecutable, counts } = network
   const day = countDay(network)
   const diskBytes = forecastDisk(counts, state, costs)
-  const diskBytesPerDay = sum(measureChain(day, costs), measureState(day, state, costs))
+  const diskBytesPerDay = sum(sumChainBytes(day, costs), sumStateBytes(day, state, costs))
   return {
     ...{ network: name, state, date, diskBytes, diskBytesPerDay },
     diskBytesInYear: sum(diskBytes, times(diskBytesPerDay, YEAR_DAYS)),
-    writtenBytesPerDay: measureWritten(day, state, costs),
+    writtenBytesPerDay: sumWrittenBytes(day, state, costs),
     memoryBytes: sum(costs[MEMORY[state]]),
     daysToHead: forecastDays(counts, { state, isExecutable }, costs),
   }
@@ -80,7 +80,7 @@ function countDay({ counts, growth }: Network): Day {
 
 /** Returns the bytes that a server writes in a day. What one with sparse state writes for a block is in that of its
  *  changes. */
-function measureWritten(
+function sumWrittenBytes(
   { blocks, transactions, changedAccounts, changedSlots }: Day,
   state: State,
   costs: Costs,
@@ -97,15 +97,15 @@ function forecastDisk(counts: Counts, state: State, costs: Costs): Range {
   if (state === 'sparse') return sum(costs.trieLayerBytes)
   const stateItems = sum(counts.accounts, counts.slots)
   if (state === 'dump') return sum(product(stateItems, costs.dumpBytes), counts.codeBytes, costs.trieLayerBytes)
-  const chain = measureChain(counts, costs)
+  const chain = sumChainBytes(counts, costs)
   if (state === 'none') return chain
   const changed = (perTransaction: Range) => product(counts.transactions, perTransaction, EARLIER_CHANGES)
   const changes = { changedAccounts: changed(counts.changedAccounts), changedSlots: changed(counts.changedSlots) }
-  return sum(chain, measureState({ ...counts, ...changes }, state, costs), costs.trieLayerBytes)
+  return sum(chain, sumStateBytes({ ...counts, ...changes }, state, costs), costs.trieLayerBytes)
 }
 
 /** Returns the bytes of blocks, transactions, logs, their indexes and addresses. */
-function measureChain(
+function sumChainBytes(
   { blocks, transactions, logs, accounts }: Pick<Day, 'blocks' | 'transactions' | 'logs' | 'accounts'>,
   costs: Costs,
 ): Range {
@@ -118,7 +118,7 @@ function measureChain(
 }
 
 /** Returns the bytes of the state history, the trie and code. */
-function measureState(
+function sumStateBytes(
   { changedAccounts, changedSlots, accounts, slots, codeBytes }: Omit<Day, 'blocks' | 'transactions' | 'logs'>,
   state: State,
   costs: Costs,

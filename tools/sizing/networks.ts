@@ -54,8 +54,8 @@ function estimate(source: string, low: number, high: number): Count {
 }
 
 /* Erigon numbers transactions through all blocks, two numbers of each block for itself. The names of its state files
- * have the last number in steps. Until January 2026 a step had 1,562,500 numbers; since then those of Sepolia and
- * Gnosis have a quarter (erigontech/erigon#21152, #21905). */
+ * have the last number in steps of 1,562,500. Those of Sepolia from 2256 on, of February 2026, and of Gnosis from 1104
+ * on, of March 2026, count quarters of it (erigontech/erigon#21152, #21905). */
 const STEP = 1_562_500
 const QUARTER_STEP = STEP / 4
 
