@@ -19,6 +19,9 @@ export interface Deadline {
   check(): void
   /** Checked before long operations that cannot check in between; default: `check`. */
   checkBeforeLong?(): void
+  /** Checked before work of about `ms` milliseconds. Throws when that work should run under another deadline; default:
+   *  does nothing. */
+  checkAhead?(ms: number): void
 }
 
 /** A deadline `limitMs` from now, by the monotonic clock. */

@@ -98,13 +98,11 @@ export function* readStateUpdates(db: Database, addresses: readonly Uint8Array[]
   let from: LogPlace | undefined
   do {
     const page = source.page(filter, { from, maxResults: PAGE_LOGS, sliceEnds: noDeadline })
-    for (const part of page.logs.parts) {
-      for (const found of JSON.parse(`[${part}]`) as LogJson[]) {
-        const contract = bytesOf(found.address)
-        const update = decodeStateUpdate({ topics: found.topics.map(bytesOf), data: bytesOf(found.data) })
-        if (!update) continue
-        yield { ...update, l1Block: Number(found.blockNumber), logIndex: Number(found.logIndex), contract }
-      }
+    for (const found of JSON.parse(`[${page.logs.text}]`) as LogJson[]) {
+      const contract = bytesOf(found.address)
+      const update = decodeStateUpdate({ topics: found.topics.map(bytesOf), data: bytesOf(found.data) })
+      if (!update) continue
+      yield { ...update, l1Block: Number(found.blockNumber), logIndex: Number(found.logIndex), contract }
     }
     from = page.next
   } while (from !== undefined)

@@ -26,7 +26,8 @@ export function formatLog(log: Log, position: LogPosition) {
 /** The JSON of some logs, joined by commas: the same bytes as `JSON.stringify` of `formatLog`. */
 interface LogJson {
   count: number
-  bytes: Buffer
+  /** In the memory of the encoder, which its next call overwrites. */
+  bytes: Uint8Array
 }
 
 /** Encodes records of logRecords. Undefined when a log has no record or one that is not supported: see logJsonModule.
@@ -73,8 +74,6 @@ export function createLogJsonEncoder(db: Database): LogJsonEncoder {
     words[WORDS.next] = input
     words[WORDS.count] = 0
     if (run(records.length) !== DONE) return undefined
-    const json = Buffer.allocUnsafeSlow(words[WORDS.end] - output)
-    json.set(bytes.subarray(output, words[WORDS.end]))
-    return { count: words[WORDS.count], bytes: json }
+    return { count: words[WORDS.count], bytes: bytes.subarray(output, words[WORDS.end]) }
   }
 }

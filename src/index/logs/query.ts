@@ -8,7 +8,7 @@ import type { IdRange, RowFilter } from '../../store/rows/rowFilter.js'
 import { LogScanTimeout, LogsUnavailable, TooManyLogs } from './errors.js'
 import { createLogExplainer, type LogExplainer } from './explain.js'
 import { type LogFilter, normalizeFilter } from './filter.js'
-import { type Candidates, createLogWriter, type LogTexts } from './logText.js'
+import { type Candidates, createLogWriter, type LogTexts, noLogs } from './logText.js'
 import { lookAhead } from './lookAhead.js'
 import { findPage, findRows, type LogAccess, type LogQueryOptions, readsAllRows } from './planner.js'
 import { createSegmentIndex } from './segmentIndex.js'
@@ -111,7 +111,7 @@ export function createLogSource(db: Database, watch: CommitWatch = createCommitW
   const run = (filter: LogFilter, options: LogQueryOptions): LogTexts => {
     options.trace?.begin(filter, options.maxResults)
     const range = resolveRange(ranges, filter)
-    return range ? answer(filter, range, options) : { count: 0, parts: [] }
+    return range ? answer(filter, range, options) : noLogs()
   }
   const findLogsOfPage = (
     filter: LogFilter,
@@ -131,7 +131,7 @@ export function createLogSource(db: Database, watch: CommitWatch = createCommitW
     const { trace, maxResults, from } = options
     trace?.begin(filter, maxResults)
     const held = resolveRange(ranges, filter)
-    if (!held) return { logs: { count: 0, parts: [] }, scannedTo: filter.toBlock }
+    if (!held) return { logs: noLogs(), scannedTo: filter.toBlock }
     const first = from && ranges.idsOf(from.blockNumber, from.blockNumber)
     const fromId = first ? first.from + from.logIndex : 0
     const page = findLogsOfPage(filter, { ...held, from: Math.max(held.from, fromId) }, options)

@@ -21,15 +21,11 @@ export const getDecodedLogs = defineMethod({
   errors: getLogs.errors,
   handler: (context, object) => {
     const { logs, limits, deadline, decoder } = context
-    const found = logs.query(resolveFilter(context, object), { deadline, maxResults: limits.maxLogs })
+    const { text } = logs.query(resolveFilter(context, object), { deadline, maxResults: limits.maxLogs })
     const current = decoder()
-    return found.parts.flatMap((part) => {
+    return (JSON.parse(`[${text.toString('latin1')}]`) as LogJson[]).map((log) => {
       deadline.check()
-      return (
-        JSON.parse(`[${Buffer.from(part.buffer, part.byteOffset, part.length).toString('latin1')}]`) as LogJson[]
-      ).map((log) => {
-        return addDecoded(log, current)
-      })
+      return addDecoded(log, current)
     })
   },
 })

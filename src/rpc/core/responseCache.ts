@@ -9,6 +9,9 @@ const ENTRY_BYTES = 1_000
 /** Largest share of the bound for one outcome, so that a few large ones do not evict all others. */
 const MAX_SHARE = 1 / 8
 
+/** Largest share of a result that may be unused in its buffer. */
+const MAX_ROOM = 1 / 8
+
 /** A call whose outcome may be cached. */
 export interface CacheableCall {
   /** Identifies the outcome: calls with equal keys have the same one. */
@@ -99,9 +102,9 @@ interface Flight {
   readonly lasting: boolean
 }
 
-/** The outcome with its result in a buffer of exactly its size, so that it keeps no larger buffer alive. */
+/** The outcome with its result in a buffer that is at most an eighth larger, so that it keeps little else alive. */
 function ownBytes(outcome: RpcOutcome): RpcOutcome {
-  if ('error' in outcome || outcome.result.byteLength === outcome.result.buffer.byteLength) return outcome
+  if ('error' in outcome || outcome.result.byteLength * (1 + MAX_ROOM) >= outcome.result.buffer.byteLength) return outcome
   return { result: new Uint8Array(outcome.result) }
 }
 

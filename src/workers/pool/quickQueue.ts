@@ -19,7 +19,8 @@ export class NotQuick extends Interruption {
   }
 }
 
-/** Returns the deadline of a request that is tried for `tryMs`. Its `check` throws NotQuick after that. */
+/** Returns the deadline of a request that is tried for `tryMs`. Its `check` throws NotQuick after that, its `checkAhead`
+ *  before work that would end after that. */
 export function quickDeadline(deadline: Deadline, tryMs: number): Deadline {
   const end = performance.now() + tryMs
   return {
@@ -27,6 +28,9 @@ export function quickDeadline(deadline: Deadline, tryMs: number): Deadline {
     check() {
       if (performance.now() > end) throw new NotQuick()
       deadline.check()
+    },
+    checkAhead(ms) {
+      if (performance.now() + ms > end) throw new NotQuick()
     },
   }
 }

@@ -58,7 +58,7 @@ export type ReaderCommand = 'stop' | 'rest'
  *  byte, or a transferred buffer. */
 export type ReaderMessage =
   | { readonly kind: 'ready' }
-  | { readonly kind: 'result'; readonly slot: number; readonly result: string | ArrayBuffer }
+  | { readonly kind: 'result'; readonly slot: number; readonly result: string | Uint8Array<ArrayBuffer> }
   | { readonly kind: 'part'; readonly slot: number; readonly part: ArrayBuffer }
   | { readonly kind: 'unfinished'; readonly slot: number }
   | { readonly kind: 'error'; readonly slot: number; readonly error: RpcErrorBody }
@@ -252,6 +252,6 @@ export class ReaderHandle<J extends Job> {
   }
 }
 
-function bytesOf(result: string | ArrayBuffer): Uint8Array {
-  return typeof result === 'string' ? Buffer.from(result, 'latin1') : new Uint8Array(result)
+function bytesOf(result: string | Uint8Array): Uint8Array {
+  return typeof result === 'string' ? Buffer.from(result, 'latin1') : result
 }

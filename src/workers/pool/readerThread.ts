@@ -24,6 +24,9 @@ import type { ReaderCommand, ReaderData, ReaderMessage, ReaderRequest } from './
 // Transferring a buffer costs several microseconds, whatever its size.
 const COPIED_BYTES = 4096
 
+/** Largest share of a result that may be unused in its transferred buffer. */
+const MAX_ROOM = 1 / 8
+
 // Slices of the log index's tail read before the thread is ready: all of it if the index is up to date, in about 0.2 s.
 // The rest is read between requests.
 const TAIL_SLICES = 20
@@ -100,8 +103,8 @@ async function answer({ context, watch }: OpenContext, request: ReaderRequest, b
   } else if (outcome.result.length <= COPIED_BYTES) {
     port.postMessage({ kind: 'result', slot, result: textOf(outcome.result) } satisfies ReaderMessage)
   } else {
-    const result = ownBuffer(outcome.result)
-    port.postMessage({ kind: 'result', slot, result } satisfies ReaderMessage, [result])
+    const result = mostlyOwnBytes(outcome.result)
+    port.postMessage({ kind: 'result', slot, result } satisfies ReaderMessage, [result.buffer])
   }
 }
 
@@ -145,6 +148,13 @@ function readTailOn(): void {
 /** Returns the bytes as a string with one character each. */
 function textOf(bytes: Uint8Array): string {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('latin1')
+}
+
+/** Returns the bytes in a buffer that they begin and that is at most an eighth larger than they are. */
+function mostlyOwnBytes(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
+  const { buffer, byteOffset, length } = bytes
+  const begins = byteOffset === 0 && buffer.byteLength <= length * (1 + MAX_ROOM)
+  return begins ? new Uint8Array(buffer as ArrayBuffer, 0, length) : new Uint8Array(bytes)
 }
 
 /** Returns the bytes in a buffer of exactly their size: a small Buffer is a view into a shared pool, which must not

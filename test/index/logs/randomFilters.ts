@@ -72,8 +72,8 @@ export function textOf(log: PlacedLog): string {
 }
 
 /** The JSON array of an answer. */
-export function jsonOf({ parts }: LogTexts): string {
-  return `[${parts.join(',')}]`
+export function jsonOf({ text }: LogTexts): string {
+  return `[${text}]`
 }
 
 /** The logs of an answer as the oracle has them. */
