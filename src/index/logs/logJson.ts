@@ -1,7 +1,7 @@
 import type { Log } from '../../chain/eth/types.js'
 import { formatData, formatQuantity } from '../../lib/hex.js'
 import type { Database } from '../../store/database.js'
-import { createValueLookup } from '../../store/dictionary.js'
+import { createValueReader } from '../../store/dictionary.js'
 import type { LogPosition } from '../../store/rows/types.js'
 import { instantiate } from '../../wasm/assembler.js'
 import { ADDRESS_SLOTS, assembleLogJson, LOG_JSON_MEMORY, SLOT_DIGITS, TOPIC_SLOTS } from '../../wasm/logJsonModule.js'
@@ -34,9 +34,6 @@ interface LogJson {
  *  @throws Error when a record names a missing address or topic */
 export type LogJsonEncoder = (records: Uint8Array) => LogJson | undefined
 
-// About 2 MB. A few contracts and events emit most logs, and a miss costs 2 µs.
-const HEX_DIGITS = { most: 10_000, decode: (value: Buffer) => Buffer.from(value.toString('hex'), 'latin1') }
-
 interface EncoderFunctions {
   encode(length: number): number
 }
@@ -50,15 +47,16 @@ export function createLogJsonEncoder(db: Database): LogJsonEncoder {
   const { encode, memory } = instantiate<EncoderFunctions>(assembleLogJson())
   const bytes = new Uint8Array(memory.buffer)
   const words = new Uint32Array(memory.buffer)
-  const addressDigits = createValueLookup(db, 'addresses', HEX_DIGITS)
-  const topicDigits = createValueLookup(db, 'topics', HEX_DIGITS)
-  const fill = (at: number, id: number, digits: Uint8Array): void => {
+  const text = Buffer.from(memory.buffer)
+  const readAddress = createValueReader(db, 'addresses')
+  const readTopic = createValueReader(db, 'topics')
+  const fill = (at: number, id: number, value: Buffer): void => {
     words[at / 4] = id + 1
-    bytes.set(digits, at + SLOT_DIGITS)
+    text.write(value.toString('hex'), at + SLOT_DIGITS, 'latin1')
   }
   const fillAddress = (id: number) =>
-    fill(addresses + (id % ADDRESS_SLOTS.count) * ADDRESS_SLOTS.bytes, id, addressDigits(id))
-  const fillTopic = (id: number) => fill(topics + (id % TOPIC_SLOTS.count) * TOPIC_SLOTS.bytes, id, topicDigits(id))
+    fill(addresses + (id % ADDRESS_SLOTS.count) * ADDRESS_SLOTS.bytes, id, readAddress(id))
+  const fillTopic = (id: number) => fill(topics + (id % TOPIC_SLOTS.count) * TOPIC_SLOTS.bytes, id, readTopic(id))
   const run = (length: number): number => {
     for (;;) {
       const result = encode(length)
