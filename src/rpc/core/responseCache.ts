@@ -104,7 +104,8 @@ interface Flight {
 
 /** The outcome with its result in a buffer that is at most an eighth larger, so that it keeps little else alive. */
 function ownBytes(outcome: RpcOutcome): RpcOutcome {
-  if ('error' in outcome || outcome.result.byteLength * (1 + MAX_ROOM) >= outcome.result.buffer.byteLength) return outcome
+  if ('error' in outcome || outcome.result.byteLength * (1 + MAX_ROOM) >= outcome.result.buffer.byteLength)
+    return outcome
   return { result: new Uint8Array(outcome.result) }
 }
 

@@ -19,8 +19,8 @@ export class NotQuick extends Interruption {
   }
 }
 
-/** Returns the deadline of a request that is tried for `tryMs`. Its `check` throws NotQuick after that, its `checkAhead`
- *  before work that would end after that. */
+/** Returns the deadline of a request that is tried for `tryMs`. Its `check` throws NotQuick after that, and its
+ *  `checkAhead` before work that would end after that. */
 export function quickDeadline(deadline: Deadline, tryMs: number): Deadline {
   const end = performance.now() + tryMs
   return {

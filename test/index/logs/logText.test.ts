@@ -201,7 +201,10 @@ test('a statement writes a limited number of logs and bytes of data, and a log w
     else last.push(size)
   }
   assert.equal(statements, batches.length)
-  const kinds = [batches.some(([size]) => size > limits.dataBytes), batches.some(({ length }) => length === limits.logs)]
+  const kinds = [
+    batches.some(([size]) => size > limits.dataBytes),
+    batches.some(({ length }) => length === limits.logs),
+  ]
   assert.deepEqual(kinds, [true, true])
 })
 
@@ -313,4 +316,23 @@ test('candidates with lists of values, and ranges of ids, are compared and writt
     }
   }
   assert.ok(wanted > 1_000 && refused > 10, `${wanted} wanted, ${refused} refused`)
+})
+
+test('announces its work before the first statement', (t) => {
+  const db = temporaryDatabase(t)
+  const logs = writeAwkward(db, 92)
+  const ids = logs.map((_, id) => id)
+  const { writeWanted } = createLogWriter(db)
+  const everything: RowFilter = { clauses: [], minTopics: 0 }
+  const announced: number[] = []
+  const check = () => assert.fail('a statement ran')
+  const checkAhead = (ms: number) => {
+    announced.push(ms)
+    throw new DeadlineExceeded(0)
+  }
+  const deadline = { ...noDeadline, check, checkAhead }
+  for (const candidates of [ids, ids.slice(0, 10), { from: 0, to: ids.length }])
+    assert.throws(() => writeWanted(candidates, everything, { deadline }), DeadlineExceeded)
+  const [all, ten, range] = announced
+  assert.ok(ten > 0 && ten < all && range < all && range > 0)
 })

@@ -1,6 +1,14 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { createQuickPolicy, KNOWN_QUICK_MS, QUICK_MS, SECOND_TRY_MS } from '../../../src/workers/pool/quickQueue.js'
+import { noDeadline } from '../../../src/lib/deadline.js'
+import {
+  createQuickPolicy,
+  KNOWN_QUICK_MS,
+  NotQuick,
+  QUICK_MS,
+  quickDeadline,
+  SECOND_TRY_MS,
+} from '../../../src/workers/pool/quickQueue.js'
 
 /** How many requests of the key are refused until one may be tried. */
 function countRefused(policy: ReturnType<typeof createQuickPolicy>, key: string): number {
@@ -52,4 +60,11 @@ test('keys that no client asks for again are evicted', () => {
   policy.note('a', false)
   for (let i = 0; i < 20_000; i++) policy.note(String(i), false)
   assert.equal(policy.grant('a'), QUICK_MS)
+})
+
+test('work that would end after the time of a try is not begun', () => {
+  const deadline = quickDeadline(noDeadline, 60_000)
+  deadline.check()
+  deadline.checkAhead!(0)
+  assert.throws(() => deadline.checkAhead!(60_001), NotQuick)
 })
