@@ -21,14 +21,21 @@ import { decodeTransaction, encodeTransaction, signedFields } from './transactio
 import { orderedTrieRoot } from './trie.js'
 import type { Block, Header, Transaction, Withdrawal } from './types.js'
 
-/** A block from its RLP: [header, transactions, uncles] and, from Shanghai on, withdrawals. Recovers senders. Does not
- *  compare the parts with the header: see verifyRoots. @throws DecodeError whose path names the block, if its header is
- *  readable, and the field. */
-export function decodeBlock(bytes: Uint8Array): Block {
+/** Senders that were recovered before their block is decoded. */
+export interface KnownSenders {
+  /** Returns the sender of the transaction at `index`, 20 bytes; undefined where it is not known. Call it once for each
+   *  transaction, in their order. */
+  take(index: number): Uint8Array | undefined
+}
+
+/** A block from its RLP: [header, transactions, uncles] and, from Shanghai on, withdrawals. Recovers the senders that
+ *  are not known. Does not compare the parts with the header: see verifyRoots. @throws DecodeError whose path names the
+ *  block, if its header is readable, and the field. */
+export function decodeBlock(bytes: Uint8Array, senders?: KnownSenders): Block {
   const parts = asList(decodeRlp(bytes, 'block'), 'block', 3, 4)
   const list = asRawList(parts[0], 'header')
   const header = decodeHeader(list)
-  return assembleBlock({ hash: keccak256(list.raw), header, body: parts.slice(1), sizeBytes: bytes.length })
+  return assembleBlock({ hash: keccak256(list.raw), header, body: parts.slice(1), sizeBytes: bytes.length, senders })
 }
 
 /** A block from the RLP of its header, the header's hash, and the RLP of its body ([transactions, uncles] and, from
@@ -36,12 +43,30 @@ export function decodeBlock(bytes: Uint8Array): Block {
 export function decodeBody(
   { rlp: headerRlp, hash }: { rlp: Uint8Array; hash: Uint8Array },
   bodyRlp: Uint8Array,
+  senders?: KnownSenders,
 ): Block {
   const header = decodeHeader(headerRlp)
   const body = asList(decodeRlp(bodyRlp, 'body'), 'body', 2, 3)
   const span = measureRlp(bodyRlp, 0)!
   const sizeBytes = listLength(headerRlp.length + span.end - span.payload)
-  return assembleBlock({ hash, header, body, sizeBytes })
+  return assembleBlock({ hash, header, body, sizeBytes, senders })
+}
+
+/** Returns the RLP of the transactions of a block, a view, from the RLP of the block, or with `isBody` of its body.
+ *  Undefined when it cannot be found. */
+export function transactionsRlp(
+  bytes: Uint8Array,
+  { isBody = false }: { isBody?: boolean } = {},
+): Uint8Array | undefined {
+  try {
+    let start = measureRlp(bytes, 0)?.payload ?? bytes.length
+    if (!isBody) start = measureRlp(bytes, start)?.end ?? bytes.length
+    const end = measureRlp(bytes, start)?.end
+    return end !== undefined && end <= bytes.length ? bytes.subarray(start, end) : undefined
+  } catch (error) {
+    if (error instanceof DecodeError) return undefined
+    throw error
+  }
 }
 
 interface BlockParts {
@@ -49,14 +74,17 @@ interface BlockParts {
   header: Header
   body: RlpItem[]
   sizeBytes: number
+  senders?: KnownSenders
 }
 
-function assembleBlock({ hash, header, body, sizeBytes }: BlockParts): Block {
+function assembleBlock({ hash, header, body, sizeBytes, senders }: BlockParts): Block {
   try {
     return {
       hash,
       header,
-      transactions: asList(body[0], 'transactions').map(readTransaction),
+      transactions: asList(body[0], 'transactions').map((item, index) =>
+        readTransaction(item, index, senders?.take(index)),
+      ),
       uncles: asList(body[1], 'uncles').map(readUncle),
       withdrawals: body.length > 2 ? readWithdrawals(body[2]) : undefined,
       sizeBytes,
@@ -71,13 +99,13 @@ function readUncle(item: RlpItem, index: number): Header {
   return decodeHeader(asRawList(item, path), path)
 }
 
-function readTransaction(item: RlpItem, index: number): Transaction {
+function readTransaction(item: RlpItem, index: number, sender: Uint8Array | undefined): Transaction {
   const path = `transactions[${index}]`
   // A typed transaction is a byte string (EIP-2718), a legacy one a list.
   if (item instanceof Uint8Array && item.length > 0 && item[0] > 0x7f) {
     throw new DecodeError(path, `expected a list or a typed transaction, got ${describeItem(item)}`)
   }
-  return decodeTransaction(item, path)
+  return decodeTransaction(item, path, sender)
 }
 
 /** RLP of the block: [header, transactions, uncles] and the withdrawals when there is a list of them. */

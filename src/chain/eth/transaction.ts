@@ -31,12 +31,13 @@ export const SECP256K1_N = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd
 
 /** A transaction with its sender, from its consensus bytes (EIP-2718: legacy RLP list, or type byte and payload) or
  *  from the decoded list of a legacy one. Accepts high s: see `hasHighS`.
+ *  @param sender 20 bytes, if it was recovered before
  *  @throws DecodeError naming the field under `path`, also for an unknown type, a signature out of range, or one that
  *    no key can have made. */
-export function decodeTransaction(input: Uint8Array | RlpList, path = 'transaction'): Transaction {
+export function decodeTransaction(input: Uint8Array | RlpList, path = 'transaction', sender?: Uint8Array): Transaction {
   const transaction = decodeSignedTransaction(input, path) as Transaction
   try {
-    transaction.from = recoverSender(transaction)
+    transaction.from = sender ?? recoverSender(transaction)
   } catch (error) {
     throw underPath(path, error)
   }

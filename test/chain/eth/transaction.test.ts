@@ -18,51 +18,16 @@ import {
   recoverSender,
   SECP256K1_N,
   transactionHash,
-  type UnsignedTransaction,
 } from '../../../src/chain/eth/transaction.js'
 import type { Transaction, TransactionType } from '../../../src/chain/eth/types.js'
 import { concatBytes } from '../../../src/lib/bytes.js'
 import { formatData, parseHex } from '../../../src/lib/hex.js'
-import { type SeededRandom, seededRandom } from '../../support/random.js'
+import { seededRandom } from '../../support/random.js'
+import { randomUnsigned, TRANSACTION_TYPES as TYPES } from '../../support/randomTransaction.js'
 import { addressOfPrivateKey, signTransaction } from '../../support/signing.js'
 
 // Nothing that is compared here needs the commitments of blobs; the package only wants the object to be there.
 const common = new Common({ chain: Mainnet, hardfork: Hardfork.Prague, customCrypto: { kzg: {} as never } })
-
-function randomUnsigned(random: SeededRandom, type: TransactionType): UnsignedTransaction {
-  const big = (limit: number) => BigInt(random.below(limit))
-  const accessList = Array.from({ length: random.below(3) }, () => ({
-    address: random.bytes(20),
-    storageKeys: Array.from({ length: random.below(3) }, () => random.bytes(32)),
-  }))
-  const authorizationList = Array.from({ length: 1 + random.below(2) }, () => ({
-    chainId: big(2),
-    address: random.bytes(20),
-    nonce: big(2 ** 40),
-    yParity: big(2),
-    r: 1n + big(2 ** 50),
-    s: 1n + big(2 ** 50),
-  }))
-  const fee = 1n + big(2 ** 40)
-  const blobHash = () => concatBytes(Uint8Array.of(1), random.bytes(31))
-  return {
-    type,
-    chainId: type === 0 && random.below(2) === 0 ? undefined : 1n,
-    nonce: big(300),
-    gasLimit: 1_000_000n + big(1_000_000),
-    gasPrice: type < 2 ? fee : undefined,
-    maxPriorityFeePerGas: type < 2 ? undefined : fee,
-    maxFeePerGas: type < 2 ? undefined : fee * 2n,
-    to: type < 3 && random.below(3) === 0 ? undefined : random.bytes(20),
-    value: big(2 ** 52) * big(2 ** 52),
-    input: random.bytes(random.below(100)),
-    ...(type > 0 ? { accessList } : {}),
-    ...(type === 3 ? { maxFeePerBlobGas: fee, blobVersionedHashes: [blobHash(), blobHash()] } : {}),
-    ...(type === 4 ? { authorizationList } : {}),
-  }
-}
-
-const TYPES: TransactionType[] = [0, 1, 2, 3, 4]
 
 function signedExample(type: TransactionType): Transaction {
   const random = seededRandom(40 + type)
