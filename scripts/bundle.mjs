@@ -12,6 +12,7 @@ const ENTRIES = [
   'cli/startCairn.ts',
   'workers/pool/readerThread.ts',
   'sync/thread/l2VerifierThread.ts',
+  'sources/senders/senderRecoveryThread.ts',
   'replication/threads/blockVerifierThread.ts',
   'workers/checkpointerThread.ts',
   'sync/thread/ingestWorkerThread.ts',

@@ -1,5 +1,6 @@
 import type { Block, ConsensusReceipt } from '../chain/eth/types.js'
 import { CairnError } from '../lib/errors.js'
+import type { SenderRecovery } from './senders/senderRecovery.js'
 
 /** A block of a source: decoded; its parts are not compared with its header yet unless it says so. */
 export interface RawBlock {
@@ -20,6 +21,8 @@ export interface SourceRange {
   from?: number
   /** Called for each skipped block. An exception ends the iteration. */
   passedOver?(number: number, hash: Uint8Array): void
+  /** Recovers senders ahead in another thread. Default: the calling thread recovers all. */
+  senderRecovery?: SenderRecovery
 }
 
 /** A source of blocks, ordered by number. */

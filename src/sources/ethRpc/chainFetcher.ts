@@ -1,3 +1,4 @@
+import type { SendersAhead } from '../senders/sendersAhead.js'
 import type { RawBlock } from '../source.js'
 import type { BlockFetcher } from '../upstreams/blockFetcher.js'
 import type { Upstream } from '../upstreams/upstream.js'
@@ -9,13 +10,19 @@ interface BlockContents {
   readonly withReceipts: boolean
   /** Their access lists, where the upstream has them. */
   readonly withAccessLists?: boolean
+  /** Recovers their senders in another thread. */
+  readonly ahead?: SendersAhead
 }
 
 /** Gets the blocks of an Ethereum chain. */
-export function createChainFetcher({ withReceipts, withAccessLists = false }: BlockContents): BlockFetcher<RawBlock> {
+export function createChainFetcher({
+  withReceipts,
+  withAccessLists = false,
+  ahead,
+}: BlockContents): BlockFetcher<RawBlock> {
   return {
     fetch: async (upstream, numbers, signal) => {
-      const raws = await fetchBlocks(upstream, numbers, { withReceipts, signal })
+      const raws = await fetchBlocks(upstream, numbers, { withReceipts, ahead, signal })
       if (withAccessLists) await addAccessLists(upstream, raws, signal)
       return raws
     },

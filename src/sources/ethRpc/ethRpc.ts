@@ -1,6 +1,7 @@
 import type { Block } from '../../chain/eth/types.js'
 import { equalBytes } from '../../lib/bytes.js'
 import { formatData } from '../../lib/hex.js'
+import { SendersAhead } from '../senders/sendersAhead.js'
 import type { RawBlock } from '../source.js'
 import { systemClock } from '../upstreams/clock.js'
 import { suffixesOf } from '../upstreams/describeUrl.js'
@@ -41,7 +42,8 @@ export function openEthRpc(options: EthRpcOptions): EthRpc {
     pool.find(describeId(id), (upstream) => fetchHeader(upstream, id, signal), signal)
   const blocks = async function* (range: UpstreamRange) {
     const { withReceipts: hasReceipts = withReceipts, withAccessLists } = range
-    const fetcher = createChainFetcher({ withReceipts: hasReceipts, withAccessLists })
+    const ahead = new SendersAhead(options.senderRecovery)
+    const fetcher = createChainFetcher({ withReceipts: hasReceipts, withAccessLists, ahead })
     for await (const { block: raw, upstream } of prefetchBlocks(range, { ...prefetch, fetcher })) {
       const isFirst = raw.block.header.number === range.from
       if (isFirst && withReceipts) raw.totalDifficulty = await readTotalDifficulty(pool, raw, range.signal)

@@ -1,10 +1,11 @@
-import { decodeBlock } from '../../chain/eth/block.js'
+import { decodeBlock, transactionsRlp } from '../../chain/eth/block.js'
 import { DecodeError } from '../../chain/eth/rlp.js'
 import type { Block } from '../../chain/eth/types.js'
 import { verifyBodyRoots } from '../../chain/eth/verifyRoots.js'
 import { equalBytes } from '../../lib/bytes.js'
 import { formatData, formatQuantity } from '../../lib/hex.js'
 import { createPause } from '../../lib/pause.js'
+import type { SendersAhead } from '../senders/sendersAhead.js'
 import type { RawBlock } from '../source.js'
 import { MalformedAnswer, UpstreamInvalidResponse, UpstreamLacksData, UpstreamRpcError } from '../upstreams/errors.js'
 import { isNotFound } from '../upstreams/features.js'
@@ -17,13 +18,14 @@ import { parseData } from './fields.js'
 import type { UpstreamBlockId, UpstreamHeader } from './types.js'
 
 /** Returns the blocks of an upstream, in the order of the ids, verified as `EthRpc.getBlock` says; undefined for those
- *  that it does not have. @throws UpstreamInvalidResponse for one that fails a check; UpstreamError. */
+ *  that it does not have. With `ahead` another thread recovers senders, where the upstream returns blocks in RLP.
+ *  @throws UpstreamInvalidResponse for one that fails a check; UpstreamError. */
 export async function fetchBlocks(
   upstream: Upstream,
   ids: readonly UpstreamBlockId[],
-  { withReceipts, signal }: { withReceipts: boolean; signal?: AbortSignal },
+  { withReceipts, ahead, signal }: { withReceipts: boolean; ahead?: SendersAhead; signal?: AbortSignal },
 ): Promise<(RawBlock | undefined)[]> {
-  const blocks = (await fetchRaw(upstream, ids, signal)) ?? (await fetchJson(upstream, ids, signal))
+  const blocks = (await fetchRaw(upstream, ids, { ahead, signal })) ?? (await fetchJson(upstream, ids, signal))
   if (!withReceipts) return blocks.map((block) => block && { block, hasVerifiedRoots: true })
   const held = blocks.filter((block) => block !== undefined)
   const receipts = await fetchReceipts(upstream, held, signal)
@@ -64,16 +66,19 @@ export async function fetchHead(upstream: Upstream, signal?: AbortSignal): Promi
 async function fetchRaw(
   upstream: Upstream,
   ids: readonly UpstreamBlockId[],
-  signal: AbortSignal | undefined,
+  { ahead, signal }: { ahead?: SendersAhead; signal?: AbortSignal },
 ): Promise<(Block | undefined)[] | undefined> {
   const params = ids.map((id) => [formatId(id)])
   const results = await askOptional(upstream, 'debug_getRawBlock', params, signal)
   if (!results) return undefined
+  const raws = results.map((result) => (result === null ? undefined : parseData(result)))
+  const begun = ahead?.begin(raws.map((raw) => raw && transactionsRlp(raw)))
+  await begun?.finished
   return verifyEach(upstream, ids, (i) => {
     if (results[i] === null) return undefined
-    const bytes = parseData(results[i])
+    const bytes = raws[i]
     if (!bytes) throw new DecodeError('block', 'expected hex data')
-    return decodeBlock(bytes)
+    return decodeBlock(bytes, begun?.senders[i])
   })
 }
 

@@ -1,6 +1,7 @@
 import type { InvalidBlock } from '../../chain/eth/invalidBlock.js'
 import type { Header, PendingBlock } from '../../chain/eth/types.js'
 import type { Logger } from '../../lib/logger.js'
+import type { SenderRecovery } from '../senders/senderRecovery.js'
 import type { BlockSource, RawBlock } from '../source.js'
 import type { Clock } from '../upstreams/clock.js'
 import type { Stall } from '../upstreams/pool.js'
@@ -16,6 +17,8 @@ export interface EthRpcOptions {
   readonly genesisHash: Uint8Array
   /** Blocks come with verified receipts, as `--state none` needs them. */
   readonly withReceipts?: boolean
+  /** Recovers the senders of prefetched blocks in another thread. Default: the calling thread recovers all. */
+  readonly senderRecovery?: SenderRecovery
   readonly log: Logger
   readonly limits?: Partial<UpstreamLimits>
   /** Failures after which a method throws the last one, as it does at once for an invalid response while no other

@@ -1,9 +1,10 @@
 import { keccak256 } from '../../chain/crypto.js'
-import { decodeBlock } from '../../chain/eth/block.js'
+import { decodeBlock, transactionsRlp } from '../../chain/eth/block.js'
 import { decodeHeader } from '../../chain/eth/header.js'
 import { DecodeError, measureRlp, type RlpSpan } from '../../chain/eth/rlp.js'
 import { messageOf } from '../../lib/errors.js'
 import { yieldToEventLoop } from '../../lib/pause.js'
+import { recoverAhead, SendersAhead } from '../senders/sendersAhead.js'
 import { type BlockSource, type RawBlock, SourceError, type SourceRange } from '../source.js'
 import { streamFile } from './fileBytes.js'
 
@@ -34,14 +35,15 @@ export function recogniseChainRlp(head: Uint8Array): boolean {
 }
 
 /** Opens a file of concatenated RLP blocks (`.rlp`, `.blocks`), gzip or not. It is streamed: about 1 MB and the current
- *  block are in memory. Blocks below `from` are skipped after decoding their headers. */
+ *  block are in memory; with sender recovery about another MB of blocks. Blocks below `from` are skipped after decoding
+ *  their headers. */
 export function openChainRlp(path: string): BlockSource {
-  const position = { read: 0, taken: 0, waiting: 0 }
+  const position = { read: 0, taken: 0, unpacked: 0 }
   return {
     kind: CHAIN_RLP,
     path,
     // Bytes read from the file, scaled by the consumed share of their content.
-    bytesRead: () => (position.read * position.taken) / Math.max(position.taken + position.waiting, 1),
+    bytesRead: () => (position.read * position.taken) / Math.max(position.unpacked, 1),
     blocks: (range = {}) => readBlocks(path, position, range),
   }
 }
@@ -50,23 +52,34 @@ export function openChainRlp(path: string): BlockSource {
 interface Position {
   /** Bytes read from the file. */
   read: number
-  /** Bytes of decompressed content: consumed by blocks, and still queued. */
+  /** Bytes of decompressed content: of the blocks up to the current one, and in all. */
   taken: number
-  waiting: number
+  unpacked: number
 }
 
 async function* readBlocks(
   path: string,
   position: Position,
-  { from = 0, passedOver }: SourceRange,
+  { from = 0, passedOver, senderRecovery }: SourceRange,
 ): AsyncGenerator<RawBlock> {
   let ordinal = 0
   position.read = 0
-  for await (const { bytes, offset } of splitItems(path, position)) {
+  const items = splitItems(path, position)
+  let isSkipping = from > 0
+  const reader = {
+    sizeOf: ({ bytes }: Item) => bytes.length,
+    transactionsOf: ({ bytes }: Item) => {
+      isSkipping &&= isBelow(bytes, from)
+      return isSkipping ? undefined : transactionsRlp(bytes)
+    },
+  }
+  for await (const { item, senders } of recoverAhead(items, reader, new SendersAhead(senderRecovery))) {
+    const { bytes, offset } = item
+    position.taken = offset + bytes.length
     try {
       const header = from === 0 ? undefined : readHeader(bytes)
       if (header && header.number < from) passedOver?.(header.number, header.hash())
-      else yield { block: decodeBlock(bytes) }
+      else yield { block: decodeBlock(bytes, senders) }
     } catch (error) {
       if (!(error instanceof DecodeError)) throw error
       throw new SourceError({ path, offset, ordinal, problem: error.message, cause: error })
@@ -82,6 +95,16 @@ function readHeader(blockRlp: Uint8Array): { number: number; hash(): Uint8Array 
   if (!span?.isList) throw new DecodeError('block', 'expected a list that begins with a header')
   const headerRlp = blockRlp.subarray(start, span.end)
   return { number: decodeHeader(headerRlp).number, hash: () => keccak256(headerRlp) }
+}
+
+/** True for the RLP of a block whose number is below `from`. */
+function isBelow(blockRlp: Uint8Array, from: number): boolean {
+  try {
+    return readHeader(blockRlp).number < from
+  } catch (error) {
+    if (error instanceof DecodeError) return false
+    throw error
+  }
 }
 
 interface Item {
@@ -101,8 +124,7 @@ async function* splitItems(path: string, position: Position): AsyncGenerator<Ite
       queue.push(chunk)
       await yieldToEventLoop() // delivers signals while blocks are skipped
       for (let item = takeItem(queue); item; item = takeItem(queue)) {
-        position.taken = queue.offset
-        position.waiting = queue.length
+        position.unpacked = queue.offset + queue.length
         yield item
         ordinal++
       }

@@ -1,12 +1,13 @@
 import { hash } from 'node:crypto'
 import { keccak256 } from '../../chain/crypto.js'
-import { decodeBody } from '../../chain/eth/block.js'
+import { decodeBody, type KnownSenders, transactionsRlp } from '../../chain/eth/block.js'
 import { decodeHeader } from '../../chain/eth/header.js'
 import { decodeReceipts } from '../../chain/eth/receipt.js'
 import { DecodeError } from '../../chain/eth/rlp.js'
 import { bytesToBigInt, equalBytes } from '../../lib/bytes.js'
 import { formatData } from '../../lib/hex.js'
 import { CorruptSnappy, decompressFrames } from '../../lib/snappy.js'
+import { recoverAhead, SendersAhead } from '../senders/sendersAhead.js'
 import { type BlockSource, type RawBlock, SourceError, type SourceRange } from '../source.js'
 import { type FileBytes, openFileBytes } from './fileBytes.js'
 
@@ -47,7 +48,10 @@ export function openEra1(path: string): BlockSource {
       kind: ERA1,
       path,
       totalBlocks: offsets.length,
-      blocks: (range = {}) => readBlocks(path, firstNumber, range),
+      blocks: (range = {}) =>
+        range.senderRecovery?.isActive
+          ? readBlocksAhead(path, firstNumber, range)
+          : readBlocks(path, firstNumber, range),
     }
   } finally {
     file.close()
@@ -163,7 +167,62 @@ interface BlockEntries {
   totalDifficulty: bigint
 }
 
-function* readBlocks(path: string, firstNumber: number, { from = 0, passedOver }: SourceRange): Generator<RawBlock> {
+function* readBlocks(path: string, firstNumber: number, range: SourceRange): Generator<RawBlock> {
+  for (const packed of readPacked(path, firstNumber, range)) yield decodePacked(path, packed)
+}
+
+async function* readBlocksAhead(path: string, firstNumber: number, range: SourceRange): AsyncGenerator<RawBlock> {
+  const items = readPacked(path, firstNumber, range)
+  const reader = {
+    sizeOf: ({ body, receipts }: PackedBlock) => (body.bytes?.length ?? 0) + (receipts.bytes?.length ?? 0),
+    transactionsOf: ({ body }: PackedBlock) => body.bytes && transactionsRlp(body.bytes, { isBody: true }),
+  }
+  for await (const { item, senders } of recoverAhead(items, reader, new SendersAhead(range.senderRecovery))) {
+    yield decodePacked(path, item, senders)
+  }
+}
+
+/** A block that is decompressed and not decoded. */
+interface PackedBlock {
+  readonly ordinal: number
+  readonly entries: BlockEntries
+  readonly body: Unpacked
+  readonly receipts: Unpacked
+}
+
+/** Decompressed bytes, or the error of decompressing. */
+type Unpacked =
+  | { readonly bytes: Uint8Array; readonly error?: undefined }
+  | { readonly bytes?: undefined; readonly error: unknown }
+
+/** Decodes a block. @throws SourceError for one that cannot be decompressed or decoded */
+function decodePacked(
+  path: string,
+  { ordinal, entries, body, receipts }: PackedBlock,
+  senders?: KnownSenders,
+): RawBlock {
+  const { headerRlp, hash, totalDifficulty } = entries
+  return decoding(path, entries.body.start, ordinal, () => ({
+    block: decodeBody({ rlp: headerRlp, hash }, bytesOf(body), senders),
+    receipts: decodeReceipts(bytesOf(receipts)),
+    totalDifficulty,
+  }))
+}
+
+function tryUnpack(file: FileBytes, entry: Entry): Unpacked {
+  try {
+    return { bytes: unpack(file, entry) }
+  } catch (error) {
+    return { error }
+  }
+}
+
+function bytesOf({ bytes, error }: Unpacked): Uint8Array {
+  if (bytes === undefined) throw error
+  return bytes
+}
+
+function* readPacked(path: string, firstNumber: number, { from = 0, passedOver }: SourceRange): Generator<PackedBlock> {
   const file = openFileBytes(path)
   try {
     const index = readIndex(path, file)
@@ -175,12 +234,9 @@ function* readBlocks(path: string, firstNumber: number, { from = 0, passedOver }
       passedOver?.(firstNumber + ordinal, hash)
     }
     for (let ordinal = first; ordinal < blocks.length; ordinal++) {
-      const { headerRlp, hash, body, receipts, totalDifficulty } = blocks[ordinal]
-      yield decoding(path, body.start, ordinal, () => ({
-        block: decodeBody({ rlp: headerRlp, hash }, unpack(file, body)),
-        receipts: decodeReceipts(unpack(file, receipts)),
-        totalDifficulty,
-      }))
+      const entries = blocks[ordinal]
+      const [body, receipts] = [entries.body, entries.receipts].map((entry) => tryUnpack(file, entry))
+      yield { ordinal, entries, body, receipts }
     }
   } finally {
     file.close()

@@ -6,6 +6,7 @@ import type { Block } from '../../../src/chain/eth/types.js'
 import { formatData, formatQuantity, parseHex } from '../../../src/lib/hex.js'
 import { noProgress } from '../../../src/lib/progress.js'
 import { formatUncle } from '../../../src/rpc/eth/format/block.js'
+import { SenderRecovery } from '../../../src/sources/senders/senderRecovery.js'
 import type { RawBlock } from '../../../src/sources/source.js'
 import { ChainReorganized } from '../../../src/sources/upstreams/errors.js'
 import type { UpstreamLimits, UpstreamRange } from '../../../src/sources/upstreams/types.js'
@@ -165,6 +166,23 @@ describe('prefetched blocks', () => {
       assert.deepEqual(first, hashes(31, 30 + first.length))
       assert.deepEqual(await read({ from: 30, to: 60, parentHash: chain[29].block.hash }), fork.slice(30, 61))
     })
+  })
+
+  it('are the same with senders that another thread recovers', async (t) => {
+    const upstream = await start(t)
+    const senderRecovery = new SenderRecovery({ cores: 2, minTransactions: 0 })
+    t.after(() => senderRecovery.close())
+    const { log, lines } = keepLog()
+    const rpc = openFixtureRpc(chain[0].block.hash, [upstream.url], { log, senderRecovery })
+    t.after(() => rpc.close())
+    const read: string[] = []
+    for await (const { block } of rpc.blocks({ from: 0, to: chain.length - 1 })) read.push(describeRaw({ block }))
+    assert.deepEqual(
+      read,
+      chain.map(({ block }) => describeRaw({ block })),
+    )
+    assert.equal(senderRecovery.isRunning, true)
+    assert.ok(lines.every(({ level }) => level !== 'warn' && level !== 'error'))
   })
 
   it('wait at the head for new blocks without an end, until the signal aborts', async (t) => {

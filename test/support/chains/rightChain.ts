@@ -3,10 +3,9 @@ import { encodeReceipt } from '../../../src/chain/eth/receipt.js'
 import { formatData } from '../../../src/lib/hex.js'
 import type { Logger } from '../../../src/lib/logger.js'
 import { openEthRpc } from '../../../src/sources/ethRpc/ethRpc.js'
-import type { EthRpc } from '../../../src/sources/ethRpc/types.js'
+import type { EthRpc, EthRpcOptions } from '../../../src/sources/ethRpc/types.js'
 import type { RawBlock } from '../../../src/sources/source.js'
 import { type Clock, systemClock } from '../../../src/sources/upstreams/clock.js'
-import type { UpstreamLimits } from '../../../src/sources/upstreams/types.js'
 import { openForReading } from '../../../src/store/open.js'
 import { createChainReader } from '../../../src/store/rows/chainReader.js'
 import { CHAIN_ID } from './fixtureChain.js'
@@ -102,7 +101,7 @@ export function keepLog(onLine?: (line: LogLine) => void): { log: Logger; lines:
 export function openFixtureRpc(
   genesisHash: Uint8Array,
   urls: readonly string[],
-  options: { log: Logger; limits?: Partial<UpstreamLimits>; clock?: Clock; withReceipts?: boolean; chainId?: bigint },
+  options: Pick<EthRpcOptions, 'log' | 'limits' | 'clock' | 'withReceipts' | 'senderRecovery'> & { chainId?: bigint },
 ): EthRpc {
   return openEthRpc({
     upstreams: urls.map((url) => ({ url })),
