@@ -6,6 +6,7 @@ import type { EvmKind } from '../../src/evm/kinds.js'
 import { noProgress } from '../../src/lib/progress.js'
 import { openChainRlp } from '../../src/sources/files/chainRlp.js'
 import { ERA1, openEra1 } from '../../src/sources/files/era1.js'
+import { SenderRecovery } from '../../src/sources/senders/senderRecovery.js'
 import type { BlockSource } from '../../src/sources/source.js'
 import { openForWriting } from '../../src/store/openForWriting.js'
 import { type ChainSource, genesisOfSource } from '../../src/store/rows/chainSource.js'
@@ -49,6 +50,7 @@ export function createStoredImport({ engine: evm, chain, directory, blockAccessL
   return async (begin) => {
     const datadir = mkdtempSync(join(directory, 'import-'))
     const db = openForWriting(datadir)
+    const senderRecovery = new SenderRecovery()
     try {
       const writable = await openWritableChain(db, source, 'execute', { evm, blockAccessLists })
       // What the making of database and genesis wrote is not to be brought to disk within the time of the blocks.
@@ -62,6 +64,7 @@ export function createStoredImport({ engine: evm, chain, directory, blockAccessL
         progress: noProgress,
         signal,
         rootInterval: 1,
+        senderRecovery,
       })
       db.pragma('wal_checkpoint(TRUNCATE)')
       const seconds = (performance.now() - started) / 1000
@@ -71,6 +74,7 @@ export function createStoredImport({ engine: evm, chain, directory, blockAccessL
       const lists = db.prepare<[], number>('SELECT coalesce(sum(length(list)), 0) FROM block_access_lists').pluck()
       return { blocks: imported, gas, seconds, databaseBytes: sizeOf() - genesisBytes, accessListBytes: lists.get()! }
     } finally {
+      await senderRecovery.close()
       db.close()
       rmSync(datadir, { recursive: true, force: true })
     }

@@ -30,6 +30,7 @@ export async function readFollowSettings(config: Config): Promise<FollowSettings
     addressIndex: config.addressIndex,
     stateCacheBytes: stateCache * 2 ** 20,
     rootInterval,
+    senderThread: config.senderThread,
     coreContract: l2CoreContract,
     l2: readL2(config),
   }

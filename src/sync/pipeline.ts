@@ -2,6 +2,7 @@ import { InvalidBlock } from '../chain/eth/invalidBlock.js'
 import { equalBytes } from '../lib/bytes.js'
 import { formatData } from '../lib/hex.js'
 import { yieldToEventLoop } from '../lib/pause.js'
+import type { SenderRecovery } from '../sources/senders/senderRecovery.js'
 import type { BlockSource, RawBlock } from '../sources/source.js'
 import type { Checkpoints } from '../store/checkpoints.js'
 import { createBlockAppender } from './blockAppender.js'
@@ -30,6 +31,8 @@ interface PipelineOptions {
   idleMs?: number
   /** False: the caller does the index work that is left after the last block. */
   finishIndexes?: boolean
+  /** Recovers senders of the source ahead in another thread. Default: the calling thread recovers all. */
+  senderRecovery?: SenderRecovery
 }
 
 // A batch is one transaction, limited to this many blocks or this long, so that little is lost when the process is
@@ -49,7 +52,15 @@ const INDEX_SLICE_MS = 10
 export async function importBlocks(
   chain: WritableChain,
   source: BlockSource,
-  { progress, signal, checkpoints, rootInterval = 0, idleMs = IDLE_MS, finishIndexes = true }: PipelineOptions,
+  {
+    progress,
+    signal,
+    checkpoints,
+    rootInterval = 0,
+    idleMs = IDLE_MS,
+    finishIndexes = true,
+    senderRecovery,
+  }: PipelineOptions,
 ): Promise<PipelineSummary> {
   const summary: PipelineSummary = { imported: 0, skipped: 0, interrupted: false }
   const batches = createBatches(chain, checkpoints)
@@ -74,7 +85,7 @@ export async function importBlocks(
       count(number)
       progress.update(tally)
     }
-    const blocks = source.blocks({ from: held === undefined ? 0 : held + 1, passedOver })
+    const blocks = source.blocks({ from: held === undefined ? 0 : held + 1, passedOver, senderRecovery })
     for await (const raw of commitOnIdle(blocks)) {
       if (signal?.aborted) {
         summary.interrupted = true

@@ -33,10 +33,13 @@ export async function runImport({ config, operands }: ParsedArgs): Promise<numbe
   }
   const { importFiles, readDirectoryChain, readGenesisFile } = await import('../../sync/import/importFiles.js')
   const { createL2Verifier } = await import('../../sync/thread/l2Verifier.js')
+  const { SenderRecovery } = await import('../../sources/senders/senderRecovery.js')
   const { Checkpointer } = await import('../../workers/checkpointer.js')
+  const log = createLogger(readLogging(config))
   const stop = listenForStop(() => writeNotice('stopping after the batch under way; a second signal ends it at once'))
   const verifier = createL2Verifier()
   const checkpointer = new Checkpointer(datadir)
+  const senderRecovery = new SenderRecovery({ isEnabled: config.senderThread, log })
   try {
     const summary = await importFiles({
       datadir,
@@ -59,8 +62,9 @@ export async function runImport({ config, operands }: ParsedArgs): Promise<numbe
       checkpoints: checkpointer,
       stateCacheBytes: config.stateCache * 2 ** 20,
       rootInterval: config.rootInterval,
+      senderRecovery,
       recordedState,
-      log: createLogger(readLogging(config)),
+      log,
       showProgress: true,
       signal: stop.signal,
     })
@@ -68,7 +72,7 @@ export async function runImport({ config, operands }: ParsedArgs): Promise<numbe
     return summary.interrupted ? stop.exitCode() : 0
   } finally {
     stop.close()
-    await Promise.all([verifier.close(), checkpointer.close()])
+    await Promise.all([verifier.close(), senderRecovery.close(), checkpointer.close()])
   }
 }
 

@@ -138,9 +138,12 @@ async function importFixture(
   { datadir, stop }: { datadir: string; stop: AbortSignal },
 ): Promise<void> {
   const { importFiles, readDirectoryChain, recogniseKind } = await import('../../sync/import/importFiles.js')
+  const { SenderRecovery } = await import('../../sources/senders/senderRecovery.js')
   const { createL2Verifier } = await import('../../sync/thread/l2Verifier.js')
   const { paths, recordedState } = fixture
+  const log = createLogger(readLogging(config))
   const verifier = createL2Verifier()
+  const senderRecovery = new SenderRecovery({ isEnabled: config.senderThread, log })
   // In parallel with the import of the blocks of layer 1.
   if (config.l2Verify && paths.some((path) => recogniseKind(path) === 'starknet')) verifier.startThread()
   try {
@@ -158,12 +161,13 @@ async function importFixture(
       forkTimes: config.fork,
       blockAccessLists: config.blockAccessLists,
       addressIndex: config.addressIndex,
-      log: createLogger(readLogging(config)),
+      senderRecovery,
+      log,
       showProgress: false,
       signal: stop,
     })
   } finally {
-    await verifier.close()
+    await Promise.all([verifier.close(), senderRecovery.close()])
   }
 }
 

@@ -17,15 +17,18 @@ export async function runSync({ config, operands }: ParsedArgs): Promise<number>
   const settings = await readFollowSettings(config)
   const { openFollowers } = await import('../../sync/follow/openFollowers.js')
   const { Checkpointer } = await import('../../workers/checkpointer.js')
+  const { SenderRecovery } = await import('../../sources/senders/senderRecovery.js')
   const { createL2Verifier } = await import('../../sync/thread/l2Verifier.js')
   const { showFollowProgress } = await import('../followProgress.js')
   const log = createLogger(readLogging(config))
   const stop = listenForStop(() => writeNotice('stopping after the block under way; a second signal ends it at once'))
   const checkpoints = new Checkpointer(config.datadir)
   const verifier = createL2Verifier()
+  const senderRecovery = new SenderRecovery({ isEnabled: settings.senderThread, log })
   const startProgress = (label: string, unit: string, total: number) => createProgress({ label, unit, total })
   try {
-    const parts = { log, signal: stop.signal, checkpoints, l2Verify: verifier.verify, startProgress }
+    const threads = { checkpoints, senderRecovery, l2Verify: verifier.verify }
+    const parts = { log, signal: stop.signal, ...threads, startProgress }
     const follower = await openFollowers(settings, parts)
     const progress = showFollowProgress(follower.status, log)
     const report = keepFollowReport(config.datadir, follower.status)
@@ -40,6 +43,7 @@ export async function runSync({ config, operands }: ParsedArgs): Promise<number>
   } finally {
     stop.close()
     await verifier.close()
+    await senderRecovery.close()
     await checkpoints.close()
   }
 }

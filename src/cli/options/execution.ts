@@ -73,6 +73,17 @@ export const executionOptions = {
     unit: 'MiB',
     doc: 'Memory for the newest state during execution: half for the trie, half for accounts, slots and code.',
   }),
+  senderThread: {
+    flag: 'sender-thread',
+    placeholder: 'on|off',
+    default: true,
+    defaultText: 'on',
+    doc:
+      'Recover the senders of the next blocks in a thread of their own while a block is executed, during an import and far ' +
+      'behind the upstream. It starts after 2,000 transactions, where the process has two cores or more.',
+    commands: ['import', 'sync', 'serve'],
+    parse: parseSwitch('sender-thread'),
+  },
   rootInterval: number('root-interval', 'N', 0, ['import', 'sync', 'serve'], {
     min: 0,
     max: 10_000,

@@ -34,7 +34,7 @@ interface SenderRecoveryOptions {
 const MIN_TRANSACTIONS = 2_000
 // Longer than a writer works on indexes and checkpoints between two batches.
 const IDLE_MS = 10_000
-// The thread keeps nothing of a block. An import of full blocks had 41 MB more with it; with the default of 48, 86 MB.
+// The thread keeps nothing of a block. With it, an import of full blocks had 65 to 86 MB more at its peak.
 const YOUNG_GENERATION_MB = 8
 
 /** A helper thread that recovers senders ahead of the thread that decodes their blocks. The first batch starts it; it

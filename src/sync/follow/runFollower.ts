@@ -8,6 +8,7 @@ import type { Progress } from '../../lib/progress.js'
 import { fetchDevelopmentGenesis } from '../../sources/ethRpc/developmentGenesis.js'
 import { openEthRpc } from '../../sources/ethRpc/ethRpc.js'
 import type { EthRpc } from '../../sources/ethRpc/types.js'
+import type { SenderRecovery } from '../../sources/senders/senderRecovery.js'
 import { type Clock, systemClock } from '../../sources/upstreams/clock.js'
 import { parseUpstreamAddress } from '../../sources/upstreams/describeUrl.js'
 import type { UpstreamAddress } from '../../sources/upstreams/types.js'
@@ -66,6 +67,8 @@ export interface FollowSettings {
   readonly stateCacheBytes?: number
   /** Blocks between two checks of the state root while far behind; 0 or undefined: chosen by the size of the state. */
   readonly rootInterval?: number
+  /** Recover senders in another thread while catching up. Default: where the process has two cores or more. */
+  readonly senderThread?: boolean
   /** Times of forks to set (`--fork`). */
   readonly forkTimes?: ForkTimes
   /** Address (20 bytes) of the Starknet core contract; undefined: the stored one, or those of the known networks. */
@@ -79,6 +82,8 @@ export interface FollowerParts {
   readonly log: Logger
   readonly signal: AbortSignal
   readonly checkpoints: Checkpoints
+  /** Recovers senders in another thread while catching up. Default: the calling thread recovers all. */
+  readonly senderRecovery?: SenderRecovery
   /** Called with the upstream's pending block. Default: no pending block is requested. */
   onPending?(pending: PendingBlock | undefined): void
   /** Failures after which following resumes by itself. Default: `isTransient`. */
@@ -109,7 +114,7 @@ export interface OpenFollower {
  *  development chain.
  *  @throws UsageError for an address that cannot be used, and as `openWritableChain`; DatabaseLocked */
 export async function openFollower(settings: FollowSettings, parts: FollowerParts): Promise<OpenFollower> {
-  const { log, signal, clock = systemClock, recovers = isTransient } = parts
+  const { log, signal, senderRecovery, clock = systemClock, recovers = isTransient } = parts
   for (const address of settings.upstreams) parseUpstreamAddress(address)
   let writer: OpenWriter | undefined = await openChainWriter(settings, parts)
   const { chain } = writer
@@ -119,7 +124,7 @@ export async function openFollower(settings: FollowSettings, parts: FollowerPart
   let rpc: EthRpc
   try {
     const genesisHash = chain.reader.blockHash(0) ?? (await chain.genesisBlock()).hash
-    rpc = openEthRpc({ upstreams: settings.upstreams, chainId, genesisHash, withReceipts, log })
+    rpc = openEthRpc({ upstreams: settings.upstreams, chainId, genesisHash, withReceipts, senderRecovery, log })
   } catch (error) {
     writer.close()
     throw error

@@ -14,6 +14,7 @@ import { CHAIN_RLP, openChainRlp, recogniseChainRlp } from '../../sources/files/
 import { ERA1, openEra1, recogniseEra1 } from '../../sources/files/era1.js'
 import { readHead, readTextFile } from '../../sources/files/fileBytes.js'
 import { openL2File, recogniseL2 } from '../../sources/files/starknetFile.js'
+import type { SenderRecovery } from '../../sources/senders/senderRecovery.js'
 import type { Checkpoints } from '../../store/checkpoints.js'
 import type { Database } from '../../store/database.js'
 import { L2Writer } from '../../store/l2/l2Writer.js'
@@ -67,6 +68,8 @@ export interface ImportOptions {
   addressIndex?: boolean
   /** Blocks between two checks of the state root; 0 or undefined: chosen by the size of the state. */
   rootInterval?: number
+  /** Recovers senders ahead in another thread. Default: the calling thread recovers all. */
+  senderRecovery?: SenderRecovery
   /** The file with the proved state of a recording. */
   recordedState?: string
   log: Logger
@@ -198,8 +201,8 @@ async function importChainFile(run: ImportRun, chain: WritableChain, path: strin
   const bytesOf = (blocks: number) =>
     source.totalBlocks === undefined ? source.bytesRead?.() : (blocks / source.totalBlocks) * sizeBytes
   const progress: FileProgress = { update: (tally) => file.update({ ...tally, bytes: bytesOf(tally.blocks) }) }
-  const { signal, checkpoints, rootInterval } = run.options
-  const done = await importBlocks(chain, source, { progress, signal, checkpoints, rootInterval })
+  const { signal, checkpoints, rootInterval, senderRecovery } = run.options
+  const done = await importBlocks(chain, source, { progress, signal, checkpoints, rootInterval, senderRecovery })
   run.summary.blocks += done.imported
   run.summary.skipped += done.skipped
   run.summary.head = chain.reader.head()

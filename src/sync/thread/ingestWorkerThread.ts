@@ -3,6 +3,7 @@ import { useNativeSecp256k1 } from '../../chain/crypto.js'
 import type { PendingBlock } from '../../chain/eth/types.js'
 import { messageOf } from '../../lib/errors.js'
 import { createLogger } from '../../lib/logger.js'
+import { SenderRecovery } from '../../sources/senders/senderRecovery.js'
 import { Checkpointer } from '../../workers/checkpointer.js'
 import { runWriter } from '../../workers/runWriter.js'
 import { type FollowersStatus, openFollowers } from '../follow/openFollowers.js'
@@ -14,14 +15,16 @@ import { createL2Verifier } from './l2Verifier.js'
 useNativeSecp256k1()
 const { settings, logging, pending } = workerData as IngestWorkerData
 const post = (reply: IngestWorkerReply) => parentPort!.postMessage(reply)
+const log = createLogger(logging)
 const checkpoints = new Checkpointer(settings.datadir)
 const verifier = createL2Verifier()
+const senderRecovery = new SenderRecovery({ isEnabled: settings.senderThread, log })
 
 await runWriter<FollowersStatus, IngestWorkerRequest>(
   async (signal) => {
     const onPending = pending ? (block: PendingBlock | undefined) => post({ kind: 'pending', block }) : undefined
-    const parts = { checkpoints, l2Verify: verifier.verify, recovers: () => true, onPending }
-    const followers = await openFollowers(settings, { log: createLogger(logging), signal, ...parts })
+    const parts = { checkpoints, senderRecovery, l2Verify: verifier.verify, recovers: () => true, onPending }
+    const followers = await openFollowers(settings, { log, signal, ...parts })
     const handle = ({ id, wanted }: IngestWorkerRequest) => {
       followers.fetchState(wanted).then(
         (keys) => post({ kind: 'state', id, keys }),
@@ -32,6 +35,7 @@ await runWriter<FollowersStatus, IngestWorkerRequest>(
   },
   async () => {
     await verifier.close()
+    await senderRecovery.close()
     await checkpoints.close()
   },
 )
