@@ -186,6 +186,8 @@ const deafCall = defineMethod({
   },
 })
 
+const deafScan = defineMethod({ ...deafCall, name: 'test_deafScan', cost: 'scan' })
+
 const call = defineMethod({
   name: 'test_call',
   summary: 'A word from a thread for calls.',
@@ -283,6 +285,7 @@ export const METHODS: ReadonlyMap<string, Method> = new Map(
     stuckCall,
     nativeCall,
     deafCall,
+    deafScan,
     call,
     revert,
     thread,

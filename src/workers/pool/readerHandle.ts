@@ -116,6 +116,7 @@ export class ReaderHandle<J extends Job> {
   readonly #slots = new Map<J, number>() // in order of assignment
   readonly #jobs: (J | undefined)[] = []
   #ready = false
+  #ends = false
 
   /** Starts a thread with at most `maxJobs` assigned requests. */
   constructor(data: Omit<ReaderData, 'claims' | 'flow'>, maxJobs: number, events: ReaderEvents<J>) {
@@ -161,10 +162,10 @@ export class ReaderHandle<J extends Job> {
     return begunMs === undefined ? undefined : begunMs - CLOCK_OFFSET_MS
   }
 
-  /** Assigns a request; false if no slot is free now. @throws Error if the parameters cannot be cloned because they
+  /** Assigns a request; false if no slot is free now, or the thread was asked to end. @throws Error if the parameters cannot be cloned because they
    *  are nested too deep. */
   assign(job: J): boolean {
-    const slot = this.#slots.size < this.#maxJobs ? this.#claims.offer() : undefined
+    const slot = !this.#ends && this.#slots.size < this.#maxJobs ? this.#claims.offer() : undefined
     if (slot === undefined) return false
     const { call, runMs, limitMs, tryMs } = job
     const queuedMs = job.queuedMs + CLOCK_OFFSET_MS
@@ -213,6 +214,7 @@ export class ReaderHandle<J extends Job> {
    *  the database. While it starts, before and after opening the database, terminates it at once. Resolves with
    *  which of both happened. */
   end(): Promise<'ended' | 'terminated'> {
+    this.#ends = true
     this.#claims.requestStop()
     // Until it has loaded everything, it would not notice for half a second.
     if (!this.#ready && !this.#claims.isUnterminable()) return this.#thread.terminate()

@@ -314,7 +314,12 @@ export class ReaderPool implements RemoteRunner {
       else if (begunMs !== undefined)
         this.#giveUp(job, holder!, timeoutError(job.ownCost, job.limitMs, job.call.method))
       else if (this.#scheduler.withdraw(job)) this.#finish(job, { error: waitedTooLong(queueTimeoutMs) })
-      else this.#enforceLimits(job, job.runMs) // it was just started
+      else if (holder !== undefined)
+        this.#enforceLimits(job, job.runMs) // it was just started
+      else {
+        this.#options.log.error({ method: job.call.method.name }, 'a request is neither in a queue nor in a thread')
+        this.#finish(job, { error: INTERNAL })
+      }
     }, inMs)
   }
 

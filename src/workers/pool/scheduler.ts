@@ -42,7 +42,7 @@ export interface ScheduledThread<J extends ScheduledJob> {
 
 interface SchedulerOptions<J extends ScheduledJob> {
   /** The living threads: the pool adds to them and removes from them. */
-  readonly threads: Iterable<ScheduledThread<J>>
+  readonly threads: ReadonlySet<ScheduledThread<J>>
   /** Threads of each class. */
   readonly wanted: Record<RemoteCost, number>
   /** Called for a request that cannot be assigned. */
@@ -56,7 +56,7 @@ interface SchedulerOptions<J extends ScheduledJob> {
  *  thread. */
 export class Scheduler<J extends ScheduledJob> {
   readonly #options: SchedulerOptions<J>
-  readonly #threads: Iterable<ScheduledThread<J>>
+  readonly #threads: ReadonlySet<ScheduledThread<J>>
   readonly #queues = { scan: createFairQueue<J>(), evm: createFairQueue<J>(), quick: createFairQueue<J>() }
   #balancing: NodeJS.Timeout | undefined
   #isStopped = false
@@ -76,10 +76,10 @@ export class Scheduler<J extends ScheduledJob> {
   }
 
   /** Assigns queued requests to a thread; if the queue is empty and the thread is idle, steals half of those queued
-   *  behind others. */
+   *  behind others. A thread that was removed gets none: it may still answer its last request. */
   refill(thread: ScheduledThread<J>): void {
     const { cost } = thread
-    if (cost === undefined || this.#isStopped) return
+    if (cost === undefined || this.#isStopped || !this.#threads.has(thread)) return
     while (isFree(thread)) {
       const job = this.#takeNext(cost, thread)
       if (job === undefined) break

@@ -57,6 +57,13 @@ test('a thread that has nothing to do ends by itself', async (t) => {
   assert.equal(await (await startReady(t)).end(), 'ended')
 })
 
+test('a thread that was asked to end takes no request', async (t) => {
+  const thread = await startReady(t)
+  const ended = thread.end()
+  assert.equal(thread.assign(job('test_call', ['late'])), false)
+  assert.equal(await ended, 'ended')
+})
+
 test('a thread that waits for something ends by itself, and one that looks at its deadline does', async (t) => {
   const waiting = await startReady(t)
   waiting.assign(job('test_wait', ['0xea60']))

@@ -180,6 +180,14 @@ test('a log query that never looks up is ended half a second after its time, a p
   assert.equal(read(await run(pool, 'test_scan', ['next'])), 'next')
 })
 
+test('a thread that is replaced gets no further request when it answers late', async (t) => {
+  const pool = await startPool(t, { logsTimeoutMs: 200 })
+  const late = run(pool, 'test_deafScan', ['0x4b0']) // replaced after 700 ms, answers after 1200
+  const others = Array.from({ length: 30 }, () => run(pool, 'test_deafScan', ['0x32']))
+  assert.deepEqual((await Promise.all(others)).map(read), Array(30).fill('worked 50'))
+  assert.deepEqual(read(await late), { code: -32005, message: 'query timeout exceeded' })
+})
+
 test('the time of a call begins when a thread begins it', async (t) => {
   const pool = await startPool(t, { callTimeoutMs: 2000 })
   const outcomes = await Promise.all(Array.from({ length: 4 }, () => run(pool, 'test_deafCall', ['0x2bc'])))
