@@ -162,8 +162,8 @@ export class ReaderHandle<J extends Job> {
     return begunMs === undefined ? undefined : begunMs - CLOCK_OFFSET_MS
   }
 
-  /** Assigns a request; false if no slot is free now, or the thread was asked to end. @throws Error if the parameters cannot be cloned because they
-   *  are nested too deep. */
+  /** Assigns a request; false if no slot is free now, or the thread was asked to end. @throws Error if the parameters
+   *  cannot be cloned because they are nested too deep. */
   assign(job: J): boolean {
     const slot = !this.#ends && this.#slots.size < this.#maxJobs ? this.#claims.offer() : undefined
     if (slot === undefined) return false
