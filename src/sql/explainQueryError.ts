@@ -1,6 +1,6 @@
 import { didYouMean } from '../lib/suggestion.js'
 import type { Database } from '../store/database.js'
-import { CATALOGUE_QUERY } from '../store/sql/queryDatabase.js'
+import { CATALOGUE_QUERY, FUNCTIONS_QUERY } from '../store/sql/queryDatabase.js'
 
 const UNKNOWN = /^no such (table|column|function|table-valued function): (?:[\w]+\.)*(.+)$/
 
@@ -15,7 +15,7 @@ export function explainQueryError(db: Database, sql: string, message: string): s
 
 function candidates(db: Database, sql: string, kind: string): string[] {
   if (kind.endsWith('function')) {
-    const functions = db.prepare<[], string>('SELECT DISTINCT name FROM pragma_function_list').pluck().all()
+    const functions = db.prepare<[], string>(FUNCTIONS_QUERY).pluck().all()
     return functions.filter((name) => /^[a-z]/.test(name))
   }
   const catalogue = db.prepare<[], [table: string, column: string]>(CATALOGUE_QUERY).raw().all()

@@ -30,6 +30,9 @@ export const CATALOGUE_QUERY = `SELECT s.name AS name, c.name AS column
   pragma_table_info(s.name) c
   WHERE s.name NOT LIKE 'sqlite!_%' ESCAPE '!' AND s.name NOT LIKE '!_!_%' ESCAPE '!' ORDER BY s.name, c.cid`
 
+/** Names of functions: rows (name). */
+export const FUNCTIONS_QUERY = 'SELECT DISTINCT name FROM pragma_function_list'
+
 /** The query that shows the definition of a table or view, or of all: rows (sql). */
 export function schemaQuery(name: string | undefined): string {
   const wanted = name === undefined ? '' : ` AND lower(name) = lower('${name.replaceAll("'", "''")}')`
