@@ -1,6 +1,6 @@
 import { didYouMean } from '../lib/suggestion.js'
 import type { Database } from '../store/database.js'
-import { CATALOGUE_QUERY, FUNCTIONS_QUERY } from '../store/sql/queryDatabase.js'
+import { readCatalogue, readFunctionNames } from '../store/sql/queryDatabase.js'
 
 const UNKNOWN = /^no such (table|column|function|table-valued function): (?:[\w]+\.)*(.+)$/
 
@@ -14,11 +14,8 @@ export function explainQueryError(db: Database, sql: string, message: string): s
 }
 
 function candidates(db: Database, sql: string, kind: string): string[] {
-  if (kind.endsWith('function')) {
-    const functions = db.prepare<[], string>(FUNCTIONS_QUERY).pluck().all()
-    return functions.filter((name) => /^[a-z]/.test(name))
-  }
-  const catalogue = db.prepare<[], [table: string, column: string]>(CATALOGUE_QUERY).raw().all()
+  if (kind.endsWith('function')) return readFunctionNames(db).filter((name) => /^[a-z]/.test(name))
+  const catalogue = readCatalogue(db)
   if (kind === 'table') return [...new Set(catalogue.map(([table]) => table))]
   const words = new Set(sql.toLowerCase().match(/\w+/g))
   return [...new Set(catalogue.filter(([table]) => words.has(table.toLowerCase())).map(([, column]) => column))]

@@ -30,8 +30,15 @@ export const CATALOGUE_QUERY = `SELECT s.name AS name, c.name AS column
   pragma_table_info(s.name) c
   WHERE s.name NOT LIKE 'sqlite!_%' ESCAPE '!' AND s.name NOT LIKE '!_!_%' ESCAPE '!' ORDER BY s.name, c.cid`
 
-/** Names of functions: rows (name). */
-export const FUNCTIONS_QUERY = 'SELECT DISTINCT name FROM pragma_function_list'
+/** The tables and views of a connection, each with each of its columns. */
+export function readCatalogue(db: Database): [table: string, column: string][] {
+  return db.prepare<[], [table: string, column: string]>(CATALOGUE_QUERY).raw().all()
+}
+
+/** The names of the functions of a connection. */
+export function readFunctionNames(db: Database): string[] {
+  return db.prepare<[], string>('SELECT DISTINCT name FROM pragma_function_list').pluck().all()
+}
 
 /** The query that shows the definition of a table or view, or of all: rows (sql). */
 export function schemaQuery(name: string | undefined): string {
