@@ -3,7 +3,6 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
-import { writtenBytes } from '../../bench/lib/writtenBytes.js'
 import { DATABASE_FILE } from '../../src/store/open.js'
 import { startDefaultCairn } from '../../test/support/cairn.js'
 import { openBranches } from '../../test/support/chains/branches.js'
@@ -86,7 +85,6 @@ const load = createLoad()
 const requestRandom = seededRandom(seed + 2)
 const totals = { reorgs: 0, removed: 0, kills: 0, checks: 0 }
 const samples: Sample[] = []
-let sampled = { blocks: 0, bytes: 0 }
 const problems: string[] = []
 let pause: Promise<void> | undefined
 
@@ -138,12 +136,9 @@ async function churn(): Promise<void> {
 }
 
 async function sample(): Promise<void> {
-  const now = { blocks: chain.blocks.length, bytes: writtenBytes(pid) }
-  const writtenMb = (now.bytes - sampled.bytes) / 2 ** 20 / (now.blocks - sampled.blocks)
-  sampled = now
   const [readP99Ms, logsP99Ms] = (['read', 'logs'] as const).map(load.takeP99)
-  const counted = { minutes: minutes(), blocks: now.blocks, writtenMb, readP99Ms, logsP99Ms }
-  samples.push(await takeSample({ pid, url, datadir }, counted))
+  const counted = { minutes: minutes(), blocks: chain.blocks.length, readP99Ms, logsP99Ms }
+  samples.push(await takeSample({ pid, url, datadir }, counted, samples.at(-1)))
   console.log(sampleRow(samples.at(-1)!))
 }
 

@@ -3,6 +3,7 @@ import { get } from 'node:http'
 import { join } from 'node:path'
 import { text as readText } from 'node:stream/consumers'
 import { readMemory } from '../../bench/lib/memory.js'
+import { writtenBytes } from '../../bench/lib/writtenBytes.js'
 import { DATABASE_FILE } from '../../src/store/open.js'
 
 /** What is measured of the server; sizes in MB. */
@@ -18,8 +19,10 @@ export interface Sample {
   databaseMb: number
   walMb: number
   fds: number
-  /** Of the server since the sample before, a block. */
+  /** Passed to write calls by the server so far, but for what it sent to clients. */
   writtenMb: number
+  /** Of `writtenMb` since the sample before, a block. */
+  blockMb: number
   /** Of answers since the sample before: of single values, and of selective log queries. */
   readP99Ms: number
   logsP99Ms: number
@@ -29,20 +32,26 @@ export interface Sample {
 const MB = 2 ** 20
 
 /** What the soak counts itself. */
-type Counted = Pick<Sample, 'minutes' | 'blocks' | 'writtenMb' | 'readP99Ms' | 'logsP99Ms'>
+type Counted = Pick<Sample, 'minutes' | 'blocks' | 'readP99Ms' | 'logsP99Ms'>
 
-/** Measures a server that has `/metrics`. Linux only. */
+/** Measures a server that has `/metrics`. Linux only.
+ *  @param before the sample before, if any */
 export async function takeSample(
   server: { pid: number; url: string; datadir: string },
   counted: Counted,
+  before: Sample | undefined,
 ): Promise<Sample> {
   const text = await readMetrics(server.url)
   const metric = (name: string) => Number(new RegExp(`^${name} (\\S+)`, 'm').exec(text)?.[1])
   const { rssMb, anonymousMb } = readMemory(server.pid)!
+  const writtenMb = (writtenBytes(server.pid) - metric('cairn_network_sent_bytes_total')) / MB
+  const blockMb = (writtenMb - (before?.writtenMb ?? 0)) / (counted.blocks - (before?.blocks ?? 0))
   const sizeOf = (suffix: string) =>
     (statSync(join(server.datadir, `${DATABASE_FILE}${suffix}`), { throwIfNoEntry: false })?.size ?? 0) / MB
   return {
     ...counted,
+    writtenMb,
+    blockMb,
     rssMb,
     anonymousMb,
     heapMb: metric('nodejs_heap_size_used_bytes') / MB,
@@ -64,7 +73,7 @@ function readMetrics(url: string): Promise<string> {
 
 const COLUMNS = {
   ...{ minutes: 1, blocks: 0, rssMb: 1, anonymousMb: 1, heapMb: 1, externalMb: 1, databaseMb: 1, walMb: 1, fds: 0 },
-  ...{ writtenMb: 2, readP99Ms: 1, logsP99Ms: 1, cpuSeconds: 0 },
+  ...{ writtenMb: 0, blockMb: 2, readP99Ms: 1, logsP99Ms: 1, cpuSeconds: 0 },
 } satisfies { [Column in keyof Sample]: number }
 
 /** The head of the table of samples. */
@@ -95,7 +104,7 @@ export interface Trend {
 // adds up to, caches that fill included.
 const LEAST_LEAK = {
   ...{ rssMb: 0.05, anonymousMb: 0.05, heapMb: 0.1, externalMb: 0.1, walMb: 0.5, fds: 0.02 },
-  ...{ writtenMb: 0.2, readP99Ms: 0.5, logsP99Ms: 0.5 },
+  ...{ blockMb: 0.2, readP99Ms: 0.5, logsP99Ms: 0.5 },
 } as const
 
 /** Fits a line through the second half of the samples, by least squares. */

@@ -60,6 +60,7 @@ export function createTrieHistory(db: Database): TrieHistory {
     .prepare<[number], number>(`SELECT page_id FROM trie_page_versions WHERE block_number = ? AND page_id <> ${TOP}`)
     .pluck()
   const insert = db.prepare('INSERT INTO trie_page_versions (page_id, block_number, data) VALUES (?, ?, ?)')
+  const removeUpTo = db.prepare('DELETE FROM trie_page_versions WHERE block_number <= ?')
   const at = (blockNumber: number, head: number): StateTrieTable => {
     layers.refresh()
     const hasVersions = anyAbove.get(blockNumber) !== undefined && blockNumber < head
@@ -110,6 +111,8 @@ export function createTrieHistory(db: Database): TrieHistory {
       newest.setHead({ ...held, history: { head, from: head, nextPage: EARLIER_PAGES } })
     },
     before: (from) => {
+      // `from` rises with the head, and these stay until then. A reorg to an earlier head makes some of them again.
+      removeUpTo.run(from)
       const held = newest.head()!
       const history = { ...held.history!, from: from - 1 }
       return {

@@ -16,6 +16,7 @@ import { openWritableChain } from '../../../src/sync/chainState.js'
 import { replaceBranch } from '../../../src/sync/head/reorg.js'
 import { importBlocks } from '../../../src/sync/pipeline.js'
 import { createChainBuilder, createSender } from '../../../tools/fixture/chainBuilder.js'
+import { growBranch, openBranches } from '../../support/chains/branches.js'
 import { fixtureBlocks, fixtureGenesis, sourceOf } from '../../support/chains/fixture.js'
 import { createStateGenesis, withdrawalTo } from '../../support/chains/stateChain.js'
 import { seededRandom } from '../../support/random.js'
@@ -232,4 +233,29 @@ test('a trie in memory serves later requests until its block is removed, or its 
   chain.head.commit()
   assert.notEqual(after(20), early)
   assert.deepEqual(allProofs(db), provedWithoutHistory(db))
+})
+
+test('after blocks that came one by one, a reorg to an earlier head makes the tries again that were dropped', async (t) => {
+  const random = seededRandom(88)
+  const trunk = await growBranch(temporaryDirectory(t), { trunk: [], count: 150, random })
+  const { db, chain } = await openBranches(temporaryDirectory(t))
+  t.after(() => void db.close())
+  const add = (from: number, to: number) =>
+    importBlocks(chain, sourceOf(trunk.slice(from, to)), { progress: noProgress, finishIndexes: false })
+  const extend = extensionOf(db, 1)
+  await add(0, 140)
+  assert.equal(extendAll(extend), 128)
+  for (let block = 140; block < 150; block++) await add(block, block + 1)
+  assert.equal(firstOf(db), 22)
+  assert.equal(auditTrieHistory(db), 128)
+  for (const head of [147, 143]) {
+    chain.head.rewind(head, { byOperator: true })
+    chain.head.commit()
+    assert.ok(extendAll(extend) > 0)
+    assert.equal(firstOf(db), head - 128)
+    assert.equal(auditTrieHistory(db), 128)
+    auditStateTrie(db)
+  }
+  await add(143, 144)
+  assert.equal(auditTrieHistory(db), 128)
 })
