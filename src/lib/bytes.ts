@@ -135,3 +135,11 @@ export function trimLeft(bytes: Uint8Array): Uint8Array {
   const zeros = leadingZeros(bytes)
   return zeros === 0 ? bytes : bytes.subarray(zeros)
 }
+
+/** Largest share of bytes that their buffer may have beside them. */
+const MAX_ROOM = 1 / 8
+
+/** True if the ArrayBuffer of the bytes is at most an eighth larger than they are: keeping them keeps little else. */
+export function fillsBuffer({ buffer, byteLength }: Uint8Array): boolean {
+  return buffer.byteLength <= byteLength * (1 + MAX_ROOM)
+}

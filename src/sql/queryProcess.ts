@@ -1,8 +1,8 @@
 import { Worker } from 'node:worker_threads'
 import { messageOf } from '../lib/errors.js'
-import { parseHex } from '../lib/hex.js'
 import { readAddedAbis } from '../store/addedAbis.js'
 import type { Database } from '../store/database.js'
+import { bytesOfValue } from '../store/sql/functionValues.js'
 import { openForQueries } from '../store/sql/queryDatabase.js'
 import { checkLength, runQuery, type SqlValue } from '../store/sql/runQuery.js'
 import { readEventViews } from './eventViews.js'
@@ -65,8 +65,8 @@ function connection(): Database {
       return readEventViews(database)
     })
     db.function(REASON_FUNCTION, (hash: unknown) => {
-      const bytes = parseHash(hash)
-      return bytes === undefined ? null : revertReasons!(bytes)
+      const bytes = bytesOfValue(hash)
+      return bytes?.length === 32 ? revertReasons!(bytes) : null
     })
     const { version } = readAddedAbis(db)
     opened = { db, version, seen, closeState: addStateFunctions(db, datadir) }
@@ -83,12 +83,6 @@ async function prepare(sql: string): Promise<void> {
   if (revertReasons !== undefined || !sql.toLowerCase().includes(REASON_FUNCTION)) return
   const { loadRevertReasons } = await import('./revertReasons.js')
   revertReasons = await loadRevertReasons(datadir)
-}
-
-/** Parses a hash from text or bytes; undefined for anything else. */
-function parseHash(hash: unknown): Uint8Array | undefined {
-  if (hash instanceof Uint8Array) return hash.length === 32 ? hash : undefined
-  return typeof hash === 'string' && /^0x[0-9a-f]{64}$/i.test(hash) ? parseHex(hash) : undefined
 }
 
 async function begin({ sql, format, maxRows = Number.POSITIVE_INFINITY }: Extract<QueryRequest, { kind: 'run' }>) {

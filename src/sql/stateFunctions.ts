@@ -6,6 +6,7 @@ import { openForReading } from '../store/open.js'
 import { createChainReader } from '../store/rows/chainReader.js'
 import { hasStateAfter } from '../store/rows/coverage.js'
 import type { ChainReader } from '../store/rows/types.js'
+import { addressOfValue, bytesOfValue, describeValue } from '../store/sql/functionValues.js'
 import { createStateReads, type StateReads } from '../store/state/stateReader.js'
 
 /** Adds `balance_at(address, block)` and `nonce_at(address, block)` (decimal text), `code_at(address, block)` (hex
@@ -34,7 +35,7 @@ export function addStateFunctions(db: Database, datadir: string): () => void {
     db.function(name, options, (address: unknown, block: unknown) => {
       if (address === null || block === null) return null
       const [state, number] = stateAt(name, block)
-      return read(state, parseAddress(name, address), number)
+      return read(state, addressOfValue(name, address), number)
     })
   ofAccount('balance_at', (state, address, block) => state.balance(address, block).toString())
   ofAccount('nonce_at', (state, address, block) => state.nonce(address, block).toString())
@@ -42,33 +43,18 @@ export function addStateFunctions(db: Database, datadir: string): () => void {
   db.function('storage_at', options, (address: unknown, slot: unknown, block: unknown) => {
     if (address === null || slot === null || block === null) return null
     const [state, number] = stateAt('storage_at', block)
-    return formatData(state.storage(parseAddress('storage_at', address), parseSlot(slot), number))
+    return formatData(state.storage(addressOfValue('storage_at', address), parseSlot(slot), number))
   })
   return () => opened?.own.close()
-}
-
-function parseAddress(name: string, value: unknown): Uint8Array {
-  const bytes = parseBytes(value)
-  if (bytes?.length !== 20) throw new Error(`${name}: expected an address of 20 bytes, got ${describe(value)}`)
-  return bytes
 }
 
 /** A number, hex text or bytes; 32 bytes. */
 function parseSlot(value: unknown): Uint8Array {
   const isNumber = typeof value === 'bigint' && value >= 0n
   const digits = isNumber ? value.toString(16) : ''
-  const bytes = isNumber ? parseHex(digits.padStart(digits.length + (digits.length % 2), '0')) : parseBytes(value)
+  const bytes = isNumber ? parseHex(digits.padStart(digits.length + (digits.length % 2), '0')) : bytesOfValue(value)
   if (bytes === undefined || bytes.length > 32) {
-    throw new Error(`storage_at: expected a slot of at most 32 bytes, got ${describe(value)}`)
+    throw new Error(`storage_at: expected a slot of at most 32 bytes, got ${describeValue(value)}`)
   }
   return padLeft(bytes, 32)
-}
-
-function parseBytes(value: unknown): Uint8Array | undefined {
-  if (value instanceof Uint8Array) return value
-  return typeof value === 'string' && /^0x(?:[0-9a-f]{2})*$/i.test(value) ? parseHex(value) : undefined
-}
-
-function describe(value: unknown): string {
-  return value instanceof Uint8Array ? formatData(value.subarray(0, 40)) : String(value).slice(0, 80)
 }

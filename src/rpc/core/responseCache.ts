@@ -1,4 +1,5 @@
 import { createByteLru } from '../../lib/byteLru.js'
+import { fillsBuffer } from '../../lib/bytes.js'
 import { type Metrics, registerCacheMetrics } from '../../lib/metrics.js'
 import type { RpcOutcome } from './envelope.js'
 
@@ -8,9 +9,6 @@ const ENTRY_BYTES = 1_000
 
 /** Largest share of the bound for one outcome, so that a few large ones do not evict all others. */
 const MAX_SHARE = 1 / 8
-
-/** Largest share of a result that may be unused in its buffer. */
-const MAX_ROOM = 1 / 8
 
 /** A call whose outcome may be cached. */
 export interface CacheableCall {
@@ -104,8 +102,7 @@ interface Flight {
 
 /** The outcome with its result in a buffer that is at most an eighth larger, so that it keeps little else alive. */
 function ownBytes(outcome: RpcOutcome): RpcOutcome {
-  if ('error' in outcome || outcome.result.byteLength * (1 + MAX_ROOM) >= outcome.result.buffer.byteLength)
-    return outcome
+  if ('error' in outcome || fillsBuffer(outcome.result)) return outcome
   return { result: new Uint8Array(outcome.result) }
 }
 

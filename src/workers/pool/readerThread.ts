@@ -1,5 +1,6 @@
 import { parentPort, workerData } from 'node:worker_threads'
 import { cryptoImplementations } from '../../chain/crypto.js'
+import { fillsBuffer } from '../../lib/bytes.js'
 import { type Deadline, DeadlineExceeded, deadlineBetween } from '../../lib/deadline.js'
 import { messageOf } from '../../lib/errors.js'
 import { collectGarbageSoon } from '../../lib/garbageCollection.js'
@@ -23,9 +24,6 @@ import type { ReaderCommand, ReaderData, ReaderMessage, ReaderRequest } from './
 
 // Transferring a buffer costs several microseconds, whatever its size.
 const COPIED_BYTES = 4096
-
-/** Largest share of a result that may be unused in its transferred buffer. */
-const MAX_ROOM = 1 / 8
 
 // Slices of the log index's tail read before the thread is ready: all of it if the index is up to date, in about 0.2 s.
 // The rest is read between requests.
@@ -153,8 +151,8 @@ function textOf(bytes: Uint8Array): string {
 /** Returns the bytes in a buffer that they begin and that is at most an eighth larger than they are. */
 function mostlyOwnBytes(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
   const { buffer, byteOffset, length } = bytes
-  const begins = byteOffset === 0 && buffer.byteLength <= length * (1 + MAX_ROOM)
-  return begins ? new Uint8Array(buffer as ArrayBuffer, 0, length) : new Uint8Array(bytes)
+  const isOwn = byteOffset === 0 && fillsBuffer(bytes)
+  return isOwn ? new Uint8Array(buffer as ArrayBuffer, 0, length) : new Uint8Array(bytes)
 }
 
 /** Returns the bytes in a buffer of exactly their size: a small Buffer is a view into a shared pool, which must not
