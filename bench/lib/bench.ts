@@ -81,7 +81,15 @@ async function measure<O extends Options>(values: Values<O>, phases: readonly (r
     after: (end) => void ends.unshift(end),
   }
   const report: { [member: string]: unknown } = { ...describeEnvironment(), options: values }
-  try {
+  const failures: unknown[] = []
+  const attempt = async (step: () => unknown) => {
+    try {
+      await step()
+    } catch (error) {
+      failures.push(error)
+    }
+  }
+  await attempt(async () => {
     for (const [name, phase] of phases) {
       process.stderr.write(`${name}\n`)
       const figures = await phase.run(run)
@@ -89,10 +97,11 @@ async function measure<O extends Options>(values: Values<O>, phases: readonly (r
       if (phase.print) phase.print(figures as never)
       else console.log(format({ [name]: figures }))
     }
-    return report
-  } finally {
-    for (const end of ends) await end()
-  }
+  })
+  for (const end of ends) await attempt(end)
+  if (failures.length > 1) throw new AggregateError(failures, 'a phase failed, and what it had started did not stop')
+  if (failures.length === 1) throw failures[0]
+  return report
 }
 
 function format(report: object): string {

@@ -1,20 +1,23 @@
+import { restorePriorities } from '../workers/priority.js'
+import type { Serving } from './serving.js'
 import { writeNotice } from './terminal.js'
 
 /** Max time from the signal to the end of the process. */
-const HARD_STOP_MS = 5_000
+const HARD_STOP_MS = 8_000
 
-/** Closes a server once `stop` is aborted and resolves when it is closed. Kills the process if this takes more than 5 s
+/** Closes a server once `stop` is aborted and resolves when it is closed. Kills the process if this takes more than 8 s
  *  from the abort of `hardStop`, for example with a thread in native code: the database and its write-ahead log stay
- *  intact. */
+ *  intact. Prints what had not stopped. */
 export async function closeOnStop(
-  serving: { close(): Promise<void> },
+  serving: Pick<Serving, 'close' | 'stopping'>,
   stop: AbortSignal,
   hardStop: AbortSignal = stop,
 ): Promise<void> {
   let timer: NodeJS.Timeout | undefined
   const limit = () => {
     timer = setTimeout(() => {
-      writeNotice(`not everything stopped within ${HARD_STOP_MS / 1000} s; the process is killed`)
+      const running = [...serving.stopping].join(', ')
+      writeNotice(`not stopped within ${HARD_STOP_MS / 1000} s: ${running}; the process is killed`)
       process.kill(process.pid, 'SIGKILL')
     }, HARD_STOP_MS)
   }
@@ -22,6 +25,7 @@ export async function closeOnStop(
     const close = () => {
       if (hardStop.aborted) limit()
       else hardStop.addEventListener('abort', limit)
+      restorePriorities()
       serving.close().then(resolve, reject)
     }
     if (stop.aborted) close()

@@ -69,7 +69,7 @@ export const COMMAND_DOCS: { readonly [K in Command]: CommandDoc } = {
     usage: ['cairn serve [OPTIONS]', 'cairn serve --upstream URL [OPTIONS]', 'cairn serve --fixture DIR [OPTIONS]'],
     detail: [
       "HTTP: POST /v3/<API_KEY>. WebSocket: /ws/v3/<API_KEY>. Prints 'ready http://HOST:PORT' on standard output when it " +
-        'accepts requests. SIGINT and SIGTERM let running requests finish for 3.5 s, and end the process within 5.',
+        'accepts requests. SIGINT and SIGTERM let running requests finish for 3.5 s, and end the process within 8.',
       "With --upstream it follows the chain of upstream nodes meanwhile, as 'cairn sync' does.",
       'With --publish it publishes the chain to NATS; --replica applies what another server publishes, and --standby takes over from it.',
     ],

@@ -8,8 +8,8 @@ import { createListeners, type Listeners } from './serving/listeners.js'
 import type { ServingOptions } from './serving/options.js'
 import { ServedCalls } from './serving/servedCalls.js'
 
-/** Time that a stopping server waits for requests in flight. Their threads then have 1 s to stop: 5 s in all, half of
- *  what `docker stop` waits before it kills. */
+/** Time that a stopping server waits for requests in flight. Their threads then have 1 s to stop, and on a busy machine
+ *  some more to exit: 8 s in all, less than the 10 s after which `docker stop` kills. */
 const STOP_MS = 3_500
 
 /** A running server. */
@@ -25,7 +25,9 @@ export interface Serving {
   /** Resolves once every thread is warm, so that the first call and the first log query are as fast as later ones. Also
    *  resolves if the server is closed first. From then on `/ready` answers 200. */
   warm(): Promise<void>
-  /** Refuses new requests, finishes those in flight, and stops within 5 s. */
+  /** What is not stopped yet, once `close` was called. */
+  readonly stopping: ReadonlySet<string>
+  /** Refuses new requests, finishes those in flight for 3.5 s, and stops. */
   close(): Promise<void>
 }
 
@@ -46,6 +48,7 @@ export async function startServing(options: ServingOptions): Promise<Serving> {
   const { chain, l2, transactions } = core.opened.context
   const stopRefreshing = keepFresh(transactions, core.log)
   const parts = { core, listeners, state, pool, warmed, stopRefreshing }
+  const stopping = new Set<string>()
   let closing: Promise<void> | undefined
   return {
     url: urlOf(listeners.http.server),
@@ -54,8 +57,9 @@ export async function startServing(options: ServingOptions): Promise<Serving> {
     hasBlocks: chain.coverage() !== undefined || l2.head() !== undefined,
     pool,
     warm: () => warmed,
+    stopping,
     close: () => {
-      closing ??= stopServing(parts)
+      closing ??= stopServing(parts, stopping)
       return closing
     },
   }
@@ -90,28 +94,42 @@ interface RunningParts {
   stopRefreshing(): void
 }
 
-/** Stops a running server. */
-async function stopServing({ core, listeners, state, pool, warmed, stopRefreshing }: RunningParts): Promise<void> {
+/** Stops a running server. `stopping` names what has not stopped yet. What has something to write is stopped before the
+ *  threads that only read. */
+async function stopServing(
+  { core, listeners, state, pool, warmed, stopRefreshing }: RunningParts,
+  stopping: Set<string>,
+): Promise<void> {
   const { options, opened, forwarder } = core
   const { admin, sql, bulk, replication, shared } = listeners
+  const stop = async (what: string, stopped: Promise<unknown> | undefined) => {
+    if (stopped === undefined) return
+    stopping.add(what)
+    await stopped
+    stopping.delete(what)
+  }
   state.isServing = false
   bulk?.close()
   replication?.endpoint.close()
-  const ingestEnds = options.ingest?.close()
-  await finishRequests(listeners)
+  const ingestEnds = stop('the writer', options.ingest?.close())
+  await stop('requests', finishRequests(listeners))
   // Until here the admin port reports that the server is stopping.
   admin?.close()
   admin?.closeAllConnections()
   shared.keyWatch.close()
   sql?.close()
   shared.head.close()
-  await Promise.all([pool.close(), replication?.feed.close(), ingestEnds])
-  await warmed
+  await Promise.all([
+    stop('accounting', shared.accounting?.close()),
+    stop('the replication feed', replication?.feed.close()),
+    ingestEnds,
+    stop('reader threads', pool.close()),
+  ])
+  await stop('warming up', warmed)
   stopRefreshing()
   shared.subscriptions.close()
   forwarder?.close()
   opened.close()
-  await shared.accounting?.close()
 }
 
 /** Refuses new requests; resolves when those in flight are answered, or cut off after `STOP_MS`. */

@@ -1,4 +1,4 @@
-import { readlinkSync } from 'node:fs'
+import { readdirSync, readlinkSync } from 'node:fs'
 import { constants, getPriority, setPriority } from 'node:os'
 import { basename } from 'node:path'
 
@@ -27,5 +27,18 @@ export function yieldToMainThread(niceness: number): void {
     setPriority(thread, Math.min(getPriority(process.pid) + niceness, constants.priority.PRIORITY_LOW))
   } catch {
     // No /proc, or not permitted: the main thread only waits longer.
+  }
+}
+
+/** Gives all threads of this process the priority of the main thread again, where the process may (on Linux that takes
+ *  CAP_SYS_NICE). For a process that ends: on a busy machine its threads would otherwise wait for seconds for the
+ *  milliseconds that they need to exit. */
+export function restorePriorities(): void {
+  if (process.platform !== 'linux') return
+  try {
+    const niceness = getPriority(process.pid)
+    for (const thread of readdirSync('/proc/self/task')) setPriority(Number(thread), niceness)
+  } catch {
+    // No /proc, a thread that has just ended, or not permitted: the end only takes longer.
   }
 }

@@ -45,7 +45,7 @@ async function startProcess(t: TestContext) {
   return { ...running, url }
 }
 
-test('a server under endless work of every class ends within 5 s of SIGTERM', async (t) => {
+test('a server under endless work of every class ends within 8 s of SIGTERM', async (t) => {
   const { child, ended, waitFor, url } = await startProcess(t)
   // The end of the process may cut an answer off before its head or within its body.
   const send = (path: string, body: string, type = 'application/json') =>
@@ -69,7 +69,7 @@ test('a server under endless work of every class ends within 5 s of SIGTERM', as
   child.kill('SIGTERM')
   const { code, signal, stdout, stderr } = await ended
   t.diagnostic(`ended with ${signal ?? code}`)
-  // The timer of the process itself ends it after 5 s. A busy machine may be too slow for anything else.
+  // The timer of the process itself ends it after 8 s. A busy machine may be too slow for anything else.
   assert.ok(code === 0 || signal === 'SIGKILL', stderr)
   if (code === 0) assert.match(stdout, /^closed\n/m)
   for (const outcome of await Promise.all(endless))
@@ -88,7 +88,7 @@ test('a thread that waits in native code does not keep the process', async (t) =
   const { code, signal, stderr } = await ended
   assert.deepEqual(
     [code, signal, stderr],
-    [null, 'SIGKILL', 'not everything stopped within 5 s; the process is killed\n'],
+    [null, 'SIGKILL', 'not stopped within 8 s: reader threads; the process is killed\n'],
   )
   await endless
 })
