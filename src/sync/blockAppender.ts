@@ -18,11 +18,19 @@ export interface BlockAppender {
   flush(): Promise<void>
 }
 
-/** Creates an appender on top of the current head. `isAtTip`: state rows are written as `ChainHead.append` does at the
- *  tip; default false. */
+/** Options of `createBlockAppender`. */
+interface AppenderOptions {
+  /** State rows are written as `ChainHead.append` does at the tip. Default: false. */
+  readonly isAtTip?: boolean
+  /** From this block on, the state trie after each block stays readable: take these with an interval of 1. Default:
+   *  only that after the last block of a transaction does. */
+  readonly recordsFrom?: number
+}
+
+/** Creates an appender on top of the current head. */
 export function createBlockAppender(
   chain: WritableChain,
-  { isAtTip = false }: { isAtTip?: boolean } = {},
+  { isAtTip = false, recordsFrom = Number.POSITIVE_INFINITY }: AppenderOptions = {},
 ): BlockAppender {
   const { executor, head } = chain
   /** Blocks since the last compared state root. */
@@ -46,6 +54,7 @@ export function createBlockAppender(
     chain.ancestors.add(raw.block, accepted.uncleHashes)
     if (accepted.isRootChecked) unchecked = []
     else unchecked.push(raw)
+    if (unchecked.length === 0 && raw.block.header.number >= recordsFrom) head.recordState()
   }
   /** Re-executes the blocks since the last matching root and compares each root, to find the invalid one. Returns with
    *  all blocks stored if its root is accepted all the same. */

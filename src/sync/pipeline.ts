@@ -27,6 +27,8 @@ interface PipelineOptions {
   checkpoints?: Checkpoints
   /** Blocks between two checks of the state root; 0 or undefined: chosen by the size of the state. */
   rootInterval?: number
+  /** From this block on, the state trie after each block stays readable. Default: only that after each batch does. */
+  recordsFrom?: number
   /** How long a batch waits for the next block of an asynchronous source before it is committed. Default: 100 ms. */
   idleMs?: number
   /** False: the caller does the index work that is left after the last block. */
@@ -57,13 +59,14 @@ export async function importBlocks(
     signal,
     checkpoints,
     rootInterval = 0,
+    recordsFrom = Number.POSITIVE_INFINITY,
     idleMs = IDLE_MS,
     finishIndexes = true,
     senderRecovery,
   }: PipelineOptions,
 ): Promise<PipelineSummary> {
   const summary: PipelineSummary = { imported: 0, skipped: 0, interrupted: false }
-  const batches = createBatches(chain, checkpoints)
+  const batches = createBatches(chain, { checkpoints, recordsFrom })
   const held = chain.reader.head()
   const tally = { blocks: 0, transactions: 0, gas: 0, blockNumber: held }
   const count = (blockNumber: number) => {
@@ -71,7 +74,8 @@ export async function importBlocks(
     tally.blockNumber = blockNumber
   }
   let breathedMs = performance.now()
-  const intervalNow = () => {
+  const intervalAt = (number: number) => {
+    if (number >= recordsFrom) return 1
     const left = (source.totalBlocks ?? Number.POSITIVE_INFINITY) - summary.imported - summary.skipped
     return chooseRootInterval(rootInterval, chain.executor?.accounts ?? 0, left)
   }
@@ -94,7 +98,7 @@ export async function importBlocks(
       if (raw.block.header.number <= (chain.head.newest?.header.number ?? -1)) {
         passedOver(raw.block.header.number, raw.block.hash)
       } else {
-        await batches.take(raw, intervalNow())
+        await batches.take(raw, intervalAt(raw.block.header.number))
         summary.imported++
         count(raw.block.header.number)
         tally.transactions += raw.block.transactions.length
@@ -133,9 +137,12 @@ function firstOf(error: unknown, atEnd: unknown): unknown {
 class Stopped extends Error {}
 
 /** Collects blocks into transactions. */
-function createBatches(chain: WritableChain, checkpoints?: Checkpoints) {
+function createBatches(
+  chain: WritableChain,
+  { checkpoints, recordsFrom }: Pick<PipelineOptions, 'checkpoints' | 'recordsFrom'>,
+) {
   const { head } = chain
-  const appender = createBlockAppender(chain)
+  const appender = createBlockAppender(chain, { recordsFrom })
   let blocks = 0
   let startedMs = 0
   const isFull = () => blocks >= BATCH_BLOCKS || (blocks > 0 && performance.now() - startedMs > BATCH_MS)

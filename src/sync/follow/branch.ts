@@ -122,5 +122,8 @@ export async function adoptBranch(
   const shared = reader.blockByNumber(fork)!.totalDifficulty
   const total = first.reduce((sum, { block }) => sum + block.header.difficulty, shared)
   if (isWhole && !isRight(first.at(-1)!.block.header, total)) return false
-  return replaceBranch(chain, fork, branch.blocks(), ({ header, totalDifficulty }) => isRight(header, totalDifficulty))
+  return replaceBranch(chain, fork, branch.blocks(), {
+    length: isWhole ? first.length : undefined,
+    accepts: ({ header, totalDifficulty }) => isRight(header, totalDifficulty),
+  })
 }

@@ -10,6 +10,7 @@ import { ChainReorganized, StateNotAtUpstream } from '../../sources/upstreams/er
 import type { UpstreamRange } from '../../sources/upstreams/types.js'
 import type { Checkpoints } from '../../store/checkpoints.js'
 import type { ChainReader } from '../../store/rows/types.js'
+import { TRIE_HISTORY_BLOCKS } from '../../store/state/trieHistory.js'
 import { createBlockAppender } from '../blockAppender.js'
 import type { WritableChain } from '../chainState.js'
 import type { ChainHead } from '../head/chainHead.js'
@@ -187,6 +188,8 @@ export class Follower {
       signal: this.signal,
       checkpoints: this.checkpoints,
       rootInterval: this.rootInterval,
+      // Making these tries from the head down would take as long again, and write much more.
+      recordsFrom: to - TRIE_HISTORY_BLOCKS,
       finishIndexes: false,
     })
   }

@@ -44,7 +44,8 @@ export interface HeadState {
   /** Call it before the blocks (ancestor, upTo] are removed. @returns a function that unwinds the state once their rows
    *  are removed */
   beforeRemoval(ancestor: Head, upTo: number): () => void
-  /** Call it before a commit. `isNext`: the newest block is the only one appended since the last commit. */
+  /** Call it before a commit, and within a transaction where the state after a block is to stay readable. `isNext`: the
+   *  newest block is the only one appended since the last call. */
   beforeCommit(newest: BlockRef, isNext: boolean): void
   /** Call it after a rollback of the whole transaction. */
   afterRollback(): void
@@ -87,6 +88,9 @@ export class ChainHead {
   private marked: Head | undefined
   private added: BlockRef[] = []
   private addedAtMark = 0
+  /** Number of blocks added since the state was recorded. */
+  private unrecorded = 0
+  private unrecordedAtMark = 0
   private rewound: { ancestor: BlockRef; removed: readonly BlockRef[] } | undefined
   private finalityChanged = false
   /** True from `begin` to the commit or rollback; SQLite may have rolled back by itself before, on a full disk. */
@@ -105,13 +109,7 @@ export class ChainHead {
     this.stateUpdates = stateUpdates
     this.writer = createChainWriter(db, {
       ...{ collectsState, logsState },
-      beforeCommit: () => {
-        if (this.newestBlock)
-          state?.beforeCommit(
-            { number: this.newestBlock.header.number, hash: this.newestBlock.hash },
-            this.added.length === 1,
-          )
-      },
+      beforeCommit: () => this.recordState(),
       afterRollback: () => {
         state?.afterRollback()
         afterRollback()
@@ -172,7 +170,17 @@ export class ChainHead {
       this.stateUpdates?.add(block, receipts)
       this.newestBlock = { hash: block.hash, header: block.header, totalDifficulty }
       this.added.push({ number: block.header.number, hash: block.hash })
+      this.unrecorded++
     })
+  }
+
+  /** Stores the state trie of the newest block, whose root was compared, in the open transaction: it stays readable as
+   *  if the block had been committed alone. A commit does this for its newest block. */
+  recordState(): void {
+    if (this.newestBlock === undefined) return
+    const { hash, header } = this.newestBlock
+    this.state?.beforeCommit({ number: header.number, hash }, this.unrecorded === 1)
+    this.unrecorded = 0
   }
 
   /** Writes the collected state rows. Call it before reading rows of the open transaction. */
@@ -186,6 +194,7 @@ export class ChainHead {
     this.writer.mark()
     this.marked = this.newestBlock
     this.addedAtMark = this.added.length
+    this.unrecordedAtMark = this.unrecorded
   }
 
   rollbackToMark(): void {
@@ -193,6 +202,7 @@ export class ChainHead {
     this.clearIndexes()
     this.newestBlock = this.marked
     this.added.length = this.addedAtMark
+    this.unrecorded = this.unrecordedAtMark
   }
 
   /** Removes all blocks above `number` with everything that belongs to them: a reorg, once the new branch is appended
@@ -323,6 +333,7 @@ export class ChainHead {
 
   private clear(): void {
     this.added = []
+    this.unrecorded = 0
     this.rewound = undefined
     this.finalityChanged = false
   }

@@ -4,9 +4,14 @@ import type { WritableChain } from '../chainState.js'
 import { chooseRootInterval } from '../rootInterval.js'
 import type { Head } from './chainHead.js'
 
+// The state tries of the blocks of a branch with at most as many stay readable. Hashing the changes of a longer one
+// together takes less.
+const MOST_RECORDED = 32
+
 /** Replaces the blocks above `ancestor` by a branch, in one transaction: readers see the old branch or all of the new
  *  one. Verifies and executes blocks as an import does. The database is locked for other writers meanwhile, also while
  *  the next block is fetched.
+ *  @param length number of its blocks, where it is known
  *  @param accepts decides on the new head before the commit
  *  @returns what `accepts` returned; false: the old branch stays
  *  @throws InvalidBlock when a block of the branch is refused, RewindOutOfRange, ReorgBelowFinalized, what the
@@ -15,13 +20,17 @@ export async function replaceBranch(
   chain: WritableChain,
   ancestor: number,
   branch: Iterable<RawBlock> | AsyncIterable<RawBlock>,
-  accepts: (head: Head) => boolean = () => true,
+  {
+    length = Number.POSITIVE_INFINITY,
+    accepts = () => true,
+  }: { length?: number; accepts?: (head: Head) => boolean } = {},
 ): Promise<boolean> {
   const { head, executor } = chain
   try {
     head.rewind(ancestor)
-    const appender = createBlockAppender(chain)
-    const rootInterval = chooseRootInterval(0, executor?.accounts ?? 0, Number.POSITIVE_INFINITY)
+    const recordsAll = length <= MOST_RECORDED
+    const appender = createBlockAppender(chain, { recordsFrom: recordsAll ? ancestor + 1 : undefined })
+    const rootInterval = recordsAll ? 1 : chooseRootInterval(0, executor?.accounts ?? 0, length)
     for await (const raw of branch) await appender.take(raw, rootInterval)
     await appender.flush()
     const isAccepted = accepts(head.newest!)

@@ -27,13 +27,14 @@ const head = blocks.length
 
 type Ends = { after(end: () => void): void }
 
-/** A new database with the genesis of the fixture, and how its blocks are imported: each call is one transaction. */
+/** A new database with the genesis of the fixture, and how its blocks are imported: each call is one transaction, in
+ *  which the tries from block `recordsFrom` on are kept. */
 async function openFixtureChain(t: Ends) {
   const db = openForWriting(temporaryDirectory(t))
   t.after(() => void db.close())
   const chain = await openWritableChain(db, { genesis: fixtureGenesis() }, 'execute')
-  const add = async (batch: readonly Block[]) => {
-    await importBlocks(chain, sourceOf(batch), { progress: noProgress, finishIndexes: false })
+  const add = async (batch: readonly Block[], recordsFrom?: number) => {
+    await importBlocks(chain, sourceOf(batch), { progress: noProgress, finishIndexes: false, recordsFrom })
   }
   return { db, chain, add, extend: extensionOf(db, 1) }
 }
@@ -200,6 +201,52 @@ test('a block that replaces another one leaves the history; more of them end it,
   chain.head.commit()
   auditStateTrie(db)
   assert.deepEqual(allProofs(db), provedWithoutHistory(db))
+})
+
+test('the tries of blocks that come together are kept where that is asked for', async (t) => {
+  const random = seededRandom(56)
+  const { db, chain, add } = await openFixtureChain(t)
+  const check = (first: number) => {
+    assert.equal(firstOf(db), first)
+    auditStateTrie(db)
+    assert.equal(auditTrieHistory(db), chain.head.newest!.header.number - first)
+    assert.deepEqual(allProofs(db), provedWithoutHistory(db))
+  }
+  await add([blocks[0]])
+  chain.head.finalize({ safe: 0, finalized: 0 })
+  await add(blocks.slice(1, 30), 20)
+  check(20)
+  for (let at = 30; at < 60; ) {
+    const to = Math.min(at + 1 + random.below(6), 60)
+    await add(blocks.slice(at, to), 0)
+    at = to
+  }
+  check(20)
+  for (const [ancestor, length] of [
+    [59, 1],
+    [52, 8],
+    [57, 3],
+  ]) {
+    const branch = blocks.slice(ancestor, ancestor + length).map((block) => ({ block }))
+    assert.ok(await replaceBranch(chain, ancestor, branch, { length }))
+    check(20)
+    const refused = await replaceBranch(chain, ancestor, branch, { length, accepts: () => false })
+    assert.ok(!refused)
+    check(20)
+  }
+  // A block that is refused after others of its transaction: those stay.
+  const withWrongRoot = (block: Block) => ({ ...block, header: { ...block.header, stateRoot: new Uint8Array(32) } })
+  await assert.rejects(add([...blocks.slice(60, 63), withWrongRoot(blocks[63])], 0))
+  assert.equal(chain.head.newest!.header.number, 63)
+  check(20)
+  // The same where the roots of those before it were not compared.
+  const own = { progress: noProgress, finishIndexes: false, rootInterval: 64, recordsFrom: 70 }
+  const wrong = [...blocks.slice(63, 69), withWrongRoot(blocks[69]), ...blocks.slice(70)]
+  await assert.rejects(importBlocks(chain, sourceOf(wrong), own))
+  assert.equal(chain.head.newest!.header.number, 69)
+  check(69)
+  await importBlocks(chain, sourceOf(blocks.slice(69)), own)
+  check(69)
 })
 
 test('a chain whose newest blocks changed little has no history made', async (t) => {

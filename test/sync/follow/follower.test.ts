@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { auditTrieHistory } from '../../../src/audit/stateTrie.js'
 import { hashHeader } from '../../../src/chain/eth/header.js'
 import type { Block } from '../../../src/chain/eth/types.js'
+import { createTrieHistory } from '../../../src/store/state/trieHistory.js'
 import { ReorgBelowFinalized } from '../../../src/sync/head/errors.js'
 import { growBranch, openBranches } from '../../support/chains/branches.js'
 import { compareRows } from '../../support/compare/compareChains.js'
@@ -17,7 +19,7 @@ async function openHere(t: After) {
   const datadir = temporaryDirectory(t)
   const { db, chain } = await openBranches(datadir)
   t.after(() => void db.close())
-  return { datadir, chain }
+  return { datadir, db, chain }
 }
 
 function grow(t: After, random: SeededRandom, trunk: readonly Block[], count: number): Promise<Block[]> {
@@ -77,6 +79,30 @@ test('a branch that is announced block by block is followed to its end in one re
   assert.ok(reorg.kind === 'reorg')
   assert.deepEqual([reorg.ancestor.number, reorg.removed.length, reorg.added.length], [4, 5, 8])
   assert.ok(later.every(({ kind }) => kind === 'finalized'))
+})
+
+test('the tries of blocks that come together, in a gap or a reorg, stay readable', async (t) => {
+  const random = seededRandom(149)
+  let trunk = await grow(t, random, [], 12)
+  const upstream = await startForkingUpstream(t, trunk)
+  const { db, chain } = await openHere(t)
+  const followed = followHere(t, chain, [upstream.url])
+  await followed.reaches(trunk.at(-1)!.hash)
+  for (const [removed, added] of [
+    [0, 5],
+    [3, 6],
+    [0, 1],
+    [1, 1],
+    [6, 7],
+  ]) {
+    const kept = trunk.slice(0, trunk.length - removed)
+    trunk = [...kept, ...(await grow(t, random, kept, added))]
+    await upstream.become(trunk)
+    await followed.reaches(trunk.at(-1)!.hash)
+    assert.equal(createTrieHistory(db).from(trunk.length), 0)
+  }
+  await followed.stop()
+  assert.equal(auditTrieHistory(db), trunk.length)
 })
 
 test('safe and finalized are those of the upstream and never go back', async (t) => {
