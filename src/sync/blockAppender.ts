@@ -18,19 +18,12 @@ export interface BlockAppender {
   flush(): Promise<void>
 }
 
-/** Options of `createBlockAppender`. */
-interface AppenderOptions {
-  /** State rows are written as `ChainHead.append` does at the tip. Default: false. */
-  readonly isAtTip?: boolean
-  /** From this block on, the state trie after each block stays readable: take these with an interval of 1. Default:
-   *  only that after the last block of a transaction does. */
-  readonly recordsFrom?: number
-}
-
-/** Creates an appender on top of the current head. */
+/** Creates an appender on top of the current head. From block `tipFrom` on, blocks are stored as at the tip, also many
+ *  in one transaction: take them with an interval of 1. Their state rows are written as `ChainHead.append` does at the
+ *  tip, and the state trie after each stays readable. Default: none is. */
 export function createBlockAppender(
   chain: WritableChain,
-  { isAtTip = false, recordsFrom = Number.POSITIVE_INFINITY }: AppenderOptions = {},
+  { tipFrom = Number.POSITIVE_INFINITY }: { tipFrom?: number } = {},
 ): BlockAppender {
   const { executor, head } = chain
   /** Blocks since the last compared state root. */
@@ -49,12 +42,13 @@ export function createBlockAppender(
       accepted = await acceptBlock(chain, raw, head.newest, checksRoot)
     }
     if (!accepted.isRootChecked && unchecked.length === 0) head.mark()
+    const isAtTip = raw.block.header.number >= tipFrom
     head.append(raw.block, accepted, { isAtTip })
     chain.sparse?.appended(raw.block)
     chain.ancestors.add(raw.block, accepted.uncleHashes)
     if (accepted.isRootChecked) unchecked = []
     else unchecked.push(raw)
-    if (unchecked.length === 0 && raw.block.header.number >= recordsFrom) head.recordState()
+    if (isAtTip && unchecked.length === 0) head.recordState()
   }
   /** Re-executes the blocks since the last matching root and compares each root, to find the invalid one. Returns with
    *  all blocks stored if its root is accepted all the same. */

@@ -190,8 +190,6 @@ export async function openWritableChain(
   const { blockAccessLists: keepsAccessLists = false, logsState } = options
   const writing = { collectsState: lazyTrie, logsState, afterRollback }
   const head = new ChainHead(db, reader, { spec, state, stateUpdates, ...writing })
-  // Executed blocks are written to the history itself.
-  if (!lazyTrie) while (head.moveRecentState()) await options.checkpoints?.afterCommit()
   if (!held) {
     const genesis = genesisOfSource(source)
     const first = keepsState && executor && (await initFirstBlock(source, genesis, executor, keepsAppearances))

@@ -27,8 +27,8 @@ interface PipelineOptions {
   checkpoints?: Checkpoints
   /** Blocks between two checks of the state root; 0 or undefined: chosen by the size of the state. */
   rootInterval?: number
-  /** From this block on, the state trie after each block stays readable. Default: only that after each batch does. */
-  recordsFrom?: number
+  /** From this block on, blocks are stored as at the tip (`createBlockAppender`). Default: none is. */
+  tipFrom?: number
   /** How long a batch waits for the next block of an asynchronous source before it is committed. Default: 100 ms. */
   idleMs?: number
   /** False: the caller does the index work that is left after the last block. */
@@ -59,14 +59,14 @@ export async function importBlocks(
     signal,
     checkpoints,
     rootInterval = 0,
-    recordsFrom = Number.POSITIVE_INFINITY,
+    tipFrom = Number.POSITIVE_INFINITY,
     idleMs = IDLE_MS,
     finishIndexes = true,
     senderRecovery,
   }: PipelineOptions,
 ): Promise<PipelineSummary> {
   const summary: PipelineSummary = { imported: 0, skipped: 0, interrupted: false }
-  const batches = createBatches(chain, { checkpoints, recordsFrom })
+  const batches = createBatches(chain, { checkpoints, tipFrom })
   const held = chain.reader.head()
   const tally = { blocks: 0, transactions: 0, gas: 0, blockNumber: held }
   const count = (blockNumber: number) => {
@@ -75,7 +75,7 @@ export async function importBlocks(
   }
   let breathedMs = performance.now()
   const intervalAt = (number: number) => {
-    if (number >= recordsFrom) return 1
+    if (number >= tipFrom) return 1
     const left = (source.totalBlocks ?? Number.POSITIVE_INFINITY) - summary.imported - summary.skipped
     return chooseRootInterval(rootInterval, chain.executor?.accounts ?? 0, left)
   }
@@ -139,10 +139,10 @@ class Stopped extends Error {}
 /** Collects blocks into transactions. */
 function createBatches(
   chain: WritableChain,
-  { checkpoints, recordsFrom }: Pick<PipelineOptions, 'checkpoints' | 'recordsFrom'>,
+  { checkpoints, tipFrom }: Pick<PipelineOptions, 'checkpoints' | 'tipFrom'>,
 ) {
   const { head } = chain
-  const appender = createBlockAppender(chain, { recordsFrom })
+  const appender = createBlockAppender(chain, { tipFrom })
   let blocks = 0
   let startedMs = 0
   const isFull = () => blocks >= BATCH_BLOCKS || (blocks > 0 && performance.now() - startedMs > BATCH_MS)

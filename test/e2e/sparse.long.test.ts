@@ -20,10 +20,12 @@ for (const mode of THOROUGH ? ['witness', 'proofs', 'auto'] : ['witness']) {
     const peer = await startGethPeer(t)
     const traffic = await startTraffic(peer)
     await traffic.mine(60)
-    const first = Number(await resultOf<string>(peer.url, 'eth_blockNumber'))
+    const before = Number(await resultOf<string>(peer.url, 'eth_blockNumber'))
     const datadir = temporaryDirectory(t)
     const server = await startSparse(t, peer, datadir, mode)
-    await reachHead(server, peer)
+    // The newest block, which may be a later one than before.
+    const [began, first] = [await reachHead(server, peer), await stateFirst(server)]
+    assert.ok(before <= first && first <= began, `${before} <= ${first} <= ${began}`)
     await traffic.mine(60)
     await reachHead(server, peer)
     await peer.reorg(5)

@@ -203,7 +203,7 @@ export class Applier {
       blockAccessList: this.chain.keepsAccessLists ? blockAccessList : undefined,
     }
     if (stored.changes) this.sparse?.requireBase(number, packChanges(stored.changes))
-    this.head.append(block, stored, { isAtTip: !isBehind && !this.sparse })
+    this.head.append(block, stored, { isAtTip: !isBehind })
     if (stored.changes) this.sparse?.advance(block)
     if (isBehind && this.ahead?.isActive && this.ahead.noted === number - 1) this.ahead.note(number, encodedState)
   }

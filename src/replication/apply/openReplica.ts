@@ -79,6 +79,8 @@ const FIRST_RETRY_MS = 1000
 const MAX_RETRY_MS = 20_000
 // An attempt without a change set that runs for this long counts as following again: the cause would have shown.
 const RESUMED_MS = 2000
+// Time that a stopping replica spends on moving recent state rows to the history.
+const SETTLE_MS = 500
 // Blocks behind what was read ahead at which a replica counts as catching up.
 const CATCHING_UP_BLOCKS = 16
 
@@ -147,7 +149,9 @@ export async function openReplica(settings: ReplicaSettings, parts: ReplicaParts
     figures.begins(applier, queue)
     try {
       await applyUnits(chain, { applier, queue, checkpoints: parts.checkpoints, signal })
-      while (chain.head.moveRecentState()) await parts.checkpoints?.afterCommit()
+      // What is left is moved after the next start.
+      const untilMs = performance.now() + SETTLE_MS
+      while (performance.now() < untilMs && chain.head.moveRecentState()) await parts.checkpoints?.afterCommit()
     } finally {
       signal.removeEventListener('abort', stop)
       reading.abort(new Error('applying ended'))

@@ -8,7 +8,7 @@ import { type StateEntry, type StateEntryKind, StateLog } from '../replication/s
 import { createRowBatch, ROWS_AT_ONCE } from '../rowBatch.js'
 import { type BaseRows, createBaseRows } from '../state/baseRows.js'
 import { createSlotKeys, encodeAccountKeys } from '../state/changedKeys.js'
-import { createRecentRows } from '../state/recentRows.js'
+import { recentRowsOf } from '../state/recentRows.js'
 import { readStateFirst } from '../state/sparseState.js'
 import {
   type AccountRow,
@@ -24,7 +24,8 @@ import type { BaseState, StateChanges, UsedNodes } from './stateChanges.js'
 /** Inserts of the rows of accounts and slots. */
 export interface StateInserts {
   /** Adds the changes of a block; `flush` writes their rows at the latest. `isAtTip`: writes them at once to the small
-   *  tables of recent rows, unless these have too many blocks. Otherwise moves all recent rows to the history first. */
+   *  tables of recent rows, and moves some of these to the history if they have too many blocks. Otherwise moves all
+   *  recent rows first. */
   insert(blockNumber: number, changes: StateChanges | PackedChanges, isAtTip?: boolean): void
   /** Writes base rows of sparse state, and the entry for replicas with what `learn` returns. `at`: the block in whose
    *  state they were proved. */
@@ -41,9 +42,11 @@ export interface StateInserts {
   clear(): void
 }
 
-// Maximum number of blocks with rows in the small tables. Only a replica that is never idle reaches it: then all rows
-// are moved in the transaction of the next block.
-const MOST_RECENT = 128
+// Number of blocks with rows in the small tables from which some are moved with each block. Only a process that is
+// never idle reaches it.
+const MANY_RECENT = 128
+// Of 256 rows and 1.2 ms each: those of two blocks of mainnet's size.
+const MOVES_OF_BLOCK = 12
 
 /** How rows are written. */
 interface StateInsertOptions {
@@ -62,7 +65,7 @@ export function createStateInserts(
 ): StateInserts {
   const history = createRowInserts(db, 'history')
   const tip = createRowInserts(db, 'recent')
-  const recent = createRecentRows(db)
+  const recent = recentRowsOf(db)
   const selectCode = db.prepare<[Uint8Array], number>('SELECT id FROM code WHERE hash = ?').pluck()
   const insertKeys = db.prepare('INSERT INTO changed_keys (block_number, accounts, slots) VALUES (?, ?, ?)')
   const insertCode = db.prepare('INSERT INTO code (hash, bytes) VALUES (?, ?) ON CONFLICT (hash) DO NOTHING')
@@ -79,12 +82,13 @@ export function createStateInserts(
   const base = createBaseInserts(db, logsState)
   /** Chooses the tables for the rows of a block. */
   const choose = (blockNumber: number, isAtTip: boolean): RowInserts => {
-    if (isAtTip && recent.blocks < MOST_RECENT) {
-      recent.add(blockNumber)
-      return tip
+    if (!isAtTip) {
+      recent.moveAll()
+      return collected
     }
-    recent.moveAll()
-    return collected
+    if (recent.blocks >= MANY_RECENT) for (let i = 0; i < MOVES_OF_BLOCK; i++) recent.moveSome()
+    recent.add(blockNumber)
+    return tip
   }
   return {
     insert: (blockNumber, changes, isAtTip = false) => {

@@ -9,6 +9,7 @@ import type { LearnedAccount } from '../replication/stateEntry.js'
 import { type KnownState, listedAround } from '../rows/coverage.js'
 import type { BaseState } from '../rows/stateChanges.js'
 import { newestRow } from './historySql.js'
+import { recentRowsOf } from './recentRows.js'
 import {
   BALANCE_KNOWN,
   baseIncarnation,
@@ -21,7 +22,8 @@ import {
   UNKNOWN_ACCOUNT,
 } from './sparseState.js'
 
-/** Writes base rows of sparse state (sparseState.ts). */
+/** Writes base rows of sparse state (sparseState.ts). They are in the tables of the history, below recent rows of their
+ *  keys. What changes rows of many keys moves the recent ones to the history first. */
 export interface BaseRows {
   /** Writes the rows at `blockNumber`, within the caller's transaction. Rows that exist stay as they are, markers are
    *  replaced, and rows of accounts that are known in part are completed.
@@ -84,6 +86,7 @@ type BaseAccount = BaseState['accounts'][number]
 /** Prepares the statements over a database opened for writing. */
 export function createBaseRows(db: Database): BaseRows {
   const dictionary = dictionaryOf(db, 'addresses')
+  const recent = recentRowsOf(db)
   const insertCode = db.prepare('INSERT INTO code (hash, bytes) VALUES (?, ?) ON CONFLICT (hash) DO NOTHING')
   const accounts = createAccountBases(db)
   const slots = createSlotBases(db)
@@ -128,17 +131,20 @@ export function createBaseRows(db: Database): BaseRows {
       if (closed === countClosedStates(db)) addKnown(db, removed)
     },
     mark: (blockNumber) => {
+      recent.moveAll()
       db.prepare(
         `INSERT INTO account_history (address_id, block_number, nonce, balance, code_id, incarnation)
          SELECT DISTINCT address_id, ?, 0, NULL, NULL, ${UNKNOWN_ACCOUNT} FROM account_history`,
       ).run(blockNumber)
     },
     removeAt: (blockNumber) => {
+      recent.moveAll()
       for (const table of ['account_history', 'storage_history']) {
         db.prepare(`DELETE FROM ${table} WHERE block_number = ?`).run(blockNumber)
       }
     },
     removeAbsent: (blockNumber) => {
+      recent.moveAll()
       const { changes } = db
         .prepare(
           `DELETE FROM account_history AS h WHERE block_number = ? AND balance IS NULL AND incarnation >= 0

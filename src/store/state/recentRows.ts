@@ -21,8 +21,19 @@ interface RecentRows {
 // About 1.2 ms.
 const ROWS_AT_ONCE = 256
 
-/** Creates the tracker over a database opened for writing. */
-export function createRecentRows(db: Database): RecentRows {
+const trackers = new WeakMap<Database, RecentRows>()
+
+/** The tracker of a database opened for writing: one for each connection. */
+export function recentRowsOf(db: Database): RecentRows {
+  let tracker = trackers.get(db)
+  if (tracker === undefined) {
+    tracker = createRecentRows(db)
+    trackers.set(db, tracker)
+  }
+  return tracker
+}
+
+function createRecentRows(db: Database): RecentRows {
   const meta = createMetaTable(db)
   const selectHead = db.prepare<[], number | null>('SELECT max(number) FROM blocks').pluck()
   const moves = [createMove(db, 'account'), createMove(db, 'storage')]

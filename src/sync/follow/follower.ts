@@ -165,8 +165,7 @@ export class Follower {
     const raw = await this.rpc.getBlock(target.hash, this.signal, this.needsReceipts)
     if (!raw) return false
     this.raws.add(raw)
-    // Base rows of sparse state come before others of their keys, which are in the history.
-    const appender = createBlockAppender(this.chain, { isAtTip: this.chain.sparse === undefined })
+    const appender = createBlockAppender(this.chain, { tipFrom: target.header.number })
     try {
       await appender.take(raw, 1)
       await appender.flush()
@@ -188,8 +187,8 @@ export class Follower {
       signal: this.signal,
       checkpoints: this.checkpoints,
       rootInterval: this.rootInterval,
-      // Making these tries from the head down would take as long again, and write much more.
-      recordsFrom: to - TRIE_HISTORY_BLOCKS,
+      // Making the tries of these from the head down would take as long again, and write much more.
+      tipFrom: to - TRIE_HISTORY_BLOCKS,
       finishIndexes: false,
     })
   }

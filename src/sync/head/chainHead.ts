@@ -51,7 +51,9 @@ export interface HeadState {
   afterRollback(): void
 }
 
-// Number of blocks whose rows wait at the tip until they are moved together.
+// Number of blocks whose rows wait at the tip until they are moved together. With more, a move writes fewer pages for
+// each row, but rows of a block at the tip are on more pages: with a million accounts, a block of mainnet's size writes
+// 2.5 MB while the tables of recent rows are empty, 5.5 with 45 blocks in them and 13 with 200.
 const MOVED_BLOCKS = 32
 
 const NOTHING_FINAL: Finality = { safe: -1, finalized: -1 }

@@ -4,9 +4,9 @@ import type { WritableChain } from '../chainState.js'
 import { chooseRootInterval } from '../rootInterval.js'
 import type { Head } from './chainHead.js'
 
-// The state tries of the blocks of a branch with at most as many stay readable. Hashing the changes of a longer one
-// together takes less.
-const MOST_RECORDED = 32
+// A branch of at most as many blocks is stored as blocks at the tip are. Hashing the changes of a longer one together
+// takes less.
+const TIP_BLOCKS = 32
 
 /** Replaces the blocks above `ancestor` by a branch, in one transaction: readers see the old branch or all of the new
  *  one. Verifies and executes blocks as an import does. The database is locked for other writers meanwhile, also while
@@ -28,9 +28,9 @@ export async function replaceBranch(
   const { head, executor } = chain
   try {
     head.rewind(ancestor)
-    const recordsAll = length <= MOST_RECORDED
-    const appender = createBlockAppender(chain, { recordsFrom: recordsAll ? ancestor + 1 : undefined })
-    const rootInterval = recordsAll ? 1 : chooseRootInterval(0, executor?.accounts ?? 0, length)
+    const isAtTip = length <= TIP_BLOCKS
+    const appender = createBlockAppender(chain, { tipFrom: isAtTip ? ancestor + 1 : undefined })
+    const rootInterval = isAtTip ? 1 : chooseRootInterval(0, executor?.accounts ?? 0, length)
     for await (const raw of branch) await appender.take(raw, rootInterval)
     await appender.flush()
     const isAccepted = accepts(head.newest!)

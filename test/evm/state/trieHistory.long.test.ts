@@ -28,13 +28,13 @@ const head = blocks.length
 type Ends = { after(end: () => void): void }
 
 /** A new database with the genesis of the fixture, and how its blocks are imported: each call is one transaction, in
- *  which the tries from block `recordsFrom` on are kept. */
+ *  which the tries from block `tipFrom` on are kept. */
 async function openFixtureChain(t: Ends) {
   const db = openForWriting(temporaryDirectory(t))
   t.after(() => void db.close())
   const chain = await openWritableChain(db, { genesis: fixtureGenesis() }, 'execute')
-  const add = async (batch: readonly Block[], recordsFrom?: number) => {
-    await importBlocks(chain, sourceOf(batch), { progress: noProgress, finishIndexes: false, recordsFrom })
+  const add = async (batch: readonly Block[], tipFrom?: number) => {
+    await importBlocks(chain, sourceOf(batch), { progress: noProgress, finishIndexes: false, tipFrom })
   }
   return { db, chain, add, extend: extensionOf(db, 1) }
 }
@@ -240,7 +240,7 @@ test('the tries of blocks that come together are kept where that is asked for', 
   assert.equal(chain.head.newest!.header.number, 63)
   check(20)
   // The same where the roots of those before it were not compared.
-  const own = { progress: noProgress, finishIndexes: false, rootInterval: 64, recordsFrom: 70 }
+  const own = { progress: noProgress, finishIndexes: false, rootInterval: 64, tipFrom: 70 }
   const wrong = [...blocks.slice(63, 69), withWrongRoot(blocks[69]), ...blocks.slice(70)]
   await assert.rejects(importBlocks(chain, sourceOf(wrong), own))
   assert.equal(chain.head.newest!.header.number, 69)

@@ -177,3 +177,30 @@ test('reads of a history with some recent rows equal those of the same rows in o
   }
   assert.ok(most > 1000, `${most} recent rows at most: too few for several moves`)
 })
+
+test('a writer that is never idle moves some recent rows with each block once many blocks have them', (t) => {
+  const random = seededRandom(77)
+  const [plain, staged] = [open(t), open(t)]
+  let incarnations = new Map<number, number>()
+  const blocks: number[] = []
+  for (let number = 0; number < 250; number++) {
+    incarnations = new Map(incarnations)
+    const { block, receipts } = randomBlock(random, number)
+    const changes = makeChanges(random, incarnations)
+    inTransaction(plain, (writer) => writer.insertBlock(block, receipts, 1n, changes))
+    inTransaction(staged, (writer) => writer.insertBlock(block, receipts, 1n, changes, { isAtTip: true }))
+    blocks.push(staged.writer.recentBlocks())
+  }
+  assert.deepEqual(
+    blocks.slice(0, 128),
+    Array.from({ length: 128 }, (_, i) => i + 1),
+  )
+  assert.ok(Math.max(...blocks) < 150 && blocks.at(-1)! < 128, `${Math.max(...blocks)}, ${blocks.at(-1)}`)
+  const [expected, found] = [plain, staged].map(({ db }) => answers(db, seededRandom(1), 249))
+  assert.deepEqual(found, expected)
+  while (inTransaction(staged, (writer) => writer.moveRecent()));
+  for (const table of ['account_history', 'storage_history']) {
+    const rows = ({ db }: OpenedWriter) => db.prepare(`SELECT * FROM ${table}`).raw().all()
+    assert.deepEqual(rows(staged), rows(plain), table)
+  }
+})
