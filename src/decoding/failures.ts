@@ -1,16 +1,33 @@
 import type { TracedCall } from '../evm/tracing/callTree.js'
-import { equalBytes } from '../lib/bytes.js'
-import type { DecodedError, Decoder } from './decoder.js'
+import { EMPTY_BYTES, equalBytes } from '../lib/bytes.js'
+import { type DecodedError, type Decoder, describeDecodedError } from './decoder.js'
+import { decodeRevertReason } from './revertReason.js'
 
-/** Returns the revert data of a call; empty for failures other than REVERT. */
-export function revertData({ failure, output }: TracedCall): Uint8Array {
-  return failure === 'execution reverted' ? output : new Uint8Array()
+/** Why a call failed. */
+export interface CallFailure {
+  /** Outcome reported by the EVM, in geth's words. */
+  readonly error: string
+  /** Revert data; empty for failures other than REVERT. */
+  readonly data: Uint8Array
+  /** The error in the revert data; null if it is not known. */
+  readonly decoded: DecodedError | null
+  /** One line: the decoded error; else the text of an `Error(string)` or the meaning of a `Panic(uint256)` that only
+   *  geth's lenient decoder reads; else `error`. */
+  readonly reason: string
 }
 
-/** Decodes the error of a reverted call; null for any other call. */
-export function decodeFailure(call: TracedCall, decoder: Decoder): DecodedError | null {
-  const data = revertData(call)
-  return data.length < 4 ? null : decoder.decodeError(data, originsOf(call))
+/** Returns why a call failed, null if it succeeded. `convert` changes the decoded values first. */
+export function explainFailure(
+  call: TracedCall,
+  decoder: Decoder,
+  convert: (decoded: DecodedError) => DecodedError = (decoded) => decoded,
+): CallFailure | null {
+  const { failure: error, output } = call
+  if (error === undefined) return null
+  const data = error === 'execution reverted' ? output : EMPTY_BYTES
+  const found = data.length < 4 ? null : decoder.decodeError(data, originsOf(call))
+  const decoded = found && convert(found)
+  return { error, data, decoded, reason: decoded ? describeDecodedError(decoded) : decodeRevertReason(data) || error }
 }
 
 /** Deeper calls that passed on the same revert data are ignored. */

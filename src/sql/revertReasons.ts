@@ -1,5 +1,5 @@
-import { type DecodedError, describeDecodedError, openDecoder } from '../decoding/decoder.js'
-import { decodeFailure } from '../decoding/failures.js'
+import { type DecodedError, openDecoder } from '../decoding/decoder.js'
+import { explainFailure } from '../decoding/failures.js'
 import { lowerAddresses } from '../decoding/readValues.js'
 import { StateUnavailable } from '../evm/errors.js'
 import { recordCalls, type TracedCall } from '../evm/tracing/callTree.js'
@@ -47,9 +47,7 @@ export async function loadRevertReasons(datadir: string): Promise<RevertReasons>
   return (hash) => {
     try {
       const root = execute(hash)
-      if (root?.failure === undefined) return null
-      const decoded = decodeFailure(root, decoder())
-      return decoded === null ? root.failure : describeDecodedError(lowerCase(decoded))
+      return root === undefined ? null : (explainFailure(root, decoder(), lowerCase)?.reason ?? null)
     } catch (error) {
       if (error instanceof StateUnavailable) return null
       throw error

@@ -42,6 +42,7 @@ function failureSchema(): JsonSchema {
     error: orNull({ ...TEXT, description: 'What the EVM says, such as `execution reverted`.' }),
     data: orNull({ ...TEXT, description: 'Revert data; `0x` if there are none.' }),
     decoded: DECODED_ERROR_SCHEMA,
+    reason: orNull({ ...TEXT, description: 'One line: the reason of the decoded error, else `error`.' }),
   }
   return orNull({ title: 'Failure', type: 'object', properties, required: Object.keys(properties) })
 }

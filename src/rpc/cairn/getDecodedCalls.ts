@@ -1,5 +1,5 @@
 import { type Decoder, formatDecodedCall, formatDecodedError } from '../../decoding/decoder.js'
-import { decodeFailure } from '../../decoding/failures.js'
+import { explainFailure } from '../../decoding/failures.js'
 import type { TracedCall } from '../../evm/tracing/callTree.js'
 import type { Deadline } from '../../lib/deadline.js'
 import { HASH_UNAVAILABLE } from '../core/blockId.js'
@@ -60,7 +60,9 @@ function createDecodedFrames(decoder: Decoder, deadline: Deadline): (call: Trace
       ...formatCallFrame({ ...call, calls: [] }, 0),
       function: !isCreation(call) && mayDecode(input) ? formatDecodedCall(decoder.decodeInput(to, input)) : null,
       decodedError:
-        call.failure !== undefined && mayDecode(output) ? formatDecodedError(decodeFailure(call, decoder)) : null,
+        call.failure !== undefined && mayDecode(output)
+          ? formatDecodedError(explainFailure(call, decoder)!.decoded)
+          : null,
       ...(calls.length > 0 && { calls: calls.map(format) }),
     }
   }

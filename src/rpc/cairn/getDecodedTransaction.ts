@@ -1,5 +1,5 @@
 import { type DecodedErrorJson, type Decoder, formatDecodedCall, formatDecodedError } from '../../decoding/decoder.js'
-import { decodeFailure, revertData } from '../../decoding/failures.js'
+import { explainFailure } from '../../decoding/failures.js'
 import { StateUnavailable } from '../../evm/errors.js'
 import { formatData } from '../../lib/hex.js'
 import { HASH_UNAVAILABLE, requireNoGap } from '../core/blockId.js'
@@ -26,8 +26,8 @@ export const getDecodedTransaction = defineMethod({
     'A Cairn extension. `function` is null for contract creations, plain transfers, unknown functions and input that does not ' +
     'encode the call. Logs are those of the receipt, decoded as by `cairn_getDecodedLogs`. `failure` is null if the transaction ' +
     'succeeded; otherwise it is executed again for its error and revert data, whose `decoded` is `Error(string)`, `Panic(uint256)`, ' +
-    'an error of ERC-6093 or one of an ABI added with `cairn abi add`, else null. Where the state is not available, `error` and ' +
-    '`data` are null.',
+    'an error of ERC-6093 or one of an ABI added with `cairn abi add`, else null. `reason` says it in one line. Where ' +
+    'the state is not available, `error`, `data` and `reason` are null.',
   cost: 'evm',
   classes: ['traces'],
   isTrace: true,
@@ -63,20 +63,20 @@ interface Failure {
   readonly error: string | null
   readonly data: string | null
   readonly decoded: DecodedErrorJson | null
+  /** One line; null if the state is not available. */
+  readonly reason: string | null
 }
 
 /** Null for a transaction that succeeded. Receipts before Byzantium do not record it. */
 async function findFailure(context: RpcContext, hash: Uint8Array, decoder: Decoder): Promise<Failure | null> {
   try {
     const { root } = await traceTransactionCalls(context, hash)
-    if (root.failure === undefined) return null
-    return {
-      error: root.failure,
-      data: formatData(revertData(root)),
-      decoded: formatDecodedError(decodeFailure(root, decoder)),
-    }
+    const failure = explainFailure(root, decoder)
+    if (failure === null) return null
+    const { error, data, decoded, reason } = failure
+    return { error, data: formatData(data), decoded: formatDecodedError(decoded), reason }
   } catch (error) {
-    if (error instanceof StateUnavailable) return { error: null, data: null, decoded: null }
+    if (error instanceof StateUnavailable) return { error: null, data: null, decoded: null, reason: null }
     throw error
   }
 }

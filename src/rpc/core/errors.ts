@@ -1,4 +1,5 @@
 import type { BlockRange } from '../../chain/eth/types.js'
+import { decodeRevertReason } from '../../decoding/revertReason.js'
 import {
   CallFailed,
   CallMemoryExceeded,
@@ -26,7 +27,6 @@ import { L2BlockUnavailable, L2PartUnavailable } from '../../store/l2/unavailabl
 import { EmptyDatabase } from '../../store/rows/chainReader.js'
 import { StateNotListable } from '../../store/state/sparseState.js'
 import { MissingTrieNode, MissingTrieNodes, type StateKeys } from '../../trie/missingNodes.js'
-import { decodeRevertReason } from '../revertReason.js'
 
 /** Accounts and slots that are not known. */
 export interface UnknownState {

@@ -135,6 +135,7 @@ export interface Failure {
   error: string | null
   data: Hex | null
   decoded: DecodedError | null
+  reason: string | null
 }
 
 export interface DecodedLog extends Log {

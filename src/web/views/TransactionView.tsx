@@ -165,12 +165,12 @@ function TransactionFacts({
 }
 
 /** Why the transaction failed, in one line. */
-function Reason({ failure: { error, data, decoded } }: { failure: Failure }) {
-  const isUnknown = decoded === null && data !== null && data !== '0x'
+function Reason({ failure: { error, data, reason } }: { failure: Failure }) {
+  const isUnknown = reason === error && data !== null && data !== '0x'
   return (
     <span class="bad-text break">
       {error}
-      {decoded !== null && `: ${decoded.reason}`}
+      {reason !== error && `: ${reason}`}
       {isUnknown && <Code text={data} />}
     </span>
   )

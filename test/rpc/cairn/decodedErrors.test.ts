@@ -20,6 +20,7 @@ interface Failure {
   error: string | null
   data: string | null
   decoded: DecodedErrorJson | null
+  reason: string | null
 }
 
 const datadir = temporaryDirectory({ after })
@@ -69,6 +70,16 @@ test('a failed transaction says why: a text, a panic, an error of an added ABI, 
   assert.deepEqual(
     failures.map((failure) => failure?.decoded?.signature),
     ['Error(string)', 'Panic(uint256)', 'NotAllowed(address,uint256)', undefined, undefined],
+  )
+  assert.deepEqual(
+    failures.map((failure) => failure?.reason?.toLowerCase()),
+    [
+      'not allowed',
+      'arithmetic underflow or overflow',
+      `notallowed(who: ${caller}, 42)`,
+      'execution reverted',
+      'invalid opcode: invalid',
+    ],
   )
   assert.deepEqual([failures[3]?.data, failures[4]?.data], ['0x', '0x'])
   const [succeeded] = opened.context.chain.transactions(opened.context.chain.blockByNumber(61)!)

@@ -1,6 +1,6 @@
+import { decodeRevertReason } from '../../../decoding/revertReason.js'
 import type { TracedCall } from '../../../evm/tracing/callTree.js'
 import { formatData, formatQuantity } from '../../../lib/hex.js'
-import { decodeRevertReason } from '../../revertReason.js'
 import { OPCODE_NAMES } from './opcodeNames.js'
 
 /** True for CREATE and CREATE2. */

@@ -9,8 +9,8 @@ const UTF8 = new TextDecoder('utf-8', { ignoreBOM: true })
 /** Maximum length of a reason in a message; the data has all of it. */
 export const MAX_REASON_BYTES = 4096
 
-/** The reason in revert data: the text of `Error(string)`, or the meaning of `Panic(uint256)`. Undefined for custom
- *  errors, empty data, and malformed data. */
+/** The reason in revert data as geth reads it, for what is to equal geth's: the text of `Error(string)`, or the meaning
+ *  of `Panic(uint256)`. Undefined for custom errors, empty data, and malformed data. */
 export function decodeRevertReason(data: Uint8Array): string | undefined {
   if (data.length < 4) return undefined
   const selector = Buffer.from(data.buffer, data.byteOffset, 4).readUInt32BE()

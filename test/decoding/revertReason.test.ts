@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { decodeRevertReason, MAX_REASON_BYTES } from '../../src/decoding/revertReason.js'
 import { bigIntToFixedBytes, concatBytes } from '../../src/lib/bytes.js'
 import { parseHex } from '../../src/lib/hex.js'
-import { decodeRevertReason, MAX_REASON_BYTES } from '../../src/rpc/revertReason.js'
 import { seededRandom } from '../support/random.js'
 
 const word = (value: bigint) => bigIntToFixedBytes(value, 32)
