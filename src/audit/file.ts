@@ -79,7 +79,14 @@ function checkFacts(db: Database): void {
   checkChainId(db, facts)
 }
 
-const SEALED_TABLES = { facts: 'meta', api_keys: 'api_keys', abis: 'abis', l2_pending: 'l2_pending' } as const
+const SEALED_TABLES = {
+  facts: 'meta',
+  api_keys: 'api_keys',
+  abis: 'abis',
+  signature_sets: 'signature_sets',
+  signature_pages: 'signature_pages',
+  l2_pending: 'l2_pending',
+} as const
 
 /** Checks the chain id, also in a database without seals. */
 function checkChainId(db: Database, facts: ReadonlyMap<string, unknown>): void {

@@ -115,16 +115,24 @@ export const COMMAND_DOCS: { readonly [K in Command]: CommandDoc } = {
   },
   abi: {
     summary: 'Manage the ABIs by which logs and inputs are decoded.',
-    usage: ['cairn abi add FILE|ADDRESS=FILE...', 'cairn abi list', 'cairn abi remove ID|NAME'],
+    usage: [
+      'cairn abi add FILE|ADDRESS=FILE...',
+      'cairn abi add --signatures FILE',
+      'cairn abi list',
+      'cairn abi remove ID|NAME',
+    ],
     detail: [
       'FILE contains a JSON ABI: an array, or an artefact of Hardhat or Foundry with a member abi. With ADDRESS= it is used for ' +
         'that contract only, and wins over the others. An ABI replaces the one with the same name and address. A running server ' +
         'uses it at once.',
+      'With --signatures, FILE has lines of hash and signature, CSV with the columns text_signature and hex_signature as of ' +
+        '4byte.directory, or JSON as of OpenChain and Sourcify. They name what no ABI does, as guesses.',
       'ERC-20, ERC-721, ERC-1155, ERC-4626, WETH, Uniswap v2 and v3, ENS and Safe are built in.',
     ],
     examples: [
       { line: 'cairn abi add out/Market.sol/Market.json' },
       { line: 'cairn abi add 0x5fbdb2315678afecb367f032d93f642f64180aa3=Token.json', note: 'for one contract' },
+      { line: 'cairn abi add --signatures 4byte.csv', note: 'guesses for everything else' },
       { line: 'cairn abi list' },
       { line: 'cairn abi remove Token' },
     ],

@@ -5,7 +5,8 @@ import { InvalidAbi } from './errors.js'
 export type AbiType =
   | { readonly kind: 'uint' | 'int'; readonly bits: number }
   | { readonly kind: 'address' | 'bool' | 'bytes' | 'string' }
-  | { readonly kind: 'fixedBytes'; readonly size: number }
+  /** `isFunction`: written `function` in ABIs and signatures, an address and a selector. */
+  | { readonly kind: 'fixedBytes'; readonly size: number; readonly isFunction?: boolean }
   | { readonly kind: 'array'; readonly item: AbiType; readonly length?: number }
   | { readonly kind: 'tuple'; readonly components: readonly AbiParameter[] }
 
@@ -41,7 +42,7 @@ export function parseType(text: string, components?: readonly AbiParameter[]): A
 function parseBase(base: string, components: readonly AbiParameter[] | undefined): AbiType | undefined {
   if (base === 'tuple') return components && components.length > 0 ? { kind: 'tuple', components } : undefined
   if (base === 'address' || base === 'bool' || base === 'bytes' || base === 'string') return { kind: base }
-  if (base === 'function') return { kind: 'fixedBytes', size: 24 } // an address and a selector
+  if (base === 'function') return { kind: 'fixedBytes', size: 24, isFunction: true }
   const [, word, digits] = /^(u?int|bytes)(\d*)$/.exec(base) ?? []
   if (word === 'bytes') return Number(digits) >= 1 && Number(digits) <= 32 ? fixedBytes(digits) : undefined
   if (word !== 'uint' && word !== 'int') return undefined
@@ -60,7 +61,7 @@ export function formatType(type: AbiType): string {
     case 'int':
       return `${type.kind}${type.bits}`
     case 'fixedBytes':
-      return `bytes${type.size}`
+      return type.isFunction ? 'function' : `bytes${type.size}`
     case 'array':
       return `${formatType(type.item)}[${type.length ?? ''}]`
     case 'tuple':

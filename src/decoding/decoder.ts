@@ -1,10 +1,9 @@
-import { describePanic } from '../chain/eth/panicCodes.js'
 import { equalBytes, keyOfBytes } from '../lib/bytes.js'
 import { formatData } from '../lib/hex.js'
 import { type AddedAbi, readAddedAbis } from '../store/addedAbis.js'
 import type { Database } from '../store/database.js'
-import { type AbiError, type AbiFunction, type AbiItem, parseAbiJson } from './abiItems.js'
-import { formatType } from './abiTypes.js'
+import { readSignatures } from '../store/signatures.js'
+import { type AbiError, type AbiEvent, type AbiFunction, type AbiItem, parseAbiJson } from './abiItems.js'
 import {
   createErrorDecoder,
   createEventDecoder,
@@ -15,6 +14,8 @@ import {
   type LogParts,
 } from './eventDecoder.js'
 import type { DecodedValue } from './readValues.js'
+import { createGuesser, type Guess } from './signatures/guesser.js'
+import { createSignatureLookup, noSignatures, type SignatureLookup } from './signatures/lookup.js'
 import { wellKnownInterfaces } from './wellKnown.js'
 
 /** A known event, from a built-in interface or an added ABI. */
@@ -26,7 +27,7 @@ export interface KnownEvent extends EventDecoder {
 }
 
 /** A decoded log. */
-interface DecodedLog {
+export interface DecodedLog {
   readonly event: KnownEvent
   /** Values in the order of `event.columns`. */
   readonly values: readonly DecodedValue[]
@@ -41,11 +42,23 @@ export interface Decoder {
   decodeLog(log: LogParts): DecodedLog | null
   /** Decodes the input of a call. `to` is the called contract, 20 bytes. Null for unknown functions and malformed
    *  input. */
-  decodeInput(to: Uint8Array, input: Uint8Array): { decoder: FunctionDecoder; values: readonly DecodedValue[] } | null
+  decodeInput(to: Uint8Array, input: Uint8Array): DecodedInput | null
   /** Decodes revert data. `addresses` are the contracts that may have caused it, the likeliest first: contracts pass on
    *  the errors of their callees. ABIs of other addresses are tried last. Null for unknown errors and malformed
    *  data. */
   decodeError(data: Uint8Array, addresses?: readonly Uint8Array[]): DecodedError | null
+  /** Guesses by signature files the event of a log that `decodeLog` returns null for. Null if there is no guess. */
+  guessLog(log: LogParts): Guess<AbiEvent> | null
+  /** Guesses the function of an input. Null if an ABI that applies to `to` names the selector. */
+  guessInput(to: Uint8Array, input: Uint8Array): Guess<AbiFunction> | null
+  /** Guesses the error in revert data. Null if an ABI names the selector. */
+  guessError(data: Uint8Array): Guess<AbiError> | null
+}
+
+/** The decoded input of a call. */
+export interface DecodedInput {
+  readonly decoder: FunctionDecoder
+  readonly values: readonly DecodedValue[]
 }
 
 /** Decoded revert data. */
@@ -54,8 +67,8 @@ export interface DecodedError {
   readonly values: readonly DecodedValue[]
 }
 
-/** Creates a decoder from the added and built-in ABIs. */
-export function createDecoder(added: readonly AddedAbi[]): Decoder {
+/** Creates a decoder from the added and built-in ABIs; it guesses by the signatures. */
+export function createDecoder(added: readonly AddedAbi[], signatures: SignatureLookup = noSignatures): Decoder {
   const events: KnownEvent[] = []
   const byAddress = new Map<string, Table>()
   const everywhere = createTable()
@@ -78,8 +91,19 @@ export function createDecoder(added: readonly AddedAbi[]): Decoder {
     const own = byAddress.size === 0 ? undefined : byAddress.get(keyOfBytes(address))
     return own === undefined ? general : [own, ...general]
   }
+  const guesser = createGuesser(signatures)
   return {
     events,
+    guessLog: guesser.guessLog,
+    guessInput(to, input) {
+      const key = keyOfBytes(input.subarray(0, 4))
+      return tablesOf(to).some(({ functions }) => functions.has(key)) ? null : guesser.guessInput(input)
+    },
+    guessError(data) {
+      const key = keyOfBytes(data.subarray(0, 4))
+      const isNamed = [...general, ...byAddress.values()].some(({ errors }) => errors.has(key))
+      return isNamed ? null : guesser.guessError(data)
+    },
     decodeLog(log) {
       const tables = tablesOf(log.address)
       const key = log.topics.length === 0 ? undefined : keyOfBytes(log.topics[0])
@@ -110,15 +134,16 @@ export function createDecoder(added: readonly AddedAbi[]): Decoder {
   }
 }
 
-/** Returns a getter of the decoder for the ABIs of a database, which rereads them after a change. */
+/** Returns a getter of the decoder for the ABIs and signatures of a database, which rereads them after a change. */
 export function openDecoder(db: Database): () => Decoder {
-  const reader = readAddedAbis(db)
+  const abis = readAddedAbis(db)
+  const signatures = readSignatures(db)
   let version: string | undefined
   let decoder: Decoder | undefined
   return () => {
-    const now = reader.version()
+    const now = `${abis.version()}, ${signatures.version()}`
     if (decoder === undefined || now !== version) {
-      decoder = createDecoder(reader.list())
+      decoder = createDecoder(abis.list(), createSignatureLookup(signatures))
       version = now
     }
     return decoder
@@ -215,73 +240,6 @@ function createUniqueNames() {
 
 function plainName(name: string): string {
   return name.replace(/[^A-Za-z0-9_]/g, '_').toLowerCase()
-}
-
-/** A decoded log as JSON. */
-export interface DecodedLogJson {
-  readonly name: string
-  readonly signature: string
-  readonly args: readonly { name: string; type: string; indexed: boolean; value: DecodedValue }[]
-}
-
-/** A decoded call as JSON. */
-interface DecodedCallJson {
-  readonly name: string
-  readonly signature: string
-  readonly args: readonly { name: string; type: string; value: DecodedValue }[]
-}
-
-/** Decoded revert data as JSON. */
-export interface DecodedErrorJson extends DecodedCallJson {
-  /** The error as one line. */
-  readonly reason: string
-}
-
-/** Formats a decoded log as JSON; null for null. */
-export function formatDecodedLog(decoded: DecodedLog | null): DecodedLogJson | null {
-  if (decoded === null) return null
-  const { event, columns } = decoded.event
-  const { name, signature, inputs } = event
-  const args = inputs.map((input, i) => {
-    return { name: input.name, type: columns[i].type, indexed: input.indexed, value: decoded.values[i] }
-  })
-  return { name, signature, args }
-}
-
-/** Formats a decoded call as JSON; null for null. */
-export function formatDecodedCall(decoded: ReturnType<Decoder['decodeInput']>): DecodedCallJson | null {
-  return decoded === null ? null : formatDecodedItem(decoded.decoder.function, decoded.values)
-}
-
-/** Formats a decoded error as JSON; null for null. */
-export function formatDecodedError(decoded: DecodedError | null): DecodedErrorJson | null {
-  if (decoded === null) return null
-  return { ...formatDecodedItem(decoded.decoder.error, decoded.values), reason: describeDecodedError(decoded) }
-}
-
-function formatDecodedItem({ name, signature, inputs }: AbiFunction | AbiError, values: readonly DecodedValue[]) {
-  const args = inputs.map((input, i) => ({ name: input.name, type: formatType(input.type), value: values[i] }))
-  return { name, signature, args }
-}
-
-/** Longer reasons are truncated; the arguments have the whole text. */
-const MAX_REASON_CHARACTERS = 4096
-
-/** Formats an error as one line: the text of `Error(string)`, the meaning of `Panic(uint256)`, else
- *  `NAME(argument: value, …)`. */
-export function describeDecodedError({ decoder: { error }, values }: DecodedError): string {
-  const text = describeWhole(error, values)
-  return text.length > MAX_REASON_CHARACTERS ? `${text.slice(0, MAX_REASON_CHARACTERS)}…` : text
-}
-
-function describeWhole({ name, signature, inputs }: AbiError, values: readonly DecodedValue[]): string {
-  if (signature === 'Error(string)') return String(values[0])
-  if (signature === 'Panic(uint256)') return describePanic(BigInt(String(values[0])))
-  const args = values.map((value, i) => {
-    const text = typeof value === 'string' ? value : JSON.stringify(value)
-    return inputs[i].name === '' ? text : `${inputs[i].name}: ${text}`
-  })
-  return `${name}(${args.join(', ')})`
 }
 
 /** Returns true if the contract at `address` may emit the event. */

@@ -62,12 +62,20 @@ export interface ErrorDecoder {
 /** Larger data is not decoded: its values as text would be several times its size. */
 const MAX_DECODED_BYTES = 1_048_576
 
+/** `isExact`: bytes after the last value are malformed. */
+interface DecoderOptions {
+  readonly isExact?: boolean
+}
+
 /** Creates a decoder of an event's logs. */
-export function createEventDecoder(event: AbiEvent): EventDecoder {
+export function createEventDecoder(event: AbiEvent, options: DecoderOptions = {}): EventDecoder {
   const { inputs, anonymous } = event
   const topic0 = anonymous ? undefined : hashSignature(event.signature)
   const firstTopic = anonymous ? 0 : 1
-  const readData = compileReader(inputs.filter(({ indexed }) => !indexed))
+  const readData = compileReader(
+    inputs.filter(({ indexed }) => !indexed),
+    options,
+  )
   const topicReaders = inputs.filter(({ indexed }) => indexed).map(({ type }) => compileTopicReader(type))
   const topicCount = firstTopic + topicReaders.length
   return {
@@ -92,8 +100,8 @@ export function createEventDecoder(event: AbiEvent): EventDecoder {
 }
 
 /** Creates a decoder of a function's input. */
-export function createFunctionDecoder(abiFunction: AbiFunction): FunctionDecoder {
-  const read = compileReader(abiFunction.inputs)
+export function createFunctionDecoder(abiFunction: AbiFunction, options: DecoderOptions = {}): FunctionDecoder {
+  const read = compileReader(abiFunction.inputs, options)
   const selector = hashSignature(abiFunction.signature).subarray(0, 4)
   return {
     function: abiFunction,
@@ -103,8 +111,8 @@ export function createFunctionDecoder(abiFunction: AbiFunction): FunctionDecoder
 }
 
 /** Creates a decoder of an error's revert data. */
-export function createErrorDecoder(error: AbiError): ErrorDecoder {
-  const read = compileReader(error.inputs)
+export function createErrorDecoder(error: AbiError, options: DecoderOptions = {}): ErrorDecoder {
+  const read = compileReader(error.inputs, options)
   const selector = hashSignature(error.signature).subarray(0, 4)
   return { error, selector, decode: (data) => (data.length > MAX_DECODED_BYTES ? null : read(data, 4)) }
 }

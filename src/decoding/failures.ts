@@ -1,7 +1,10 @@
 import type { TracedCall } from '../evm/tracing/callTree.js'
 import { EMPTY_BYTES, equalBytes } from '../lib/bytes.js'
-import { type DecodedError, type Decoder, describeDecodedError } from './decoder.js'
+import type { AbiError } from './abiItems.js'
+import type { DecodedError, Decoder } from './decoder.js'
+import { describeDecodedError, describeGuessedError } from './formatDecoded.js'
 import { decodeRevertReason } from './revertReason.js'
+import type { Guess } from './signatures/guesser.js'
 
 /** Why a call failed. */
 export interface CallFailure {
@@ -9,25 +12,29 @@ export interface CallFailure {
   readonly error: string
   /** Revert data; empty for failures other than REVERT. */
   readonly data: Uint8Array
-  /** The error in the revert data; null if it is not known. */
+  /** The error in the revert data; null if no ABI has it. */
   readonly decoded: DecodedError | null
-  /** One line: the decoded error; else the text of an `Error(string)` or the meaning of a `Panic(uint256)` that only
-   *  geth's lenient decoder reads; else `error`. */
+  /** The error by signature files; null if `decoded` is not, or nothing is known. */
+  readonly guess: Guess<AbiError> | null
+  /** One line: the decoded error, else the guess, else the text of an `Error(string)` or the meaning of a
+   *  `Panic(uint256)` that only geth's lenient decoder reads, else `error`. */
   readonly reason: string
 }
 
-/** Returns why a call failed, null if it succeeded. `convert` changes the decoded values first. */
+/** Returns why a call failed, null if it succeeded. With `lowerCase`, addresses in `reason` have no checksum. */
 export function explainFailure(
   call: TracedCall,
   decoder: Decoder,
-  convert: (decoded: DecodedError) => DecodedError = (decoded) => decoded,
+  options: { readonly lowerCase?: boolean } = {},
 ): CallFailure | null {
   const { failure: error, output } = call
   if (error === undefined) return null
   const data = error === 'execution reverted' ? output : EMPTY_BYTES
-  const found = data.length < 4 ? null : decoder.decodeError(data, originsOf(call))
-  const decoded = found && convert(found)
-  return { error, data, decoded, reason: decoded ? describeDecodedError(decoded) : decodeRevertReason(data) || error }
+  const hasSelector = data.length >= 4
+  const decoded = hasSelector ? decoder.decodeError(data, originsOf(call)) : null
+  const guess = hasSelector && decoded === null ? decoder.guessError(data) : null
+  const known = decoded ? describeDecodedError(decoded, options) : guess && describeGuessedError(guess, options)
+  return { error, data, decoded, guess, reason: known ?? (decodeRevertReason(data) || error) }
 }
 
 /** Deeper calls that passed on the same revert data are ignored. */

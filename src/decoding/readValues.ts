@@ -28,6 +28,8 @@ export function lowerAddresses(type: AbiType, value: DecodedValue): DecodedValue
 
 interface Source {
   readonly bytes: Buffer
+  /** End of the last byte that was read, its padding included. */
+  end: number
   /** Bytes that may still be read. Offsets may overlap: without a limit, a few bytes could expand to many values. */
   budget: number
 }
@@ -40,14 +42,16 @@ const MAX_READS_PER_BYTE = 4
 
 const MALFORMED = new Error('malformed ABI data') // shared, without a stack per throw: untrusted input causes it
 
-/** Compiles a reader of the parameters. */
-export function compileReader(parameters: readonly AbiParameter[]): ValuesReader {
+/** Compiles a reader of the parameters. With `isExact` it returns null, too, if bytes follow the last value; the padding
+ *  of the last value may be missing. */
+export function compileReader(parameters: readonly AbiParameter[], { isExact = false } = {}): ValuesReader {
   const readers = compileMembers(parameters)
   return (bytes, start) => {
     const buffer = Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length)
-    const source = { bytes: buffer, budget: MAX_READS_PER_BYTE * buffer.length }
+    const source = { bytes: buffer, end: start, budget: MAX_READS_PER_BYTE * buffer.length }
     try {
-      return readers.map(({ read, offset }) => read(source, start + offset, start))
+      const values = readers.map(({ read, offset }) => read(source, start + offset, start))
+      return isExact && source.end < buffer.length ? null : values
     } catch (error) {
       if (error === MALFORMED) return null
       throw error
@@ -136,6 +140,7 @@ function compileTuple(components: readonly AbiParameter[]): Reader {
 function takeWord(source: Source, at: number): number {
   source.budget -= 32
   if (source.budget < 0 || at + 32 > source.bytes.length) throw MALFORMED
+  if (at + 32 > source.end) source.end = at + 32
   return at
 }
 
@@ -154,6 +159,8 @@ function takeBytes(source: Source, at: number): [number, number] {
   const from = at + 32
   source.budget -= length
   if (source.budget < 0 || from + length > source.bytes.length) throw MALFORMED
+  const end = from + 32 * Math.ceil(length / 32)
+  if (end > source.end) source.end = end
   return [from, from + length]
 }
 

@@ -1,6 +1,5 @@
-import { type DecodedError, openDecoder } from '../decoding/decoder.js'
+import { openDecoder } from '../decoding/decoder.js'
 import { explainFailure } from '../decoding/failures.js'
-import { lowerAddresses } from '../decoding/readValues.js'
 import { StateUnavailable } from '../evm/errors.js'
 import { recordCalls, type TracedCall } from '../evm/tracing/callTree.js'
 import { loadTraceService } from '../evm/tracing/traceService.js'
@@ -16,11 +15,6 @@ const MEMORY_BYTES = 64 * 2 ** 20
 /** Returns the reason of a failed transaction: its decoded error, else the EVM's failure. Null for a transaction that
  *  succeeded or is unknown, or whose state is not available. */
 export type RevertReasons = (hash: Uint8Array) => string | null
-
-/** Converts addresses to lower case, as everywhere in SQL. */
-function lowerCase({ decoder, values }: DecodedError): DecodedError {
-  return { decoder, values: values.map((value, i) => lowerAddresses(decoder.error.inputs[i].type, value)) }
-}
 
 /** Uses a separate connection, since a connection cannot run other queries during a query. The query process is killed
  *  at its time limit, so executions have none. */
@@ -47,7 +41,7 @@ export async function loadRevertReasons(datadir: string): Promise<RevertReasons>
   return (hash) => {
     try {
       const root = execute(hash)
-      return root === undefined ? null : (explainFailure(root, decoder(), lowerCase)?.reason ?? null)
+      return root === undefined ? null : (explainFailure(root, decoder(), { lowerCase: true })?.reason ?? null)
     } catch (error) {
       if (error instanceof StateUnavailable) return null
       throw error

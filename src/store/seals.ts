@@ -15,7 +15,9 @@ const SEALED = {
   facts: "SELECT key, value FROM meta WHERE key <> 'state_trie' AND key NOT LIKE 'seal!_%' ESCAPE '!' ORDER BY key",
   api_keys:
     'SELECT id, name, hash, created_at, revoked_at, rate_limit, max_concurrent, methods FROM api_keys ORDER BY id',
-  abis: 'SELECT id, name, address, json, added_at FROM abis ORDER BY id',
+  abis: `SELECT id, name, address, json, added_at, compiler, sourcify_match, metadata_matches FROM abis ORDER BY id`,
+  signature_sets: 'SELECT id, name, functions, events, added_at FROM signature_sets ORDER BY id',
+  signature_pages: 'SELECT set_id, kind, first_key, hex(data) FROM signature_pages ORDER BY set_id, kind, first_key',
   l2_pending: 'SELECT slot, number, parent_hash, json, raw FROM l2_pending ORDER BY slot',
 } as const
 type SealName = keyof typeof SEALED

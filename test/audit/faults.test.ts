@@ -9,6 +9,7 @@ import { createAddedAbiTable } from '../../src/store/addedAbis.js'
 import { createApiKeyTable } from '../../src/store/keys/apiKeys.js'
 import { DATABASE_FILE } from '../../src/store/open.js'
 import { openForWriting } from '../../src/store/openForWriting.js'
+import { createSignatureTable } from '../../src/store/signatures.js'
 import { HEAD } from '../support/chains/fixtureChain.js'
 import { copyDatabase, importFixture } from '../support/chains/fixtureDatabase.js'
 import { findFault } from '../support/compare/findFault.js'
@@ -20,6 +21,11 @@ before(async () => {
   const db = openForWriting(whole)
   createApiKeyTable(db).create('somebody')
   createAddedAbiTable(db).add({ name: 'nothing', address: undefined, json: '[]' })
+  const signatures = {
+    function: { keys: [0xa9059cbb], texts: ['transfer(address,uint256)'] },
+    event: { keys: [], texts: [] },
+  }
+  createSignatureTable(db).add('some', signatures)
   db.pragma('wal_checkpoint(TRUNCATE)')
   db.close()
 })
@@ -171,6 +177,8 @@ const CASES: [sql: string, table: string, words: RegExp][] = [
   ["DELETE FROM meta WHERE key = 'chain_id'", 'meta', /SHA-256 of the rows/],
   ['UPDATE api_keys SET hash = zeroblob(32)', 'api_keys', /SHA-256 of the rows/],
   ["UPDATE abis SET name = 'other'", 'abis', /SHA-256 of the rows/],
+  ["UPDATE signature_sets SET name = 'other'", 'signature_sets', /SHA-256 of the rows/],
+  ["UPDATE signature_pages SET data = x'00'", 'signature_pages', /SHA-256 of the rows/],
   ["UPDATE l2_pending SET json = replace(json, '0x', '0x1')", 'l2_pending', /SHA-256 of the rows/],
   ['UPDATE l2_blocks SET l1_wei = 1 WHERE number = 3', 'l2_blocks', /block 3: l1_wei: expected 1000000003, found 1/],
   ["UPDATE l2_blocks SET raw = x'00' WHERE number = 3", 'l2_blocks', /block 3: cannot be decoded/],
@@ -196,7 +204,8 @@ const CASES: [sql: string, table: string, words: RegExp][] = [
 
 function partOf(table: string): AuditPart {
   if (/^(l2_blocks|l2_block_txs|l2_state|l2_state_updates)$/.test(table)) return 'l2'
-  if (/^(meta|api_keys|abis|l2_pending|sqlite_schema|__drizzle_migrations)$/.test(table)) return 'file'
+  if (/^(meta|api_keys|abis|signature_sets|signature_pages|l2_pending|sqlite_schema|__drizzle_migrations)$/.test(table))
+    return 'file'
   return /history|^changed_keys|^code|^state/.test(table) ? 'stateHistory' : 'blocks'
 }
 

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, before, type TestContext, test } from 'node:test'
+import { toEventHash } from 'viem'
 import { type Ended, runCairn, startCairn } from '../support/cairn.js'
 import { COUNTER } from '../support/chains/fixtureChain.js'
 import { copyDatabase, importFixture } from '../support/chains/fixtureDatabase.js'
@@ -103,4 +104,40 @@ test('says what is wrong with an ABI and what would work', async (t) => {
     assert.match(outcomes[i].stderr, message)
   }
   assert.match((await abi(join(datadir, 'none'), 'list')).stderr, /no database at/)
+})
+
+test('adds signatures while a server runs, which guesses by them until an ABI names the event', async (t) => {
+  const datadir = copyDatabase(t, imported)
+  const { url } = await startCairn(t, ['--datadir', datadir, '--open'])
+  const first = async () => {
+    const filter = { fromBlock: '0x0', address: COUNTER }
+    const [log] = await resultOf<{ decoded: { name: string; isGuess?: boolean; args: { name: string }[] } | null }[]>(
+      url,
+      'cairn_getDecodedLogs',
+      [filter],
+    )
+    const { decoded } = log
+    return decoded && [decoded.name, decoded.isGuess, decoded.args.map(({ name }) => name)]
+  }
+  assert.equal(await first(), null)
+  const lines = [
+    `${toEventHash('Counted(uint256)')} Counted(uint256)`,
+    '0xa9059cbb transfer(address,uint256)',
+    '0xffffffff f()',
+  ]
+  const file = writeAbi(t, 'dump.txt', lines.join('\n'))
+  const added = await abi(datadir, 'add', '--signatures', file)
+  assert.equal(
+    added.stdout,
+    'signatures s1 (dump): functions 1, events 1; duplicates 0; refused: wrong hash 1, not canonical 0, malformed 0, too many of one selector 0\n',
+  )
+  assert.deepEqual(await first(), ['Counted', true, ['']])
+  assert.match((await abi(datadir, 'list')).stdout, /^s1 +dump +guesses +1 +1 +0 /m)
+  await abi(datadir, 'add', writeAbi(t, 'Counter.json', [COUNTED]))
+  assert.deepEqual(await first(), ['Counted', undefined, ['count']])
+  await abi(datadir, 'remove', 'Counter')
+  assert.equal((await abi(datadir, 'remove', 's1')).stdout, 'signatures s1 (dump) are removed\n')
+  assert.equal(await first(), null)
+  const wrong = await abi(datadir, 'add', '--signatures', writeAbi(t, 'a.txt', 'nonsense'))
+  assert.deepEqual([wrong.code, /found no signature \(1 entries malformed/.test(wrong.stderr)], [2, true])
 })

@@ -9,6 +9,8 @@ import { didYouMean } from '../../lib/suggestion.js'
 import { type AddedAbi, type AddedAbiTable, createAddedAbiTable, readAddedAbis } from '../../store/addedAbis.js'
 import { openForKeys } from '../../store/keys/apiKeys.js'
 import { openAnySchema, openForReading, requireCurrentSchema } from '../../store/open.js'
+import { createSignatureTable, readSignatures, type SignatureSet, type SignatureTable } from '../../store/signatures.js'
+import { addSignatures, describeSet, formatSetId, readSignatureSource } from '../abi/addSignatures.js'
 import type { ParsedArgs } from '../parseArgs.js'
 import { printResult, printSummary } from '../standardStreams.js'
 import { formatTable, formatTime } from '../table.js'
@@ -17,7 +19,7 @@ import { whenFree } from '../whenFree.js'
 const ACTIONS = ['add', 'list', 'remove'] as const
 
 /** `cairn abi add FILE|ADDRESS=FILE... | list | remove ID|NAME`. Only `add` creates a missing database. */
-export async function runAbi({ config: { datadir, json }, operands }: ParsedArgs): Promise<number> {
+export async function runAbi({ config: { datadir, json, signatures }, operands }: ParsedArgs): Promise<number> {
   const [word, ...rest] = operands
   const action = ACTIONS.find((candidate) => candidate === word)
   if (action === undefined) {
@@ -29,26 +31,39 @@ export async function runAbi({ config: { datadir, json }, operands }: ParsedArgs
     await printResult(list(datadir, json))
     return 0
   }
-  if (rest.length === 0) {
+  if (rest.length === 0 && (action === 'remove' || signatures === undefined)) {
     const expected = action === 'add' ? 'FILE or ADDRESS=FILE' : 'the id or name of an ABI'
     throw new UsageError(`abi ${action}: expected ${expected}; see 'cairn help abi'`)
   }
   if (action === 'add') {
     const sources = rest.map(readSource)
-    printSummary(inTable(datadir, (table) => sources.map((source) => add(table, source, json)).join('\n')))
+    const set = signatures === undefined ? undefined : readSignatureSource(signatures)
+    printSummary(
+      inTables(datadir, (tables) =>
+        [
+          ...sources.map((source) => add(tables.abis, source, json)),
+          ...(set === undefined ? [] : [addSignatures(tables.signatures, set, json)]),
+        ].join('\n'),
+      ),
+    )
     return 0
   }
   if (rest.length > 1) throw new UsageError(`unexpected operand '${rest[1]}'; see 'cairn help abi'`)
   openAnySchema(datadir).close() // `openForKeys` would create a missing database
-  printSummary(inTable(datadir, (table) => remove(table, rest[0], json)))
+  printSummary(inTables(datadir, (tables) => remove(tables, rest[0], json)))
   return 0
 }
 
-function inTable(datadir: string, work: (table: AddedAbiTable) => string): string {
+interface Tables {
+  readonly abis: AddedAbiTable
+  readonly signatures: SignatureTable
+}
+
+function inTables(datadir: string, work: (tables: Tables) => string): string {
   const db = openForKeys(datadir)
   try {
     requireCurrentSchema(db) // the schema may be outdated if another process holds the lock
-    return whenFree(() => work(createAddedAbiTable(db)))
+    return whenFree(() => work({ abis: createAddedAbiTable(db), signatures: createSignatureTable(db) }))
   } finally {
     db.close()
   }
@@ -117,12 +132,13 @@ function add(table: AddedAbiTable, { name, address, items }: Source, json: boole
 function list(datadir: string, json: boolean): string {
   const db = openForReading(datadir)
   try {
-    const abis = readAddedAbis(db).list()
-    if (json) return JSON.stringify(abis.map(describe))
-    if (abis.length === 0) return "no ABIs; add one with 'cairn abi add FILE'"
-    const rows = abis.map(describe).map(({ id, name, address, addedAt, ...counts }) => {
-      const { events, functions, errors } = counts
-      return [String(id), name, address ?? 'any', ...[events, functions, errors].map(String), formatTime(addedAt)]
+    const listed = [...readAddedAbis(db).list().map(describe), ...readSignatures(db).list().map(describeSet)]
+    if (json) return JSON.stringify(listed)
+    if (listed.length === 0) return "no ABIs; add one with 'cairn abi add FILE'"
+    const rows = listed.map((each) => {
+      const { id, name, address, events, functions, errors, addedAt } = each
+      const contract = 'isGuess' in each ? 'guesses' : (address ?? 'any')
+      return [String(id), name, contract, ...[events, functions, errors].map(String), formatTime(addedAt)]
     })
     return formatTable([['ID', 'NAME', 'CONTRACT', 'EVENTS', 'FUNCTIONS', 'ERRORS', 'ADDED'], ...rows])
   } finally {
@@ -147,23 +163,39 @@ function contractWords(address: Uint8Array | undefined): string {
   return address === undefined ? 'any contract' : formatChecksumAddress(address)
 }
 
-function remove(table: AddedAbiTable, operand: string, json: boolean): string {
-  const { id, name, address } = requireAbi(table.list(), operand)
-  table.remove(id)
+function remove({ abis, signatures }: Tables, operand: string, json: boolean): string {
+  const found = requireEntry(abis.list(), signatures.list(), operand)
+  if ('functions' in found) {
+    const { id, name } = found
+    signatures.remove(id)
+    if (json) return JSON.stringify({ id: formatSetId(id), name, address: null, removed: true })
+    return `signatures ${formatSetId(id)} (${name}) are removed`
+  }
+  const { id, name, address } = found
+  abis.remove(id)
   if (json) return JSON.stringify({ id, name, address: checksumOrNull(address), removed: true })
   return `ABI ${id} (${name}), for ${contractWords(address)}, is removed`
 }
 
-/** Returns the ABI with this id, else with this name. @throws UsageError if none or several match */
-function requireAbi(abis: readonly AddedAbi[], operand: string): AddedAbi {
-  const byId = abis.find(({ id }) => String(id) === operand)
-  if (byId) return byId
-  const named = abis.filter(({ name }) => name === operand)
-  if (named.length === 1) return named[0]
+/** Returns the ABI or set of signatures with this id, else with this name. @throws UsageError if none or several
+ *  match */
+function requireEntry(
+  abis: readonly AddedAbi[],
+  sets: readonly SignatureSet[],
+  operand: string,
+): AddedAbi | SignatureSet {
+  const entries = [
+    ...abis.map((entry) => ({ id: String(entry.id), entry })),
+    ...sets.map((entry) => ({ id: formatSetId(entry.id), entry })),
+  ]
+  const byId = entries.find(({ id }) => id === operand)
+  if (byId) return byId.entry
+  const named = entries.filter(({ entry }) => entry.name === operand)
+  if (named.length === 1) return named[0].entry
   if (named.length > 1) {
     const ids = named.map(({ id }) => id).join(', ')
     throw new UsageError(`${named.length} ABIs are named '${operand}': ids ${ids}; name one by its id`)
   }
-  const names = abis.map(({ name }) => name)
+  const names = entries.map(({ entry }) => entry.name)
   throw new UsageError(`no ABI with id or name '${operand}'${didYouMean(operand, names)}; see 'cairn abi list'`)
 }

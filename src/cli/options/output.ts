@@ -58,6 +58,13 @@ export const outputOptions = {
     ['status'],
     'Exit with 1 while a process that follows into the database is stuck, stopped or gone, for cron and probes.',
   ),
+  signatures: maybeText(
+    'signatures',
+    'FILE',
+    ['abi'],
+    'File of function and event signatures that abi add adds, for guesses where no ABI names a selector or topic.',
+    'none',
+  ),
   json: flag('json', ['keys', 'abi', 'status', 'explain-logs', 'snapshot'], 'Print JSON.'),
 } as const satisfies { [key: string]: Option<unknown> }
 

@@ -11,14 +11,33 @@ const VALUE: JsonSchema = {
     'array if a member has no name. Of an indexed string, bytes, array or tuple: the 32-byte hash.',
 }
 
-const NAMED = { name: { ...TEXT, description: 'Empty if the ABI gives none.' }, type: TEXT }
+const NAMED = { name: { ...TEXT, description: 'Empty if the ABI has none, and in guesses.' }, type: TEXT }
+
+const GUESS = {
+  isGuess: { type: 'boolean', description: 'True for a guess by a signature file; absent for an ABI.' },
+  candidates: {
+    type: 'array',
+    items: TEXT,
+    description: 'Signatures of a guess, if no single one decodes the data; `args` is empty then.',
+  },
+}
 
 type Members = { readonly [name: string]: JsonSchema }
 
 function decodedSchema(title: string, members: Members, more: Members = {}): JsonSchema {
   const item: JsonSchema = { type: 'object', properties: members, required: Object.keys(members) }
-  const properties = { name: TEXT, signature: TEXT, args: { type: 'array', items: item }, ...more }
-  return orNull({ title, type: 'object', properties, required: Object.keys(properties) })
+  const properties = {
+    name: { ...orNull(TEXT), description: 'Null for a guess of several signatures, like `signature`.' },
+    signature: orNull(TEXT),
+    args: { type: 'array', items: item },
+    ...more,
+  }
+  return orNull({
+    title,
+    type: 'object',
+    properties: { ...properties, ...GUESS },
+    required: Object.keys(properties),
+  })
 }
 
 /** Why a call failed, or null. */

@@ -1,5 +1,6 @@
-import { type Decoder, formatDecodedCall, formatDecodedError } from '../../decoding/decoder.js'
+import type { Decoder } from '../../decoding/decoder.js'
 import { explainFailure } from '../../decoding/failures.js'
+import { type DecodedErrorJson, describeInput, formatDecodedError } from '../../decoding/formatDecoded.js'
 import type { TracedCall } from '../../evm/tracing/callTree.js'
 import type { Deadline } from '../../lib/deadline.js'
 import { HASH_UNAVAILABLE } from '../core/blockId.js'
@@ -58,13 +59,15 @@ function createDecodedFrames(decoder: Decoder, deadline: Deadline): (call: Trace
     const { to, input, output, calls } = call
     return {
       ...formatCallFrame({ ...call, calls: [] }, 0),
-      function: !isCreation(call) && mayDecode(input) ? formatDecodedCall(decoder.decodeInput(to, input)) : null,
-      decodedError:
-        call.failure !== undefined && mayDecode(output)
-          ? formatDecodedError(explainFailure(call, decoder)!.decoded)
-          : null,
+      function: !isCreation(call) && mayDecode(input) ? describeInput(decoder, to, input) : null,
+      decodedError: call.failure !== undefined && mayDecode(output) ? errorOf(call, decoder) : null,
       ...(calls.length > 0 && { calls: calls.map(format) }),
     }
   }
   return format
+}
+
+function errorOf(call: TracedCall, decoder: Decoder): DecodedErrorJson | null {
+  const failure = explainFailure(call, decoder)
+  return failure && formatDecodedError(failure.decoded, failure.guess)
 }

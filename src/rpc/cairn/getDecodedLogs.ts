@@ -1,4 +1,5 @@
-import { type DecodedLogJson, type Decoder, formatDecodedLog } from '../../decoding/decoder.js'
+import type { Decoder } from '../../decoding/decoder.js'
+import { type DecodedLogJson, describeLog } from '../../decoding/formatDecoded.js'
 import { parseHex } from '../../lib/hex.js'
 import { defineMethod } from '../core/method.js'
 import { getLogs } from '../eth/getLogs.js'
@@ -12,7 +13,7 @@ export const getDecodedLogs = defineMethod({
   description:
     'A Cairn extension. Filter, limits and order are those of `eth_getLogs`. `decoded` is null if no event is known that the ' +
     'log encodes. Events are known from built-in interfaces (ERC-20, 721, 1155, 4626, WETH, Uniswap v2 and v3, ENS, Safe) and from ' +
-    "ABIs added with `cairn abi add`; an ABI of the log's address comes first, the built-in ones last.",
+    "ABIs added with `cairn abi add`; an ABI of the log's address comes first, the built-in ones last. Other events may be guessed by signature files (`isGuess`).",
   cost: 'scan',
   classes: ['logs'],
   costKey: getLogs.costKey,
@@ -41,5 +42,5 @@ interface LogJson {
 export function addDecoded<T extends LogJson>(log: T, decoder: Decoder): T & { decoded: DecodedLogJson | null } {
   const { address, topics, data } = log
   const parts = { address: parseHex(address), topics: topics.map(parseHex), data: parseHex(data) }
-  return { ...log, decoded: formatDecodedLog(decoder.decodeLog(parts)) }
+  return { ...log, decoded: describeLog(decoder, parts) }
 }

@@ -1,5 +1,6 @@
-import { type DecodedErrorJson, type Decoder, formatDecodedCall, formatDecodedError } from '../../decoding/decoder.js'
+import type { Decoder } from '../../decoding/decoder.js'
 import { explainFailure } from '../../decoding/failures.js'
+import { type DecodedErrorJson, describeInput, formatDecodedError } from '../../decoding/formatDecoded.js'
 import { StateUnavailable } from '../../evm/errors.js'
 import { formatData } from '../../lib/hex.js'
 import { HASH_UNAVAILABLE, requireNoGap } from '../core/blockId.js'
@@ -50,7 +51,7 @@ export const getDecodedTransaction = defineMethod({
     const current = decoder()
     const { to, input } = transaction
     return {
-      function: to ? formatDecodedCall(current.decodeInput(to, input)) : null,
+      function: to ? describeInput(current, to, input) : null,
       failure: stored.receipt.status === 1 ? null : await findFailure(context, hash, current),
       logs: formatReceipt(stored, transaction, block, location.index).logs.map((log) => addDecoded(log, current)),
     }
@@ -73,8 +74,8 @@ async function findFailure(context: RpcContext, hash: Uint8Array, decoder: Decod
     const { root } = await traceTransactionCalls(context, hash)
     const failure = explainFailure(root, decoder)
     if (failure === null) return null
-    const { error, data, decoded, reason } = failure
-    return { error, data: formatData(data), decoded: formatDecodedError(decoded), reason }
+    const { error, data, decoded, guess, reason } = failure
+    return { error, data: formatData(data), decoded: formatDecodedError(decoded, guess), reason }
   } catch (error) {
     if (error instanceof StateUnavailable) return { error: null, data: null, decoded: null, reason: null }
     throw error

@@ -120,8 +120,11 @@ export interface Receipt {
 
 /** A decoded event or function call. */
 export interface Decoded {
-  name: string
-  signature: string
+  /** Null for a guess of several signatures. */
+  name: string | null
+  signature: string | null
+  isGuess?: true
+  candidates?: string[]
   args: { name: string; type: string; indexed?: boolean; value: unknown }[]
 }
 

@@ -9,7 +9,7 @@ export function DecodedCall({ decoded }: { decoded: Decoded }) {
   return (
     <div class="decoded">
       <p class="signature">
-        <code>{decoded.signature}</code>
+        <code>{nameOfDecoded(decoded)}</code> {decoded.isGuess && <GuessBadge />}
       </p>
       <Arguments decoded={decoded} />
     </div>
@@ -19,7 +19,7 @@ export function DecodedCall({ decoded }: { decoded: Decoded }) {
 /** A log: its event and arguments if decoded, else topics and data. */
 export function LogCard({ log }: { log: Log | DecodedLog }) {
   const decoded = 'decoded' in log ? log.decoded : null
-  const name = decoded?.signature ?? eventOf(log.topics[0]) ?? 'Unknown event'
+  const name = (decoded && nameOfDecoded(decoded)) ?? eventOf(log.topics[0]) ?? 'Unknown event'
   const filter = { address: log.address, topic0: log.topics[0] ?? '' }
   return (
     <article class="card log">
@@ -28,18 +28,33 @@ export function LogCard({ log }: { log: Log | DecodedLog }) {
         <strong class="signature">
           <code>{name}</code>
         </strong>
+        {decoded?.isGuess && <GuessBadge />}
         <AddressLink address={log.address} />
         <a class="more" href={linkTo('logs', '', filter)}>
           Find more like it
         </a>
       </header>
       {decoded !== null && <Arguments decoded={decoded} />}
-      <details open={decoded === null}>
+      <details open={decoded === null || decoded.signature === null}>
         <summary>Topics and data</summary>
         <RawLog log={log} />
       </details>
     </article>
   )
+}
+
+/** Marks a name that no ABI confirms. */
+export function GuessBadge() {
+  return (
+    <span class="badge" title="Named by a signature file, not by an ABI">
+      guess
+    </span>
+  )
+}
+
+/** The signature; those of a guess of several, separated by “or”. */
+export function nameOfDecoded({ signature, candidates = [] }: Decoded): string {
+  return signature ?? candidates.join(' or ')
 }
 
 /** Topics and data words. */
@@ -70,6 +85,7 @@ function Word({ name, word }: { name: string; word: string }) {
 }
 
 function Arguments({ decoded }: { decoded: Decoded }) {
+  if (decoded.signature === null) return <p class="quiet">No single signature decodes the data</p>
   if (decoded.args.length === 0) return <p class="quiet">No arguments</p>
   return (
     <dl class="arguments">

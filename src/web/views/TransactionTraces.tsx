@@ -2,6 +2,7 @@ import { call, callIfServed } from '../client/rpc.js'
 import type { AccountState, CallFrame, Hex, StateDiff } from '../client/types.js'
 import { useRequest } from '../client/useRequest.js'
 import { byteLength, formatCount, formatEther, formatPlural } from '../format.js'
+import { GuessBadge, nameOfDecoded } from '../ui/Decoded.js'
 import { Section } from '../ui/Layout.js'
 import { Empty, Loaded } from '../ui/States.js'
 import { AddressLink, Code, Ether } from '../ui/Value.js'
@@ -56,8 +57,11 @@ function Frame({ frame, budget }: { frame: CallFrame; budget: { left: number } }
         {to !== undefined && <AddressLink address={to} />}
         {BigInt(value) > 0n && <Ether wei={value} />}
         {input.length >= 10 && !type.startsWith('CREATE') && (
-          <code title={frame.function?.signature ?? 'selector'}>{frame.function?.name ?? input.slice(0, 10)}</code>
+          <code title={frame.function ? nameOfDecoded(frame.function) : 'selector'}>
+            {frame.function?.name ?? input.slice(0, 10)}
+          </code>
         )}
+        {frame.function?.isGuess && <GuessBadge />}
         <span class="quiet number">{formatCount(gasUsed)} gas</span>
         <span class="quiet">
           {formatCount(byteLength(input))} B in, {formatCount(byteLength(frame.output ?? '0x'))} B out

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import type { DecodedErrorJson } from '../../../src/decoding/decoder.js'
+import type { DecodedErrorJson } from '../../../src/decoding/formatDecoded.js'
 import { formatData, parseHex } from '../../../src/lib/hex.js'
 import { silentLogger } from '../../../src/lib/logger.js'
 import { DEFAULT_LIMITS } from '../../../src/rpc/core/limits.js'
