@@ -118,6 +118,7 @@ export const COMMAND_DOCS: { readonly [K in Command]: CommandDoc } = {
     usage: [
       'cairn abi add FILE|ADDRESS=FILE...',
       'cairn abi add --signatures FILE',
+      'cairn abi add --sourcify DIR|ADDRESS=DIR',
       'cairn abi list',
       'cairn abi remove ID|NAME',
     ],
@@ -127,6 +128,8 @@ export const COMMAND_DOCS: { readonly [K in Command]: CommandDoc } = {
         'uses it at once.',
       'With --signatures, FILE has lines of hash and signature, CSV with the columns text_signature and hex_signature as of ' +
         '4byte.directory, or JSON as of OpenChain and Sourcify. They name what no ABI does, as guesses.',
+      'With --sourcify, DIR is a Sourcify repository (contracts/full_match/CHAINID/ADDRESS/metadata.json), or the directory of one ' +
+        'contract. The ABIs of contracts that have code at the newest block are added, bound to their addresses.',
       'ERC-20, ERC-721, ERC-1155, ERC-4626, WETH, Uniswap v2 and v3, ENS and Safe are built in.',
     ],
     examples: [

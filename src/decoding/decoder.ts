@@ -24,6 +24,7 @@ export interface KnownEvent extends EventDecoder {
   readonly id: string
   /** Contract whose logs are decoded, 20 bytes; undefined: any. */
   readonly address: Uint8Array | undefined
+  readonly isBuiltIn: boolean
 }
 
 /** A decoded log. */
@@ -81,10 +82,10 @@ export function createDecoder(added: readonly AddedAbi[], signatures: SignatureL
     const key = address && keyOfBytes(address)
     const table = key === undefined ? everywhere : (byAddress.get(key) ?? createTable())
     if (key !== undefined) byAddress.set(key, table)
-    addItems(table, parseAbiJson(JSON.parse(json)), { abi: names.abi(name, address), address })
+    addItems(table, parseAbiJson(JSON.parse(json)), { abi: names.abi(name, address), address, isBuiltIn: false })
   }
   for (const { name, items } of wellKnownInterfaces()) {
-    addItems(builtIn, items, { abi: names.abi(name), address: undefined })
+    addItems(builtIn, items, { abi: names.abi(name), address: undefined, isBuiltIn: true })
   }
   const general = [everywhere, builtIn]
   const tablesOf = (address: Uint8Array) => {
@@ -163,13 +164,13 @@ function createTable(): Table {
   return { events: new Map(), anonymous: [], functions: new Map(), errors: new Map() }
 }
 
-interface EventSource extends Pick<KnownEvent, 'address'> {
+interface EventSource extends Pick<KnownEvent, 'address' | 'isBuiltIn'> {
   readonly abi: string
   readonly ids: (abi: string, event: string) => string
 }
 
 /** Adds the items to the table. Returns the new events. */
-function fillTable(table: Table, items: readonly AbiItem[], { abi, ids, address }: EventSource): KnownEvent[] {
+function fillTable(table: Table, items: readonly AbiItem[], { abi, ids, address, isBuiltIn }: EventSource): KnownEvent[] {
   const events: KnownEvent[] = []
   for (const item of items) {
     if (item.type === 'function') {
@@ -183,7 +184,7 @@ function fillTable(table: Table, items: readonly AbiItem[], { abi, ids, address 
       continue
     }
     if (events.some((other) => isSameEvent(other, item))) continue
-    const event = { ...createEventDecoder(item), id: ids(abi, item.name), address }
+    const event = { ...createEventDecoder(item), id: ids(abi, item.name), address, isBuiltIn }
     events.push(event)
     if (event.topic0 === undefined) table.anonymous.push(event)
     else append(table.events, keyOfBytes(event.topic0), event)

@@ -1,6 +1,19 @@
 import type { Database } from './database.js'
 import { writeSeal } from './seals.js'
 
+/** Sourcify's kinds of match: the metadata is that of the code, or only the code without its metadata hash is. */
+export type SourcifyMatch = 'full' | 'partial'
+
+/** What is known of an ABI from a Sourcify bundle. */
+export interface BundleFacts {
+  /** Such as `0.8.26+commit.8a97fa7a`. */
+  readonly compiler: string | undefined
+  /** Undefined if the bundle does not say it. */
+  readonly match: SourcifyMatch | undefined
+  /** True if the code at the address names the metadata of the bundle; false if they were not compared. */
+  readonly metadataMatches: boolean
+}
+
 /** An ABI that the operator added. */
 export interface AddedAbi {
   readonly id: number
@@ -10,6 +23,8 @@ export interface AddedAbi {
   /** A JSON ABI of events, functions and errors. */
   readonly json: string
   readonly addedAt: number // Unix seconds
+  /** Undefined for the ABI of a file. */
+  readonly bundle?: BundleFacts
 }
 
 /** Reads added ABIs. */
@@ -20,10 +35,15 @@ interface AddedAbiReader {
   version(): string
 }
 
+/** An ABI to add. */
+export type NewAbi = Pick<AddedAbi, 'name' | 'address' | 'json' | 'bundle'>
+
 /** Reads and changes added ABIs. */
 export interface AddedAbiTable extends AddedAbiReader {
   /** Adds an ABI, replacing one with the same name and address. Returns its id. */
-  add(abi: Pick<AddedAbi, 'name' | 'address' | 'json'>): number
+  add(abi: NewAbi): number
+  /** Adds ABIs in one transaction. Returns their ids. */
+  addAll(abis: readonly NewAbi[]): number[]
   /** False when no ABI has that id. */
   remove(id: number): boolean
 }
@@ -34,19 +54,33 @@ interface Row {
   address: Uint8Array | null
   json: string
   added_at: number
+  compiler: string | null
+  sourcify_match: SourcifyMatch | null
+  metadata_matches: number | null
 }
+
+const COLUMNS = 'id, name, address, json, added_at, compiler, sourcify_match, metadata_matches'
 
 /** A reader of an open connection. */
 export function readAddedAbis(db: Database): AddedAbiReader {
-  const select = db.prepare<[], Row>('SELECT id, name, address, json, added_at FROM abis ORDER BY id')
+  const select = db.prepare<[], Row>(`SELECT ${COLUMNS} FROM abis ORDER BY id`)
   // Ids are never used twice.
   const selectVersion = db.prepare<[], string>("SELECT ifnull(max(id), 0) || ' ' || count(*) FROM abis").pluck()
   return {
     list: () =>
-      select.all().map(({ id, name, address, json, added_at: addedAt }) => {
-        return { id, name, address: address ?? undefined, json, addedAt }
+      select.all().map(({ id, name, address, json, added_at: addedAt, ...row }) => {
+        return { id, name, address: address ?? undefined, json, addedAt, bundle: bundleOf(row) }
       }),
     version: () => selectVersion.get()!,
+  }
+}
+
+function bundleOf(row: Pick<Row, 'compiler' | 'sourcify_match' | 'metadata_matches'>): BundleFacts | undefined {
+  if (row.metadata_matches === null) return undefined
+  return {
+    compiler: row.compiler ?? undefined,
+    match: row.sourcify_match ?? undefined,
+    metadataMatches: row.metadata_matches === 1,
   }
 }
 
@@ -60,16 +94,21 @@ export function createAddedAbiTable(db: Database): AddedAbiTable {
         return result
       })
       .immediate()
+  const remove = db.prepare('DELETE FROM abis WHERE name = ? AND address IS ?')
+  const insert = db.prepare(
+    `INSERT INTO abis (name, address, json, added_at, compiler, sourcify_match, metadata_matches)
+     VALUES (?, ?, ?, ?, ?, ?, ?)`,
+  )
+  const addOne = ({ name, address, json, bundle }: NewAbi) => {
+    remove.run(name, address ?? null)
+    const facts = bundle && [bundle.compiler ?? null, bundle.match ?? null, Number(bundle.metadataMatches)]
+    const row = [name, address ?? null, json, Math.floor(Date.now() / 1000), ...(facts ?? [null, null, null])]
+    return Number(insert.run(...row).lastInsertRowid)
+  }
   return {
     ...readAddedAbis(db),
-    add: ({ name, address, json }) =>
-      change(() => {
-        const bound = address ?? null
-        db.prepare('DELETE FROM abis WHERE name = ? AND address IS ?').run(name, bound)
-        const insert = 'INSERT INTO abis (name, address, json, added_at) VALUES (?, ?, ?, ?)'
-        const { lastInsertRowid } = db.prepare(insert).run(name, bound, json, Math.floor(Date.now() / 1000))
-        return Number(lastInsertRowid)
-      }),
+    add: (abi) => change(() => addOne(abi)),
+    addAll: (abis) => change(() => abis.map(addOne)),
     remove: (id) => change(() => db.prepare('DELETE FROM abis WHERE id = ?').run(id).changes > 0),
   }
 }

@@ -490,7 +490,7 @@ export const abis = sqliteTable('abis', {
   address: bytes('address'), // NULL: any contract
   json: text('json').notNull(),
   addedAt: integer('added_at').notNull(), // Unix seconds
-  // Of a Sourcify bundle; NULL for an ABI of a file
+  // Of a Sourcify bundle; NULL for an ABI of a file, and where the bundle does not say it
   compiler: text('compiler'), // such as 0.8.26+commit.8a97fa7a
   sourcifyMatch: text('sourcify_match'), // full, partial
   metadataMatches: integer('metadata_matches'), // 1 the code names the bundle's metadata, 0: not compared

@@ -7,10 +7,12 @@ import { messageOf, UsageError } from '../../lib/errors.js'
 import { abbreviate, parseHex } from '../../lib/hex.js'
 import { didYouMean } from '../../lib/suggestion.js'
 import { type AddedAbi, type AddedAbiTable, createAddedAbiTable, readAddedAbis } from '../../store/addedAbis.js'
+import type { Database } from '../../store/database.js'
 import { openForKeys } from '../../store/keys/apiKeys.js'
 import { openAnySchema, openForReading, requireCurrentSchema } from '../../store/open.js'
 import { createSignatureTable, readSignatures, type SignatureSet, type SignatureTable } from '../../store/signatures.js'
 import { addSignatures, describeSet, formatSetId, readSignatureSource } from '../abi/addSignatures.js'
+import { addSourcify, describeBundle, readSourcify } from '../abi/addSourcify.js'
 import type { ParsedArgs } from '../parseArgs.js'
 import { printResult, printSummary } from '../standardStreams.js'
 import { formatTable, formatTime } from '../table.js'
@@ -19,7 +21,10 @@ import { whenFree } from '../whenFree.js'
 const ACTIONS = ['add', 'list', 'remove'] as const
 
 /** `cairn abi add FILE|ADDRESS=FILE... | list | remove ID|NAME`. Only `add` creates a missing database. */
-export async function runAbi({ config: { datadir, json, signatures }, operands }: ParsedArgs): Promise<number> {
+export async function runAbi({
+  config: { datadir, json, signatures, sourcify },
+  operands,
+}: ParsedArgs): Promise<number> {
   const [word, ...rest] = operands
   const action = ACTIONS.find((candidate) => candidate === word)
   if (action === undefined) {
@@ -31,20 +36,23 @@ export async function runAbi({ config: { datadir, json, signatures }, operands }
     await printResult(list(datadir, json))
     return 0
   }
-  if (rest.length === 0 && (action === 'remove' || signatures === undefined)) {
+  if (rest.length === 0 && (action === 'remove' || (signatures ?? sourcify) === undefined)) {
     const expected = action === 'add' ? 'FILE or ADDRESS=FILE' : 'the id or name of an ABI'
     throw new UsageError(`abi ${action}: expected ${expected}; see 'cairn help abi'`)
   }
   if (action === 'add') {
     const sources = rest.map(readSource)
     const set = signatures === undefined ? undefined : readSignatureSource(signatures)
+    if (sourcify !== undefined) openAnySchema(datadir).close() // the code of its contracts is read
     printSummary(
-      inTables(datadir, (tables) =>
-        [
-          ...sources.map((source) => add(tables.abis, source, json)),
-          ...(set === undefined ? [] : [addSignatures(tables.signatures, set, json)]),
-        ].join('\n'),
-      ),
+      inTables(datadir, ({ db, abis, signatures: sets }) => {
+        const bundles = sourcify === undefined ? undefined : readSourcify(db, sourcify)
+        return [
+          ...sources.map((source) => add(abis, source, json)),
+          ...(set === undefined ? [] : [addSignatures(sets, set, json)]),
+          ...(bundles === undefined ? [] : [addSourcify(abis, bundles, json)]),
+        ].join('\n')
+      }),
     )
     return 0
   }
@@ -55,6 +63,7 @@ export async function runAbi({ config: { datadir, json, signatures }, operands }
 }
 
 interface Tables {
+  readonly db: Database
   readonly abis: AddedAbiTable
   readonly signatures: SignatureTable
 }
@@ -63,7 +72,7 @@ function inTables(datadir: string, work: (tables: Tables) => string): string {
   const db = openForKeys(datadir)
   try {
     requireCurrentSchema(db) // the schema may be outdated if another process holds the lock
-    return whenFree(() => work({ abis: createAddedAbiTable(db), signatures: createSignatureTable(db) }))
+    return whenFree(() => work({ db, abis: createAddedAbiTable(db), signatures: createSignatureTable(db) }))
   } finally {
     db.close()
   }
@@ -138,16 +147,18 @@ function list(datadir: string, json: boolean): string {
     const rows = listed.map((each) => {
       const { id, name, address, events, functions, errors, addedAt } = each
       const contract = 'isGuess' in each ? 'guesses' : (address ?? 'any')
-      return [String(id), name, contract, ...[events, functions, errors].map(String), formatTime(addedAt)]
+      const bundle = 'bundle' in each && each.bundle ? describeBundle(each.bundle) : ''
+      return [String(id), name, contract, ...[events, functions, errors].map(String), formatTime(addedAt), bundle]
     })
-    return formatTable([['ID', 'NAME', 'CONTRACT', 'EVENTS', 'FUNCTIONS', 'ERRORS', 'ADDED'], ...rows])
+    return formatTable([['ID', 'NAME', 'CONTRACT', 'EVENTS', 'FUNCTIONS', 'ERRORS', 'ADDED', 'SOURCIFY'], ...rows])
   } finally {
     db.close()
   }
 }
 
-function describe({ id, name, address, json, addedAt }: AddedAbi) {
-  return { id, name, address: checksumOrNull(address), ...countItems(parseAbiJson(JSON.parse(json))), addedAt }
+function describe({ id, name, address, json, addedAt, bundle }: AddedAbi) {
+  const counts = countItems(parseAbiJson(JSON.parse(json)))
+  return { id, name, address: checksumOrNull(address), ...counts, addedAt, ...(bundle && { bundle }) }
 }
 
 function countItems(items: readonly AbiItem[]) {

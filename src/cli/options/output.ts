@@ -65,6 +65,13 @@ export const outputOptions = {
     'File of function and event signatures that abi add adds, for guesses where no ABI names a selector or topic.',
     'none',
   ),
+  sourcify: maybeText(
+    'sourcify',
+    'DIR|ADDRESS=DIR',
+    ['abi'],
+    "Sourcify repository, or a contract's directory with metadata.json, whose ABIs abi add adds.",
+    'none',
+  ),
   json: flag('json', ['keys', 'abi', 'status', 'explain-logs', 'snapshot'], 'Print JSON.'),
 } as const satisfies { [key: string]: Option<unknown> }
 
