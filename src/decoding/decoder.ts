@@ -13,6 +13,7 @@ import {
   type FunctionDecoder,
   type LogParts,
 } from './eventDecoder.js'
+import { type ImplementationReader, noImplementations } from './proxies.js'
 import type { DecodedValue } from './readValues.js'
 import { createGuesser, type Guess } from './signatures/guesser.js'
 import { createSignatureLookup, noSignatures, type SignatureLookup } from './signatures/lookup.js'
@@ -35,23 +36,25 @@ export interface DecodedLog {
 }
 
 /** Decodes logs, inputs and revert data with the known ABIs. An ABI of the contract's address takes precedence over one
- *  without an address, and that over built-in ones. Among ABIs of one kind, the first added one that decodes wins. */
+ *  of its implementation, that over one without an address, and that over built-in ones. Among ABIs of one kind, the
+ *  first added one that decodes wins. `blockNumber` is the block after which implementations of proxies are read;
+ *  without it they are not. */
 export interface Decoder {
   /** All known events, those of added ABIs first. */
   readonly events: readonly KnownEvent[]
   /** Decodes a log. Null for unknown events and malformed logs. Never throws. */
-  decodeLog(log: LogParts): DecodedLog | null
+  decodeLog(log: LogParts, blockNumber?: number): DecodedLog | null
   /** Decodes the input of a call. `to` is the called contract, 20 bytes. Null for unknown functions and malformed
    *  input. */
-  decodeInput(to: Uint8Array, input: Uint8Array): DecodedInput | null
+  decodeInput(to: Uint8Array, input: Uint8Array, blockNumber?: number): DecodedInput | null
   /** Decodes revert data. `addresses` are the contracts that may have caused it, the likeliest first: contracts pass on
    *  the errors of their callees. ABIs of other addresses are tried last. Null for unknown errors and malformed
    *  data. */
-  decodeError(data: Uint8Array, addresses?: readonly Uint8Array[]): DecodedError | null
+  decodeError(data: Uint8Array, addresses?: readonly Uint8Array[], blockNumber?: number): DecodedError | null
   /** Guesses by signature files the event of a log that `decodeLog` returns null for. Null if there is no guess. */
   guessLog(log: LogParts): Guess<AbiEvent> | null
   /** Guesses the function of an input. Null if an ABI that applies to `to` names the selector. */
-  guessInput(to: Uint8Array, input: Uint8Array): Guess<AbiFunction> | null
+  guessInput(to: Uint8Array, input: Uint8Array, blockNumber?: number): Guess<AbiFunction> | null
   /** Guesses the error in revert data. Null if an ABI names the selector. */
   guessError(data: Uint8Array): Guess<AbiError> | null
 }
@@ -68,8 +71,17 @@ export interface DecodedError {
   readonly values: readonly DecodedValue[]
 }
 
-/** Creates a decoder from the added and built-in ABIs; it guesses by the signatures. */
-export function createDecoder(added: readonly AddedAbi[], signatures: SignatureLookup = noSignatures): Decoder {
+/** What a decoder uses beside ABIs. */
+interface DecoderParts {
+  readonly signatures?: SignatureLookup
+  readonly implementations?: ImplementationReader
+}
+
+/** Creates a decoder from the added and built-in ABIs. */
+export function createDecoder(
+  added: readonly AddedAbi[],
+  { signatures = noSignatures, implementations = noImplementations }: DecoderParts = {},
+): Decoder {
   const events: KnownEvent[] = []
   const byAddress = new Map<string, Table>()
   const everywhere = createTable()
@@ -88,33 +100,38 @@ export function createDecoder(added: readonly AddedAbi[], signatures: SignatureL
     addItems(builtIn, items, { abi: names.abi(name), address: undefined, isBuiltIn: true })
   }
   const general = [everywhere, builtIn]
-  const tablesOf = (address: Uint8Array) => {
-    const own = byAddress.size === 0 ? undefined : byAddress.get(keyOfBytes(address))
-    return own === undefined ? general : [own, ...general]
+  /** Tables of the contract, then of its implementation. */
+  const boundTo = (address: Uint8Array, blockNumber: number | undefined): readonly Table[] => {
+    if (byAddress.size === 0) return NO_TABLES
+    const behind = blockNumber === undefined ? [] : implementations(address, blockNumber)
+    return [address, ...behind].flatMap((each) => byAddress.get(keyOfBytes(each)) ?? [])
   }
   const guesser = createGuesser(signatures)
   return {
     events,
     guessLog: guesser.guessLog,
-    guessInput(to, input) {
+    guessInput(to, input, blockNumber) {
       const key = keyOfBytes(input.subarray(0, 4))
-      return tablesOf(to).some(({ functions }) => functions.has(key)) ? null : guesser.guessInput(input)
+      return [...boundTo(to, blockNumber), ...general].some(({ functions }) => functions.has(key))
+        ? null
+        : guesser.guessInput(input)
     },
     guessError(data) {
       const key = keyOfBytes(data.subarray(0, 4))
       const isNamed = [...general, ...byAddress.values()].some(({ errors }) => errors.has(key))
       return isNamed ? null : guesser.guessError(data)
     },
-    decodeLog(log) {
-      const tables = tablesOf(log.address)
+    decodeLog(log, blockNumber) {
+      const bound = boundTo(log.address, blockNumber)
+      const tables = bound.length === 0 ? general : [...bound, ...general]
       const key = log.topics.length === 0 ? undefined : keyOfBytes(log.topics[0])
       const named = key === undefined ? null : firstOf(tables, (table) => decodeAny(table.events.get(key), log))
-      return named ?? (tables === general ? null : decodeAny(tables[0].anonymous, log))
+      return named ?? firstOf(bound, (table) => decodeAny(table.anonymous, log))
     },
-    decodeError(data, addresses = []) {
+    decodeError(data, addresses = [], blockNumber) {
       if (data.length < 4) return null
       const key = keyOfBytes(data.subarray(0, 4))
-      const own = addresses.flatMap((address) => byAddress.get(keyOfBytes(address)) ?? [])
+      const own = addresses.flatMap((address) => boundTo(address, blockNumber))
       return firstOf(new Set([...own, ...general, ...byAddress.values()]), ({ errors }) =>
         firstOf(errors.get(key) ?? [], (decoder) => {
           const values = decoder.decode(data)
@@ -122,10 +139,10 @@ export function createDecoder(added: readonly AddedAbi[], signatures: SignatureL
         }),
       )
     },
-    decodeInput(to, input) {
+    decodeInput(to, input, blockNumber) {
       if (input.length < 4) return null
       const key = keyOfBytes(input.subarray(0, 4))
-      return firstOf(tablesOf(to), ({ functions }) =>
+      return firstOf([...boundTo(to, blockNumber), ...general], ({ functions }) =>
         firstOf(functions.get(key) ?? [], (decoder) => {
           const values = decoder.decode(input)
           return values && { decoder, values }
@@ -136,7 +153,7 @@ export function createDecoder(added: readonly AddedAbi[], signatures: SignatureL
 }
 
 /** Returns a getter of the decoder for the ABIs and signatures of a database, which rereads them after a change. */
-export function openDecoder(db: Database): () => Decoder {
+export function openDecoder(db: Database, implementations?: ImplementationReader): () => Decoder {
   const abis = readAddedAbis(db)
   const signatures = readSignatures(db)
   let version: string | undefined
@@ -144,7 +161,7 @@ export function openDecoder(db: Database): () => Decoder {
   return () => {
     const now = `${abis.version()}, ${signatures.version()}`
     if (decoder === undefined || now !== version) {
-      decoder = createDecoder(abis.list(), createSignatureLookup(signatures))
+      decoder = createDecoder(abis.list(), { signatures: createSignatureLookup(signatures), implementations })
       version = now
     }
     return decoder
@@ -160,6 +177,8 @@ interface Table {
   readonly errors: Map<string, ErrorDecoder[]>
 }
 
+const NO_TABLES: readonly Table[] = []
+
 function createTable(): Table {
   return { events: new Map(), anonymous: [], functions: new Map(), errors: new Map() }
 }
@@ -170,7 +189,11 @@ interface EventSource extends Pick<KnownEvent, 'address' | 'isBuiltIn'> {
 }
 
 /** Adds the items to the table. Returns the new events. */
-function fillTable(table: Table, items: readonly AbiItem[], { abi, ids, address, isBuiltIn }: EventSource): KnownEvent[] {
+function fillTable(
+  table: Table,
+  items: readonly AbiItem[],
+  { abi, ids, address, isBuiltIn }: EventSource,
+): KnownEvent[] {
   const events: KnownEvent[] = []
   for (const item of items) {
     if (item.type === 'function') {

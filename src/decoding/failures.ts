@@ -21,17 +21,18 @@ export interface CallFailure {
   readonly reason: string
 }
 
-/** Returns why a call failed, null if it succeeded. With `lowerCase`, addresses in `reason` have no checksum. */
+/** Returns why a call failed, null if it succeeded. With `lowerCase`, addresses in `reason` have no checksum.
+ *  `blockNumber` is that of the transaction. */
 export function explainFailure(
   call: TracedCall,
   decoder: Decoder,
-  options: { readonly lowerCase?: boolean } = {},
+  options: { readonly lowerCase?: boolean; readonly blockNumber?: number } = {},
 ): CallFailure | null {
   const { failure: error, output } = call
   if (error === undefined) return null
   const data = error === 'execution reverted' ? output : EMPTY_BYTES
   const hasSelector = data.length >= 4
-  const decoded = hasSelector ? decoder.decodeError(data, originsOf(call)) : null
+  const decoded = hasSelector ? decoder.decodeError(data, originsOf(call), options.blockNumber) : null
   const guess = hasSelector && decoded === null ? decoder.guessError(data) : null
   const known = decoded ? describeDecodedError(decoded, options) : guess && describeGuessedError(guess, options)
   return { error, data, decoded, guess, reason: known ?? (decodeRevertReason(data) || error) }

@@ -30,14 +30,21 @@ export type DecodedErrorJson = DecodedCallJson & {
   readonly reason: string
 }
 
-/** Decodes or guesses a log, as JSON; null for unknown events and malformed logs. */
-export function describeLog(decoder: Decoder, log: LogParts): DecodedLogJson | null {
-  return formatDecodedLog(decoder.decodeLog(log)) ?? formatGuess(decoder.guessLog(log), formatEvent)
+/** Decodes or guesses a log of a block, as JSON; null for unknown events and malformed logs. */
+export function describeLog(decoder: Decoder, log: LogParts, blockNumber?: number): DecodedLogJson | null {
+  return formatDecodedLog(decoder.decodeLog(log, blockNumber)) ?? formatGuess(decoder.guessLog(log), formatEvent)
 }
 
-/** Decodes or guesses the input of a call to a contract, as JSON; null for unknown functions and malformed input. */
-export function describeInput(decoder: Decoder, to: Uint8Array, input: Uint8Array): DecodedCallJson | null {
-  return formatDecodedCall(decoder.decodeInput(to, input)) ?? formatGuess(decoder.guessInput(to, input), formatItem)
+/** Decodes or guesses the input of a call to a contract in a block, as JSON; null for unknown functions and malformed
+ *  input. */
+export function describeInput(
+  decoder: Decoder,
+  call: { readonly to: Uint8Array; readonly input: Uint8Array },
+  blockNumber?: number,
+): DecodedCallJson | null {
+  const { to, input } = call
+  const decoded = formatDecodedCall(decoder.decodeInput(to, input, blockNumber))
+  return decoded ?? formatGuess(decoder.guessInput(to, input, blockNumber), formatItem)
 }
 
 /** Formats a decoded log as JSON; null for null. */

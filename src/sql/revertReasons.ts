@@ -1,5 +1,6 @@
 import { openDecoder } from '../decoding/decoder.js'
 import { explainFailure } from '../decoding/failures.js'
+import { createImplementationReader } from '../decoding/proxies.js'
 import { StateUnavailable } from '../evm/errors.js'
 import { recordCalls, type TracedCall } from '../evm/tracing/callTree.js'
 import { loadTraceService } from '../evm/tracing/traceService.js'
@@ -8,6 +9,7 @@ import { noDeadline } from '../lib/deadline.js'
 import { createCommitWatch } from '../store/commitWatch.js'
 import { openForReading } from '../store/open.js'
 import { createChainReader } from '../store/rows/chainReader.js'
+import { createStateReads } from '../store/state/stateReader.js'
 
 /** Memory of the executed transaction: the heap of a query process is small. */
 const MEMORY_BYTES = 64 * 2 ** 20
@@ -24,7 +26,7 @@ export async function loadRevertReasons(datadir: string): Promise<RevertReasons>
   const chain = createChainReader(db, watch)
   const traces = await loadTraceService(db, { watch, chain })
   const transactions = createTransactionFinder(db)
-  const decoder = openDecoder(db)
+  const decoder = openDecoder(db, createImplementationReader(chain, createStateReads(db)))
   const execute = (hash: Uint8Array): TracedCall | undefined => {
     const location = transactions.locate(hash)
     const block = location && chain.blockByNumber(location.blockNumber)
@@ -41,7 +43,9 @@ export async function loadRevertReasons(datadir: string): Promise<RevertReasons>
   return (hash) => {
     try {
       const root = execute(hash)
-      return root === undefined ? null : (explainFailure(root, decoder(), { lowerCase: true })?.reason ?? null)
+      if (root === undefined) return null
+      const blockNumber = transactions.locate(hash)?.blockNumber
+      return explainFailure(root, decoder(), { lowerCase: true, blockNumber })?.reason ?? null
     } catch (error) {
       if (error instanceof StateUnavailable) return null
       throw error

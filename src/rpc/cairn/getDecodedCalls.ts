@@ -40,14 +40,14 @@ export const getDecodedCalls = defineMethod({
     const { chain, transactions, decoder, deadline } = context
     const location = transactions.locate(hash)!
     const { gasLimit } = chain.transaction(chain.blockByNumber(location.blockNumber)!, location.index)!
-    const frames = createDecodedFrames(decoder(), deadline)
+    const frames = createDecodedFrames(decoder(), location.blockNumber, deadline)
     const out = createJsonOutput(context.sendPart)
     out.write(JSON.stringify(frames({ ...root, gas: gasLimit, gasUsed: applied.gasUsed })))
     return out.end()
   },
 })
 
-function createDecodedFrames(decoder: Decoder, deadline: Deadline): (call: TracedCall) => object {
+function createDecodedFrames(decoder: Decoder, blockNumber: number, deadline: Deadline): (call: TracedCall) => object {
   let left = MAX_DECODED_BYTES
   const mayDecode = (bytes: Uint8Array) => {
     if (bytes.length > left) return false
@@ -56,18 +56,18 @@ function createDecodedFrames(decoder: Decoder, deadline: Deadline): (call: Trace
   }
   const format = (call: TracedCall): object => {
     deadline.check()
-    const { to, input, output, calls } = call
+    const { input, output, calls } = call
     return {
       ...formatCallFrame({ ...call, calls: [] }, 0),
-      function: !isCreation(call) && mayDecode(input) ? describeInput(decoder, to, input) : null,
-      decodedError: call.failure !== undefined && mayDecode(output) ? errorOf(call, decoder) : null,
+      function: !isCreation(call) && mayDecode(input) ? describeInput(decoder, call, blockNumber) : null,
+      decodedError: call.failure !== undefined && mayDecode(output) ? errorOf(call, decoder, blockNumber) : null,
       ...(calls.length > 0 && { calls: calls.map(format) }),
     }
   }
   return format
 }
 
-function errorOf(call: TracedCall, decoder: Decoder): DecodedErrorJson | null {
-  const failure = explainFailure(call, decoder)
+function errorOf(call: TracedCall, decoder: Decoder, blockNumber: number): DecodedErrorJson | null {
+  const failure = explainFailure(call, decoder, { blockNumber })
   return failure && formatDecodedError(failure.decoded, failure.guess)
 }

@@ -36,11 +36,12 @@ interface LogJson {
   readonly address: string
   readonly topics: readonly string[]
   readonly data: string
+  readonly blockNumber: string | null
 }
 
 /** The log object with its decoded event. */
 export function addDecoded<T extends LogJson>(log: T, decoder: Decoder): T & { decoded: DecodedLogJson | null } {
-  const { address, topics, data } = log
+  const { address, topics, data, blockNumber } = log
   const parts = { address: parseHex(address), topics: topics.map(parseHex), data: parseHex(data) }
-  return { ...log, decoded: describeLog(decoder, parts) }
+  return { ...log, decoded: describeLog(decoder, parts, blockNumber === null ? undefined : Number(blockNumber)) }
 }

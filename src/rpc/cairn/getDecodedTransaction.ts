@@ -51,8 +51,11 @@ export const getDecodedTransaction = defineMethod({
     const current = decoder()
     const { to, input } = transaction
     return {
-      function: to ? describeInput(current, to, input) : null,
-      failure: stored.receipt.status === 1 ? null : await findFailure(context, hash, current),
+      function: to ? describeInput(current, { to, input }, location.blockNumber) : null,
+      failure:
+        stored.receipt.status === 1
+          ? null
+          : await findFailure(context, hash, { decoder: current, blockNumber: location.blockNumber }),
       logs: formatReceipt(stored, transaction, block, location.index).logs.map((log) => addDecoded(log, current)),
     }
   },
@@ -69,10 +72,14 @@ interface Failure {
 }
 
 /** Null for a transaction that succeeded. Receipts before Byzantium do not record it. */
-async function findFailure(context: RpcContext, hash: Uint8Array, decoder: Decoder): Promise<Failure | null> {
+async function findFailure(
+  context: RpcContext,
+  hash: Uint8Array,
+  { decoder, blockNumber }: { decoder: Decoder; blockNumber: number },
+): Promise<Failure | null> {
   try {
     const { root } = await traceTransactionCalls(context, hash)
-    const failure = explainFailure(root, decoder)
+    const failure = explainFailure(root, decoder, { blockNumber })
     if (failure === null) return null
     const { error, data, decoded, guess, reason } = failure
     return { error, data: formatData(data), decoded: formatDecodedError(decoded, guess), reason }

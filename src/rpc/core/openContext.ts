@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import type { PendingBlock } from '../../chain/eth/types.js'
 import { openDecoder } from '../../decoding/decoder.js'
+import { createImplementationReader } from '../../decoding/proxies.js'
 import type { Budget } from '../../evm/calls/budget.js'
 import { createUnloadedService } from '../../evm/calls/evmPending.js'
 import type { EvmService } from '../../evm/calls/evmService.js'
@@ -64,6 +65,7 @@ export function openContext(options: {
   const db = openForReading(options.datadir)
   const watch = createCommitWatch(db, options)
   const chain = createChainReader(db, watch)
+  const state = createStateReads(db)
   let loading: Promise<EvmService> | undefined
   const loadEvm = () => {
     loading ??= import('../../evm/calls/loadEvmService.js').then(async ({ loadEvmService }) => {
@@ -89,10 +91,10 @@ export function openContext(options: {
       stream ??= createStreamSource(db, { chain, watch })
       return stream
     },
-    decoder: openDecoder(db),
+    decoder: openDecoder(db, createImplementationReader(chain, state)),
     l2: readsInSnapshot(createL2Reader(db), watch),
     evm: createUnloadedService(loadEvm),
-    state: createStateReads(db),
+    state,
     ranges: createHashedRanges(db),
     loadTraces,
     limits: options.limits,

@@ -152,14 +152,14 @@ test('what an ABI names is not guessed', () => {
   const data = parseHex(encodeErrorResult({ abi: parseAbi(['error Paused(uint256)']), args: [7n] }))
   const errorOf = (decoder: ReturnType<typeof createDecoder>, revert: Uint8Array) =>
     formatDecodedError(decoder.decodeError(revert), decoder.guessError(revert))
-  const named = createDecoder([abi], lookup)
-  const guessing = createDecoder([], lookup)
-  assert.deepEqual(describeInput(named, TOKEN, input), {
+  const named = createDecoder([abi], { signatures: lookup })
+  const guessing = createDecoder([], { signatures: lookup })
+  assert.deepEqual(describeInput(named, { to: TOKEN, input }), {
     name: 'pause',
     signature: 'pause(uint256)',
     args: [{ name: 'until', type: 'uint256', value: '7' }],
   })
-  assert.deepEqual(describeInput(guessing, TOKEN, input), {
+  assert.deepEqual(describeInput(guessing, { to: TOKEN, input }), {
     name: 'pause',
     signature: 'pause(uint256)',
     args: [{ name: '', type: 'uint256', value: '7' }],
@@ -168,8 +168,8 @@ test('what an ABI names is not guessed', () => {
   assert.deepEqual([errorOf(named, data)?.isGuess, errorOf(named, data)?.reason], [undefined, 'Paused(until: 7)'])
   assert.deepEqual([errorOf(guessing, data)?.isGuess, errorOf(guessing, data)?.reason], [true, 'Paused(7) (guess)'])
   // Malformed for the ABI: the signature of the same selector is no better.
-  assert.equal(describeInput(named, TOKEN, input.subarray(0, 20)), null)
-  assert.deepEqual(describeInput(guessing, TOKEN, input.subarray(0, 20)), {
+  assert.equal(describeInput(named, { to: TOKEN, input: input.subarray(0, 20) }), null)
+  assert.deepEqual(describeInput(guessing, { to: TOKEN, input: input.subarray(0, 20) }), {
     name: null,
     signature: null,
     args: [],
@@ -181,7 +181,7 @@ test('what an ABI names is not guessed', () => {
 test('an event whose indexed arguments differ from those of the ABI is guessed', () => {
   const topic0 = parseHex(toEventHash('Transfer(address,address,uint256)'))
   const log = { address: TOKEN, topics: [topic0], data: concatBytes(word(1), word(2), word(3)) }
-  const decoder = createDecoder([], lookupOf('Transfer(address,address,uint256)'))
+  const decoder = createDecoder([], { signatures: lookupOf('Transfer(address,address,uint256)') })
   assert.equal(decoder.decodeLog(log), null)
   const described = describeLog(decoder, log)
   assert.deepEqual(

@@ -6,6 +6,7 @@ import { temporaryDirectory } from '../temporary.js'
 export interface GenesisEntry {
   balance: string
   code?: string
+  storage?: { readonly [slot: string]: string }
 }
 
 /** The forks of a genesis from block 0 on: all up to Cancun, with Osaka those up to it too. With a time of Amsterdam
