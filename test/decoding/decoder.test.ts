@@ -1,6 +1,13 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { decodeEventLog, encodeAbiParameters, encodeEventTopics, parseAbi, type AbiEvent as ViemEvent } from 'viem'
+import {
+  decodeEventLog,
+  encodeAbiParameters,
+  encodeEventTopics,
+  parseAbi,
+  toEventHash,
+  type AbiEvent as ViemEvent,
+} from 'viem'
 import { formatChecksumAddress } from '../../src/chain/eth/checksumAddress.js'
 import { createDecoder } from '../../src/decoding/decoder.js'
 import type { LogParts } from '../../src/decoding/eventDecoder.js'
@@ -246,4 +253,13 @@ test('knows the standard events and selectors', () => {
     assert.ok(event?.topic0 && equalBytes(event.topic0, parseHex(topic)), `${id}: ${event?.event.signature}`)
   }
   assert.ok(wellKnownInterfaces().length >= 14)
+})
+
+test('hashes the type function as viem does', () => {
+  const json = JSON.stringify([
+    { type: 'event', name: 'Set', inputs: [{ name: 'callback', type: 'function', indexed: false }] },
+  ])
+  const [event] = createDecoder([{ id: 1, name: 'x', address: undefined, json, addedAt: 0 }]).events
+  assert.equal(formatData(event.topic0!), toEventHash('Set(function)'))
+  assert.deepEqual([event.columns[0].type, event.columns[0].kind], ['function', 'bytes'])
 })

@@ -3,13 +3,14 @@ import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { type AbiEvent, decodeEventLog, type Hex, parseAbi, parseAbiItem } from 'viem'
 import { type KnownEvent, openDecoder } from '../../src/decoding/decoder.js'
+import { parseHex } from '../../src/lib/hex.js'
 import { createAddedAbiTable } from '../../src/store/addedAbis.js'
 import { openForReading } from '../../src/store/open.js'
 import { openForWriting } from '../../src/store/openForWriting.js'
 import { runCairn, runCairnOk } from '../support/cairn.js'
 import { checkFinished } from '../support/chains/exportDirectory.js'
 import { readExported, readNdjson, type TextRow } from '../support/chains/exportedFiles.js'
-import { importFixture } from '../support/chains/fixtureDatabase.js'
+import { copyDatabase, importFixture } from '../support/chains/fixtureDatabase.js'
 import { wide } from '../support/compare/exportOracle.js'
 import { temporaryDirectory } from '../support/temporary.js'
 
@@ -115,4 +116,29 @@ test('--event chooses by name, signature or id; --address by contract', async (t
   }
   await refused(['events', '--event', 'Transfers'], /no known event is named "Transfers".*Transfer/)
   await refused(['logs', '--event', 'Transfer'], /--event is for the dataset events/)
+})
+
+test('a built-in event keeps its rows when an added ABI has the same event', async (t) => {
+  const own = copyDatabase(t, datadir)
+  const transfers = logs.filter((log) => log.topic0?.startsWith('0xddf252ad'))
+  const [{ address }] = transfers
+  const json = JSON.stringify(parseAbi(['event Transfer(address indexed a, address indexed b, uint256 amount)']))
+  const db = openForWriting(own)
+  createAddedAbiTable(db).add({ name: 'any', address: undefined, json })
+  createAddedAbiTable(db).add({ name: 'bound', address: parseHex(address as string), json })
+  db.close()
+  const directory = temporaryDirectory(t)
+  await runCairnOk(['export', 'events', '--datadir', own, '--format', 'ndjson', '--out', directory])
+  const { datasets } = checkFinished(directory)
+  const rowsOf = (id: string) => datasets[`event_${id}`]?.files.reduce((sum, { rows }) => sum + rows, 0) ?? 0
+  const ofBound = transfers.filter((log) => log.address === address).length
+  assert.ok(transfers.length > 0 && ofBound > 0)
+  assert.deepEqual(['erc20_transfer', 'any_transfer', 'bound_transfer'].map(rowsOf), [
+    transfers.length,
+    transfers.length - ofBound,
+    ofBound,
+  ])
+  const sql = 'SELECT (SELECT count(*) FROM v_event_erc20_transfer), (SELECT count(*) FROM v_event_any_transfer)'
+  const counts = await runCairnOk(['sql', '--datadir', own, '--format', 'csv', sql])
+  assert.equal(counts.trim().split('\n')[1], `${transfers.length},${transfers.length}`)
 })

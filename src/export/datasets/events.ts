@@ -1,5 +1,5 @@
 import { type Decoder, type KnownEvent, mayEmit } from '../../decoding/decoder.js'
-import type { EventColumn } from '../../decoding/eventDecoder.js'
+import type { EventColumn, LogParts } from '../../decoding/eventDecoder.js'
 import type { DecodedValue } from '../../decoding/readValues.js'
 import { UsageError } from '../../lib/errors.js'
 import { parseHex } from '../../lib/hex.js'
@@ -30,7 +30,8 @@ export function eventDatasets({ rows }: ExportSource, decoder: Decoder, wanted: 
   return [...chosen].map((event) => datasetOf(event, decoder) as Dataset)
 }
 
-/** Creates the dataset of the logs that decode as this event. A log is in the dataset of at most one event. */
+/** Creates the dataset of the logs that decode as this event. A log is in the dataset of at most one event of the added
+ *  ABIs; a built-in event has all logs that it decodes, also those that an added ABI decodes, too. */
 function datasetOf(event: KnownEvent, decoder: Decoder): Dataset<StoredBlockLink> {
   const { id, topic0, address, columns: args } = event
   return {
@@ -52,14 +53,20 @@ function datasetOf(event: KnownEvent, decoder: Decoder): Dataset<StoredBlockLink
       const addresses = address === undefined ? source.addresses : only(address, event, source)
       const topics0 = topic0 === undefined ? undefined : [topic0]
       for (const { log, block, logIndex, transactionHash } of readLogs(source, links, { topics0, addresses })) {
-        const decoded = decoder.decodeLog({ address: log.address, topics: topicsOf(log), data: log.data })
-        if (decoded?.event !== event) continue
-        const cells = decoded.values.flatMap((value, i) => cellsOf(args[i], value))
+        const values = valuesOf(event, { address: log.address, topics: topicsOf(log), data: log.data }, decoder)
+        if (values === null) continue
+        const cells = values.flatMap((value, i) => cellsOf(args[i], value))
         const place = [block.number, log.transactionIndex, logIndex, transactionHash, log.address]
         yield [...place, ...cells, chainId, toU32(block.timestamp)]
       }
     },
   }
+}
+
+function valuesOf(event: KnownEvent, log: LogParts, decoder: Decoder): readonly DecodedValue[] | null {
+  if (event.isBuiltIn) return event.decode(log.topics, log.data)
+  const decoded = decoder.decodeLog(log)
+  return decoded?.event === event ? decoded.values : null
 }
 
 function only(address: Uint8Array, event: KnownEvent, { addresses }: ExportSource): Uint8Array[] {
