@@ -23,7 +23,7 @@ export interface CallFailure {
 
 /** Returns why a call failed, null if it succeeded. With `lowerCase`, addresses in `reason` have no checksum.
  *  `blockNumber` is that of the transaction. */
-export function explainFailure(
+export function describeCallFailure(
   call: TracedCall,
   decoder: Decoder,
   options: { readonly lowerCase?: boolean; readonly blockNumber?: number } = {},

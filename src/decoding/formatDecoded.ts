@@ -98,8 +98,8 @@ interface LineOptions {
 /** Longer reasons are truncated; the arguments have the whole text. */
 const MAX_REASON_CHARACTERS = 4096
 
-/** Formats an error as one line: the text of `Error(string)`, the meaning of `Panic(uint256)`, else
- *  `NAME(argument: value, …)`. */
+/** Formats an error as one line: the text of `Error(string)`, the meaning of `Panic(uint256)`, else the name and the
+ *  arguments: `NAME(argument: value, …)`. */
 export function describeDecodedError({ decoder, values }: DecodedError, options: LineOptions = {}): string {
   return truncate(describeWhole(decoder.error, values, options))
 }

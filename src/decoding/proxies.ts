@@ -5,8 +5,8 @@ import type { ChainReader } from '../store/rows/types.js'
 import { MissingState } from '../store/state/missingState.js'
 import type { StateReads } from '../store/state/stateReader.js'
 
-/** Returns the contracts, 20 bytes each, that may run the calls of the contract at `address` after the block: none unless
- *  it is a proxy, or its state is not known. */
+/** Returns the contracts, 20 bytes each, that may run the calls of the contract at `address` after the block: none
+ *  unless it is a proxy, or its state is not known. */
 export type ImplementationReader = (address: Uint8Array, blockNumber: number) => Uint8Array[]
 
 /** A reader for decoders without state. */

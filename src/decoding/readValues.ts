@@ -42,8 +42,8 @@ const MAX_READS_PER_BYTE = 4
 
 const MALFORMED = new Error('malformed ABI data') // shared, without a stack per throw: untrusted input causes it
 
-/** Compiles a reader of the parameters. With `isExact` it returns null, too, if bytes follow the last value; the padding
- *  of the last value may be missing. */
+/** Compiles a reader of the parameters. With `isExact` it returns null, too, if bytes follow the last value; the
+ *  padding of the last value may be missing. */
 export function compileReader(parameters: readonly AbiParameter[], { isExact = false } = {}): ValuesReader {
   const readers = compileMembers(parameters)
   return (bytes, start) => {

@@ -1,5 +1,5 @@
 import { openDecoder } from '../decoding/decoder.js'
-import { explainFailure } from '../decoding/failures.js'
+import { describeCallFailure } from '../decoding/failures.js'
 import { createImplementationReader } from '../decoding/proxies.js'
 import { StateUnavailable } from '../evm/errors.js'
 import { recordCalls, type TracedCall } from '../evm/tracing/callTree.js'
@@ -45,7 +45,7 @@ export async function loadRevertReasons(datadir: string): Promise<RevertReasons>
       const root = execute(hash)
       if (root === undefined) return null
       const blockNumber = transactions.locate(hash)?.blockNumber
-      return explainFailure(root, decoder(), { lowerCase: true, blockNumber })?.reason ?? null
+      return describeCallFailure(root, decoder(), { lowerCase: true, blockNumber })?.reason ?? null
     } catch (error) {
       if (error instanceof StateUnavailable) return null
       throw error

@@ -45,7 +45,8 @@ export interface SignatureTable extends SignatureReader {
 /** Text of a page before compression: small enough to hash all of it for one look-up, large enough to compress. */
 const PAGE_CHARACTERS = 16_384
 
-/** A page ends with the last signature of a key, of which a file has a bounded number. */
+/** Longest text that is inflated. A page ends with the last signature of a key, and a file has at most 64 of one
+ *  key. */
 const MAX_PAGE_CHARACTERS = 1_048_576
 
 /** Frequent texts, the most frequent last; they halve small pages. */

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { encodeErrorResult, type Hex, parseAbi } from 'viem'
 import { createDecoder } from '../../src/decoding/decoder.js'
-import { explainFailure } from '../../src/decoding/failures.js'
+import { describeCallFailure } from '../../src/decoding/failures.js'
 import type { TracedCall } from '../../src/evm/tracing/callTree.js'
 import { EMPTY_BYTES } from '../../src/lib/bytes.js'
 import { parseHex } from '../../src/lib/hex.js'
@@ -28,10 +28,10 @@ const ABI = parseAbi(['error Error(string)', 'error Panic(uint256)', 'error Paus
 const encode = (errorName: 'Error' | 'Panic' | 'Paused', value: unknown) =>
   parseHex(encodeErrorResult({ abi: ABI, errorName, args: [value] as never }) as Hex)
 
-const reasonOf = (root: TracedCall, abis: AddedAbi[] = []) => explainFailure(root, createDecoder(abis))?.reason
+const reasonOf = (root: TracedCall, abis: AddedAbi[] = []) => describeCallFailure(root, createDecoder(abis))?.reason
 
 test('a call that succeeded has no failure', () => {
-  assert.equal(explainFailure(call(PROXY, encode('Error', 'x')), createDecoder([])), null)
+  assert.equal(describeCallFailure(call(PROXY, encode('Error', 'x')), createDecoder([])), null)
 })
 
 test('a reason is the text, the meaning of a panic, the custom error, or the error of the EVM', () => {
@@ -53,6 +53,6 @@ test("the ABI of the contract that reverted first wins over its callers'", () =>
 
 test('malformed revert data is the error of the EVM', () => {
   const malformed = encode('Error', 'x').subarray(0, 40)
-  const failure = explainFailure(reverted(PROXY, malformed), createDecoder([]))
+  const failure = describeCallFailure(reverted(PROXY, malformed), createDecoder([]))
   assert.deepEqual([failure?.reason, failure?.decoded, failure?.data], ['execution reverted', null, malformed])
 })

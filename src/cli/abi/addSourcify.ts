@@ -45,8 +45,8 @@ export interface SourcifySource {
   readonly otherChains: number
 }
 
-/** Reads the contracts of `--sourcify DIR` or `ADDRESS=DIR` that are of the database's chain, and compares them with the
- *  code at its newest block. @throws UsageError */
+/** Reads the contracts of `--sourcify DIR` or `ADDRESS=DIR` that are of the database's chain, and compares them with
+ *  the code at its newest block. @throws UsageError */
 export function readSourcify(db: Database, operand: string): SourcifySource {
   const [, address, directory] = /^(0x[0-9a-f]{40})=(.+)$/i.exec(operand) ?? [undefined, undefined, operand]
   const readCode = codeReader(db)

@@ -249,8 +249,8 @@ function parseJson(path: string): unknown {
   }
 }
 
-/** Reads groups by name: `function`, `error` and `event`; also below `result`, as the API of OpenChain responds. The hash
- *  says what a signature is of. */
+/** Reads groups by name: `function`, `error` and `event`; also below `result`, as the API of OpenChain responds. The
+ *  hash says what a signature is of. */
 function readJson(json: unknown, collector: Collector): void {
   const groups = objectOf(json)
   const inner = objectOf(groups.result)

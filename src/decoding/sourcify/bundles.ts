@@ -42,15 +42,15 @@ const MATCHES = [
   ['partial_match', 'partial'],
 ] as const
 
-/** Contracts of bundles in a database: the decoder of each thread compiles their ABIs, measured as 0.7 ms and 0.3 MB for
- *  one with 83 items. */
+/** Contracts of bundles in a database: the decoder of each thread compiles their ABIs, measured as 0.7 ms and 0.3 MB
+ *  for one with 83 items. */
 export const MAX_BUNDLES = 200
 // The ABIs of the largest contracts take some hundred kilobytes; sources may be part of the metadata.
 const MAX_METADATA_BYTES = 8_388_608
 
-/** Finds the contracts of a chain in a directory of Sourcify: a repository (`contracts/{full_match,partial_match}/CHAINID/
- *  ADDRESS/`), its folder `contracts`, or the directory of one contract, whose address is `address` or in its path.
- *  Symbolic links are not followed. @throws InvalidBundle */
+/** Finds the contracts of a chain in a directory of Sourcify: a repository
+ *  (`contracts/{full_match,partial_match}/CHAINID/ADDRESS/`), its folder `contracts`, or the directory of one contract,
+ *  whose address is `address` or in its path. Symbolic links are not followed. @throws InvalidBundle */
 export function findBundles(
   directory: string,
   { chainId, address }: { chainId: string; address?: Uint8Array },

@@ -10,8 +10,8 @@ const MAX_CBOR_BYTES = 1024
 /** SHA2-256, 32 bytes: the prefix of the multihash. */
 const SHA2_256 = Uint8Array.of(0x12, 0x20)
 
-/** Returns the multihash of a file in IPFS (CIDv0, without Base58), as solc computes it: 34 bytes. Undefined for a file of
- *  more than 256 KiB. Source: the UnixFS and DAG-PB specifications of IPFS. */
+/** Returns the multihash of a file in IPFS (CIDv0, without Base58), as solc computes it: 34 bytes. Undefined for a file
+ *  of more than 256 KiB. Source: the UnixFS and DAG-PB specifications of IPFS. */
 export function ipfsHash(file: Uint8Array): Uint8Array | undefined {
   if (file.length > MAX_IPFS_BLOCK_BYTES) return undefined
   const length = encodeVarint(file.length)
@@ -29,8 +29,8 @@ function encodeVarint(value: number): Uint8Array {
   return Uint8Array.from([...bytes, rest])
 }
 
-/** Returns the IPFS multihash, 34 bytes, that the compiler appended to runtime code: the member `ipfs` of a CBOR map whose
- *  length is in the last 2 bytes. Undefined if the code names none. Source: Contract Metadata in the Solidity
+/** Returns the IPFS multihash, 34 bytes, that the compiler appended to runtime code: the member `ipfs` of a CBOR map
+ *  whose length is in the last 2 bytes. Undefined if the code names none. Source: Contract Metadata in the Solidity
  *  documentation. */
 export function metadataHashOfCode(code: Uint8Array): Uint8Array | undefined {
   if (code.length < 2) return undefined

@@ -1,5 +1,5 @@
 import type { Decoder } from '../../decoding/decoder.js'
-import { explainFailure } from '../../decoding/failures.js'
+import { describeCallFailure } from '../../decoding/failures.js'
 import { type DecodedErrorJson, describeInput, formatDecodedError } from '../../decoding/formatDecoded.js'
 import type { TracedCall } from '../../evm/tracing/callTree.js'
 import type { Deadline } from '../../lib/deadline.js'
@@ -68,6 +68,6 @@ function createDecodedFrames(decoder: Decoder, blockNumber: number, deadline: De
 }
 
 function errorOf(call: TracedCall, decoder: Decoder, blockNumber: number): DecodedErrorJson | null {
-  const failure = explainFailure(call, decoder, { blockNumber })
+  const failure = describeCallFailure(call, decoder, { blockNumber })
   return failure && formatDecodedError(failure.decoded, failure.guess)
 }

@@ -1,5 +1,5 @@
 import type { Decoder } from '../../decoding/decoder.js'
-import { explainFailure } from '../../decoding/failures.js'
+import { describeCallFailure } from '../../decoding/failures.js'
 import { type DecodedErrorJson, describeInput, formatDecodedError } from '../../decoding/formatDecoded.js'
 import { StateUnavailable } from '../../evm/errors.js'
 import { formatData } from '../../lib/hex.js'
@@ -79,7 +79,7 @@ async function findFailure(
 ): Promise<Failure | null> {
   try {
     const { root } = await traceTransactionCalls(context, hash)
-    const failure = explainFailure(root, decoder, { blockNumber })
+    const failure = describeCallFailure(root, decoder, { blockNumber })
     if (failure === null) return null
     const { error, data, decoded, guess, reason } = failure
     return { error, data: formatData(data), decoded: formatDecodedError(decoded, guess), reason }
