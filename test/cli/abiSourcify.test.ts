@@ -119,3 +119,17 @@ test('hostile bundles are refused or harmless', async (t) => {
   }
   assert.match((await add(temporaryDirectory(t), root)).stderr, /no database/)
 })
+
+test('a database has at most 200 contracts of bundles', async (t) => {
+  const addresses = Array.from({ length: 201 }, (_, i) => `0x${(i + 1).toString(16).padStart(40, '0')}`)
+  const alloc = Object.fromEntries(addresses.map((each) => [each, { balance: '0x0', code: '0x6001600255' }]))
+  const datadir = await writeGenesisChain(t, createGenesis(alloc))
+  const abi = { ...JSON.parse(GATE_METADATA), output: { abi: [{ type: 'event', name: 'E', inputs: [] }] } }
+  const repositoryOf = (chosen: readonly string[]) =>
+    writeRepository(t, Object.fromEntries(chosen.map((each) => [`full_match/1337/${each}`, JSON.stringify(abi)])))
+  assert.match((await add(datadir, repositoryOf(addresses))).stderr, /expected at most 200 contracts/)
+  assert.match((await add(datadir, repositoryOf(addresses.slice(0, 200)))).stdout, /contracts 200, /)
+  assert.match((await add(datadir, repositoryOf(addresses.slice(100, 200)))).stdout, /contracts 100, /)
+  const more = await add(datadir, repositoryOf(addresses.slice(200)))
+  assert.deepEqual([more.code, /got 1 and 200 that were added before/.test(more.stderr)], [2, true])
+})
