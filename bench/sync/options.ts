@@ -17,6 +17,7 @@ export const OPTIONS = {
   transactions: count(20, 'in each of them'),
   interval: count(50, 'milliseconds between them'),
   accounts: count(200_000, 'of the state that sparse state is fetched of; half as many slots'),
+  'state-dir': text('where databases with such states are kept, and looked for; default: none is kept'),
   followers: text('of execute, none, proofs, witness and auto, with commas; all but none by default'),
   'block-percent': count(100, 'of the changes, logs and transactions of a block of mainnet that its blocks have'),
   'sparse-blocks': count(200, 'that are followed with sparse state'),

@@ -1,5 +1,5 @@
-import { copyFileSync, mkdirSync } from 'node:fs'
-import { join } from 'node:path'
+import { constants, copyFileSync, existsSync, mkdirSync, renameSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { formatData } from '../../src/lib/hex.js'
 import { measureTables } from '../../src/store/databaseFacts.js'
 import { DATABASE_FILE, openForReading } from '../../src/store/open.js'
@@ -80,12 +80,16 @@ export async function measureSparse(run: SyncRun): Promise<SparseFigures> {
   if (blocks < 2 * window) throw new Error(`--sparse-blocks: expected at least twice --window, got ${blocks}`)
   const files = { node: join(run.directory, 'sparseNode'), genesis: join(run.directory, 'sparse.json') }
   mkdirSync(files.node)
+  const kept = run.values['state-dir'] && join(run.values['state-dir'], `state${accounts}.db`)
+  const isKept = kept !== undefined && existsSync(kept)
+  if (isKept) copyFileSync(kept, join(files.node, DATABASE_FILE), constants.COPYFILE_FICLONE)
   const db = openForWriting(files.node)
   run.after(() => void db.close())
   const network = await makeSparseNetwork(db, {
     ...{ accounts, genesis: files.genesis, blockShare: run.values['block-percent'] / 100 },
   })
   db.pragma('wal_checkpoint(TRUNCATE)')
+  if (kept !== undefined && !isKept) keepDatabase(join(files.node, DATABASE_FILE), kept)
   const upstream = await startCairn(run, ['--datadir', files.node, '--open'])
   const complete = join(run.directory, 'execute')
   mkdirSync(complete)
@@ -109,6 +113,13 @@ export async function measureSparse(run: SyncRun): Promise<SparseFigures> {
     })),
     ...{ depth: CALL_DEPTH, calls },
   }
+}
+
+/** Copies a database file; a copy that is not complete has another name. */
+function keepDatabase(file: string, kept: string): void {
+  mkdirSync(dirname(kept), { recursive: true })
+  copyFileSync(file, `${kept}.part`, constants.COPYFILE_FICLONE)
+  renameSync(`${kept}.part`, kept)
 }
 
 async function startFollower(

@@ -4,6 +4,8 @@ import type { Block, Receipt, Withdrawal } from '../../src/chain/eth/types.js'
 import { bigIntToFixedBytes, bytesToBigInt, concatBytes, padLeft } from '../../src/lib/bytes.js'
 import { formatData } from '../../src/lib/hex.js'
 import type { Database } from '../../src/store/database.js'
+import { createChainReader } from '../../src/store/rows/chainReader.js'
+import { createStateReads } from '../../src/store/state/stateReader.js'
 import { accountAddress, withdrawalTo } from '../../test/support/chains/stateChain.js'
 import { type SeededRandom, seededRandom } from '../../test/support/random.js'
 import { assemble } from '../../tools/fixture/assembler.js'
@@ -81,7 +83,8 @@ export interface SparseNetwork {
 }
 
 /** Makes the network with a state of about `accounts` accounts and half as many slots, in the database, and writes its
- *  genesis in geth's format. Its blocks have `blockShare` of the changes and logs of mainnet's. */
+ *  genesis in geth's format. A database that has the first blocks of it already gets the rest. Its blocks have
+ *  `blockShare` of the changes and logs of mainnet's. */
 export async function makeSparseNetwork(
   db: Database,
   { accounts, genesis, blockShare }: { accounts: number; genesis: string; blockShare: number },
@@ -91,13 +94,17 @@ export async function makeSparseNetwork(
   writeFileSync(genesis, JSON.stringify(json))
   const builder = await createChainBuilder(db, json)
   const state = { accounts: 0, slots: 0 }
-  while (state.accounts < accounts) {
+  const stored = createChainReader(db).head() ?? 0
+  senders[0].nonce = createStateReads(db).nonce(senders[0].address, stored)
+  for (let number = 1; state.accounts < accounts; number++) {
     const count = Math.min(GROWTH.accounts, accounts - state.accounts)
     const slots = range(state.slots, Math.ceil((GROWTH.slots * count) / GROWTH.accounts))
-    const transactions = storeCalls(slots, SLOTS_SET.growing).map((call) => planCall(senders[0], call))
-    const withdrawals: Withdrawal[] = range(state.accounts, count).map(withdrawalTo)
-    await builder.add({ transactions, withdrawals })
-    builder.blocks.length = 0
+    if (number > stored) {
+      const transactions = storeCalls(slots, SLOTS_SET.growing).map((call) => planCall(senders[0], call))
+      const withdrawals: Withdrawal[] = range(state.accounts, count).map(withdrawalTo)
+      await builder.add({ transactions, withdrawals })
+      builder.blocks.length = 0
+    }
     state.accounts += count
     state.slots += slots.length
     process.stderr.write(`\rstate of ${state.accounts} accounts`)

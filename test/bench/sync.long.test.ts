@@ -8,6 +8,7 @@ import type { SparseFigures } from '../../bench/sync/sparse.js'
 import type { StartFigures } from '../../bench/sync/start.js'
 import type { SubscriptionFigures } from '../../bench/sync/subscriptions.js'
 import { runShortBench } from '../support/shortBench.js'
+import { temporaryDirectory } from '../support/temporary.js'
 import { findFoundry } from '../support/upstream/foundry.js'
 
 interface Report {
@@ -50,7 +51,7 @@ test('bench:sync: each block that is announced after anvil announced it is serve
 })
 
 test('bench:sync: with sparse state, each block needs requests, and a call of what is known none', async (t) => {
-  const args = '--accounts 2000 --sparse-blocks 4 --window 2'
+  const args = `--accounts 2000 --sparse-blocks 4 --window 2 --state-dir ${temporaryDirectory(t)}`
   const { sparse } = await runShortBench<Report>(t, 'sync', { phases: ['sparse'], args })
   const [execute, proofs, witness, auto] = sparse.followers
   assert.deepEqual(
@@ -74,4 +75,10 @@ test('bench:sync: with sparse state, each block needs requests, and a call of wh
   assert.ok(sparse.calls[0].requests[0] < sparse.calls[1].requests[0])
   // The hint; then proofs and codes.
   assert.equal(sparse.calls[0].rounds[0], 2)
+  // On the state that the first run kept.
+  const again = await runShortBench<Report>(t, 'sync', { phases: ['sparse'], args: `${args} --followers proofs` })
+  assert.deepEqual(
+    [again.sparse.accounts, again.sparse.slots, again.sparse.block],
+    [sparse.accounts, sparse.slots, sparse.block],
+  )
 })
