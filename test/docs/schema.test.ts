@@ -41,11 +41,12 @@ function documentedColumns(): { [name: string]: string[] } {
   )
 }
 
-/** Columns by table or view of the kind, as the database has them. */
+/** Columns by table or view of the kind, as the database and a session of `cairn sql` have them. */
 function actualColumns(kind: 'table' | 'view'): { [name: string]: string[] } {
   const names = db
     .prepare<[string], string>(
-      "SELECT name FROM sqlite_schema WHERE type = ? AND name NOT LIKE 'sqlite%' AND name <> '__drizzle_migrations'",
+      `SELECT DISTINCT name FROM (SELECT * FROM sqlite_schema UNION ALL SELECT * FROM sqlite_temp_schema)
+       WHERE type = ? AND name NOT LIKE 'sqlite%' AND name <> '__drizzle_migrations'`,
     )
     .pluck()
     .all(kind)

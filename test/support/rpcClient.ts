@@ -28,6 +28,24 @@ export async function resultOf<T>(url: string, method: string, params: unknown =
   return result as T
 }
 
+// Below the limit of calls in a batch.
+const BATCH_CALLS = 50
+
+/** The results of calls of one method, in batches, in the order of their parameters. @throws Error for an error
+ *  answer. */
+export async function resultsOf<T>(url: string, method: string, params: readonly unknown[]): Promise<T[]> {
+  const results: T[] = []
+  for (let at = 0; at < params.length; at += BATCH_CALLS) {
+    const calls = params.slice(at, at + BATCH_CALLS).map((each, id) => ({ jsonrpc: '2.0', id, method, params: each }))
+    const answers = (await send(url, calls)) as unknown as Answer[]
+    for (const { result, error } of answers.sort((a, b) => Number(a.id) - Number(b.id))) {
+      if (error !== undefined) throw new Error(`${method}: ${error.code} ${error.message}`)
+      results.push(result as T)
+    }
+  }
+  return results
+}
+
 /** An open socket that has one request under way at a time. */
 export interface RpcSocket {
   /** The next message after this one was sent. @throws Error when the socket closes instead. */

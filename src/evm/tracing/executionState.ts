@@ -1,6 +1,6 @@
+import { recoverAuthority } from '../../chain/eth/authority.js'
 import { createAddress } from '../../chain/eth/transaction.js'
 import { isStateKnown } from '../../store/state/missingState.js'
-import { recoverAuthority } from '../transition/authorizations.js'
 import type { Execution } from './execution.js'
 import { recordState, type StateRecorder } from './stateRecorder.js'
 

@@ -1,13 +1,9 @@
-import { RLP } from '@ethereumjs/rlp'
-import { keccak256, recoverPublicKey } from '../../chain/crypto.js'
-import { SECP256K1_N } from '../../chain/eth/transaction.js'
+import { recoverAuthority } from '../../chain/eth/authority.js'
 import { MAX_NONCE } from '../../chain/eth/transactionLimits.js'
 import type { Authorization } from '../../chain/eth/types.js'
-import { bigIntToBytes, concatBytes } from '../../lib/bytes.js'
 import { createCode, delegationTo, EMPTY_CODE } from '../interpreter/code.js'
 import type { Account, EvmState } from '../interpreter/state.js'
 
-const MAGIC = Uint8Array.of(0x05)
 // PER_EMPTY_ACCOUNT_COST - PER_AUTH_BASE_COST: refunded if the account exists already.
 const EXISTING_ACCOUNT_REFUND = 12_500
 
@@ -52,15 +48,4 @@ export function delegate(state: EvmState, authority: Account, authorization: Aut
 export function authorityOf(authorization: Authorization, chainId: bigint): Uint8Array | undefined {
   if (authorization.chainId !== 0n && authorization.chainId !== chainId) return undefined
   return authorization.nonce >= MAX_NONCE ? undefined : recoverAuthority(authorization)
-}
-
-/** Returns the address of the signer, 20 bytes; undefined if the signature is invalid. */
-export function recoverAuthority({ chainId, address, nonce, yParity, r, s }: Authorization): Uint8Array | undefined {
-  if (yParity > 1n || r === 0n || r >= SECP256K1_N || s === 0n || s > SECP256K1_N / 2n) return undefined
-  const hash = keccak256(concatBytes(MAGIC, RLP.encode([chainId, address, nonce])))
-  try {
-    return keccak256(recoverPublicKey(hash, Number(yParity), bigIntToBytes(r), bigIntToBytes(s))).slice(12)
-  } catch {
-    return undefined
-  }
 }

@@ -4,7 +4,9 @@ import type { Database } from '../database.js'
 import { openForReading } from '../open.js'
 import { decodeAccountKeys, visitSlotKeys } from '../state/changedKeys.js'
 import { addAmountFunctions } from './amountFunctions.js'
+import { addBodyViews } from './bodyViews.js'
 import { addHashFunctions } from './hashFunctions.js'
+import { addStateViews } from './stateViews.js'
 
 /** An event that has a view. */
 export interface EventView {
@@ -47,9 +49,10 @@ export function schemaQuery(name: string | undefined): string {
     WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite!_%' ESCAPE '!'${wanted} ORDER BY type DESC, name`
 }
 
-/** Opens the database of `datadir` read-only for SQL of users: with a view per event. Addresses are in lower case in
- *  all views, as in any SQLite shell: the same join has the same rows everywhere. Views are temporary: they use
- *  functions that only this connection has. @throws DatabaseMissing, DatabaseOutdated */
+/** Opens the database of `datadir` read-only for SQL of users: with a view per event, views of lists in blocks and
+ * transactions, and views of the state. Addresses are in lower case in all views, as in any SQLite shell: the same join
+ * has the same rows everywhere. Views are temporary: they use functions that only this connection has. @throws
+ * DatabaseMissing, DatabaseOutdated */
 export function openForQueries(datadir: string, readEvents: (db: Database) => readonly EventView[]): Database {
   const db = openForReading(datadir)
   try {
@@ -57,6 +60,8 @@ export function openForQueries(datadir: string, readEvents: (db: Database) => re
     addFunctions(db, events)
     addAmountFunctions(db)
     addHashFunctions(db)
+    addBodyViews(db)
+    addStateViews(db, datadir)
     for (const sql of [ERC20_TRANSFERS, ...events.map(eventView)]) db.exec(sql)
     db.pragma('query_only = 1')
     return db

@@ -1,0 +1,92 @@
+import { decodeAccessList, decodeAuthorizationList } from '../../chain/eth/access.js'
+import { recoverAuthority } from '../../chain/eth/authority.js'
+import { decodeWithdrawals } from '../../chain/eth/block.js'
+import { bytesToBigInt, padLeft } from '../../lib/bytes.js'
+import { formatData } from '../../lib/hex.js'
+import { encodeUint } from '../columns.js'
+import type { Database } from '../database.js'
+
+const GWEI = 1_000_000_000n
+
+/** Adds the views of lists that blocks and transactions have as RLP to a connection: `v_withdrawals`,
+ *  `v_authorizations` and `v_access_lists`. */
+export function addBodyViews(db: Database): void {
+  addWithdrawals(db)
+  addAuthorizations(db)
+  addAccessLists(db)
+  for (const sql of [WITHDRAWALS, AUTHORIZATIONS, ACCESS_LISTS]) db.exec(sql)
+}
+
+function addWithdrawals(db: Database): void {
+  db.table('cairn_withdrawals', {
+    columns: ['withdrawal_index', 'validator_index', 'address', 'amount'],
+    parameters: ['list'],
+    *rows(list: unknown) {
+      for (const { index, validatorIndex, address, amountGwei } of decodeWithdrawals(list as Uint8Array)) {
+        const amount = (amountGwei * GWEI).toString()
+        yield [encodeUint(index), encodeUint(validatorIndex), formatData(address), amount]
+      }
+    },
+  })
+}
+
+function addAuthorizations(db: Database): void {
+  db.table('cairn_authorizations', {
+    columns: ['authorization_index', 'chain_id', 'delegate', 'nonce', 'y_parity', 'r', 's'],
+    parameters: ['list'],
+    *rows(list: unknown) {
+      for (const [at, each] of decodeAuthorizationList(list as Uint8Array).entries()) {
+        const { chainId, address, nonce, yParity, r, s } = each
+        yield [BigInt(at), chainId.toString(), formatData(address), encodeUint(nonce), yParity, word(r), word(s)]
+      }
+    },
+  })
+  // A function of its own: recovering takes longer than all else, and runs only where the column is read.
+  db.function(
+    'cairn_authority',
+    { deterministic: true },
+    (chainId: string, delegate: string, nonce: number | string, yParity: number, r: Uint8Array, s: Uint8Array) => {
+      const signed = { chainId: BigInt(chainId), address: Buffer.from(delegate.slice(2), 'hex'), nonce: BigInt(nonce) }
+      const signature = { yParity: BigInt(yParity), r: bytesToBigInt(r), s: bytesToBigInt(s) }
+      const authority = recoverAuthority({ ...signed, ...signature })
+      return authority === undefined ? null : formatData(authority)
+    },
+  )
+}
+
+/** An integer as 32 bytes. */
+function word(value: bigint): Buffer {
+  return Buffer.from(value.toString(16).padStart(64, '0'), 'hex')
+}
+
+function addAccessLists(db: Database): void {
+  db.table('cairn_access_list', {
+    columns: ['address', 'slot'],
+    parameters: ['list'],
+    *rows(list: unknown) {
+      for (const { address, storageKeys } of decodeAccessList(list as Uint8Array)) {
+        const text = formatData(address)
+        if (storageKeys.length === 0) yield [text, null]
+        for (const slot of storageKeys) yield [text, formatData(padLeft(slot, 32))]
+      }
+    },
+  })
+}
+
+const WITHDRAWALS = `CREATE TEMP VIEW v_withdrawals AS SELECT b.number AS block_number, b.timestamp AS timestamp,
+  w.withdrawal_index AS withdrawal_index, w.validator_index AS validator_index, w.address AS address,
+  w.amount AS amount, CAST(w.amount AS REAL) / 1e18 AS amount_eth
+  FROM blocks b CROSS JOIN cairn_withdrawals(b.withdrawals) w`
+
+const OF_TRANSACTION = `b.number AS block_number, b.timestamp AS timestamp, t.id - b.first_tx AS transaction_index,
+  '0x' || lower(hex(t.hash)) AS transaction_hash`
+const TRANSACTIONS = 'FROM blocks b CROSS JOIN transactions t ON t.id >= b.first_tx AND t.id < b.first_tx + b.n_tx'
+
+const AUTHORIZATIONS = `CREATE TEMP VIEW v_authorizations AS SELECT ${OF_TRANSACTION},
+  l.authorization_index AS authorization_index,
+  cairn_authority(l.chain_id, l.delegate, l.nonce, l.y_parity, l.r, l.s) AS authority,
+  l.delegate AS delegate, l.chain_id AS chain_id, l.nonce AS nonce
+  ${TRANSACTIONS} CROSS JOIN cairn_authorizations(t.authorization_list) l`
+
+const ACCESS_LISTS = `CREATE TEMP VIEW v_access_lists AS SELECT ${OF_TRANSACTION},
+  l.address AS address, l.slot AS slot ${TRANSACTIONS} CROSS JOIN cairn_access_list(t.access_list) l`

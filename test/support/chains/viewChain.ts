@@ -1,0 +1,115 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { keccak256, signHash } from '../../../src/chain/crypto.js'
+import { encodeRlp } from '../../../src/chain/eth/rlp.js'
+import type { AccessListEntry, Authorization } from '../../../src/chain/eth/types.js'
+import { bytesToBigInt, concatBytes, padLeft } from '../../../src/lib/bytes.js'
+import { formatData, parseHex } from '../../../src/lib/hex.js'
+import { silentLogger } from '../../../src/lib/logger.js'
+import { createMetaTable, META_STATE_RECENT_FROM } from '../../../src/store/meta.js'
+import { openForWriting } from '../../../src/store/openForWriting.js'
+import { importFiles, readGenesisFile } from '../../../src/sync/import/importFiles.js'
+import { assemble } from '../../../tools/fixture/assembler.js'
+import {
+  createChainBuilder,
+  createSender,
+  type Sender,
+  type TransactionPlan,
+} from '../../../tools/fixture/chainBuilder.js'
+import { SYSTEM_ACCOUNTS } from '../../../tools/fixture/genesis.js'
+import { type SeededRandom, seededRandom } from '../random.js'
+import { temporaryDirectory } from '../temporary.js'
+import { createForkGenesis } from './forkGenesis.js'
+
+/* A chain of random blocks with what the fixture chain has little of: withdrawals, authorizations that are invalid in
+ * every way, access lists, and accounts whose nonce and code change while the balance does not. */
+
+const STORE = `0x${'51'.repeat(20)}`
+const CHAIN_ID = 1337n
+const BLOCKS = 40
+// 100,000 ether
+const RICH = '0x152d02c7e14af6800000'
+
+/** A folder with `genesis.json` and `chain.rlp`. */
+export async function writeViewChain(t: { after(end: () => void): void }, seed: number): Promise<string> {
+  const folder = temporaryDirectory(t)
+  const random = seededRandom(seed)
+  const senders = ['ann', 'ben', 'cat', 'dan', 'eve'].map((word) => createSender(`views ${word}`))
+  const code = assemble('32 calldataload 0 calldataload sstore stop')
+  const genesis = createForkGenesis('osaka', {
+    ...SYSTEM_ACCOUNTS,
+    [STORE]: { balance: '0x1', nonce: '0x1', code: formatData(code) },
+    ...Object.fromEntries(senders.slice(0, 3).map(({ address }) => [formatData(address), { balance: RICH }])),
+  })
+  const db = openForWriting(temporaryDirectory(t))
+  const builder = await createChainBuilder(db, genesis)
+  let withdrawn = 0n
+  for (let block = 0; block < BLOCKS; block++) {
+    const withdrawals = Array.from({ length: random.below(4) }, () => ({
+      index: withdrawn++,
+      validatorIndex: BigInt(random.below(1_000_000)),
+      address: senders[random.below(5)].address,
+      amountGwei: BigInt(random.below(3) && random.below(2 ** 31)),
+    }))
+    const transactions = Array.from({ length: random.below(4) }, () => randomTransaction(random, senders))
+    await builder.add({ transactions, withdrawals })
+  }
+  writeFileSync(join(folder, 'genesis.json'), JSON.stringify(genesis))
+  writeFileSync(join(folder, 'chain.rlp'), builder.encode())
+  db.close()
+  return folder
+}
+
+function randomTransaction(random: SeededRandom, senders: readonly Sender[]): TransactionPlan {
+  const sender = senders[random.below(3)]
+  const to = random.below(2) === 0 ? parseHex(STORE) : senders[random.below(5)].address
+  const word = () => padLeft(Uint8Array.of(random.below(3)), 32)
+  const plan = { sender, to, input: concatBytes(word(), word()), value: BigInt(random.below(2)), gasLimit: 500_000n }
+  const type = random.below(3)
+  if (type === 0) return plan
+  const accessList = Array.from({ length: random.below(4) }, () => randomEntry(random))
+  if (type === 1) return { ...plan, type: 1, accessList }
+  const authorizationList = Array.from({ length: 1 + random.below(3) }, () => randomAuthorization(random, senders))
+  return { ...plan, type: 4, accessList, authorizationList }
+}
+
+function randomEntry(random: SeededRandom): AccessListEntry {
+  return {
+    address: random.below(2) === 0 ? parseHex(STORE) : random.bytes(20),
+    storageKeys: Array.from({ length: random.below(3) }, () => padLeft(random.bytes(random.below(33)), 32)),
+  }
+}
+
+/** Valid, of another chain, of another nonce, or with a signature that is broken. */
+function randomAuthorization(random: SeededRandom, senders: readonly Sender[]): Authorization {
+  const { privateKey } = senders[3 + random.below(2)] // those that send nothing themselves
+  const chainId = [CHAIN_ID, 0n, 99n][random.below(3)]
+  const address = [parseHex(STORE), new Uint8Array(20), random.bytes(20)][random.below(3)]
+  const fields = { chainId, address, nonce: [0n, 1n, 2n, 2n ** 63n + 1n][random.below(4)] }
+  const message = encodeRlp([fields.chainId, fields.address, fields.nonce])
+  const { r, s, recoveryId } = signHash(keccak256(concatBytes(Uint8Array.of(5), message)), privateKey)
+  const signed = { ...fields, yParity: BigInt(recoveryId), r: bytesToBigInt(r), s: bytesToBigInt(s) }
+  const broken = [{ r: 0n }, { s: signed.s + 2n ** 255n }, { yParity: 4n }, { r: 5n }]
+  return random.below(3) === 0 ? { ...signed, ...broken[random.below(broken.length)] } : signed
+}
+
+/** Imports the chain of a folder into a data directory. The rows of the later half are those of the recent tables, as
+ *  at the tip. */
+export async function importViewChain(datadir: string, folder: string): Promise<void> {
+  await importFiles({
+    datadir,
+    paths: [join(folder, 'chain.rlp')],
+    chain: readGenesisFile(join(folder, 'genesis.json')),
+    stateMode: 'execute',
+    log: silentLogger,
+    showProgress: false,
+  })
+  const db = openForWriting(datadir)
+  const from = BLOCKS / 2
+  for (const kind of ['account', 'storage']) {
+    db.exec(`INSERT INTO ${kind}_recent SELECT * FROM ${kind}_history WHERE block_number >= ${from};
+      DELETE FROM ${kind}_history WHERE block_number >= ${from}`)
+  }
+  createMetaTable(db).set(META_STATE_RECENT_FROM, from)
+  db.close()
+}
