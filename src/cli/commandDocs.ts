@@ -292,7 +292,8 @@ export const COMMAND_DOCS: { readonly [K in Command]: CommandDoc } = {
     summary: 'Write blocks, transactions, logs and more as Parquet, CSV or NDJSON.',
     usage: ['cairn export [OPTIONS] --out DIR|s3://BUCKET/PREFIX|FILE|- DATASET...'],
     detail: [
-      'DATASET is blocks, transactions, receipts, logs, erc20-transfers, contracts, balance-diffs, storage-diffs, l2-blocks, ' +
+      'DATASET is blocks, transactions, receipts, logs, erc20-transfers, erc20-approvals, erc721-transfers, withdrawals, blobs, ' +
+        'address-appearances, contracts, balances, nonces, codes, slots, balance-diffs, nonce-diffs, code-diffs, storage-diffs, l2-blocks, ' +
         'events (a dataset for each decoded event) or all (all but events); several are separated by spaces or commas. Files, columns and types are those of cryo (docs/export.md).',
       'A directory or a prefix on S3 gets a file for each range of blocks, and manifest.json with digests, which names the finished files. The ' +
         'same command resumes where it stopped, adds new blocks, and rewrites files whose blocks a reorg has replaced. It only ' +

@@ -3,11 +3,14 @@ import type { ExportSource } from './source.js'
 
 /** Returns why the dataset cannot be exported from this database, with a remedy; undefined if it can. */
 export function whyUnavailable(source: ExportSource, dataset: Dataset): string | undefined {
-  const { name, layer, needsState, filtersAddresses } = dataset
+  const { name, layer, needsState, needsAppearances, filtersAddresses } = dataset
   if (layer.coverage(source) === undefined)
     return `${name}: the database holds no ${layer.name} blocks; import some first`
   if (needsState && source.chain.coverage()?.stateFirst === undefined) {
     return `${name}: the database has no state, because its blocks were imported with --state none; import them with --state execute`
+  }
+  if (needsAppearances && source.appearances.lastBlock() !== source.chain.head()) {
+    return `${name}: the database has no address index of all blocks; run 'cairn reindex'`
   }
   if (source.addresses !== undefined && !filtersAddresses) {
     return `${name}: --address does not apply to it; export it without`

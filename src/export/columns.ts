@@ -9,6 +9,8 @@ export interface Column {
   readonly name: string
   readonly type: ColumnType
   readonly nullable: boolean
+  /** True for a time in Unix milliseconds, of type i64, which Parquet has as a timestamp. */
+  readonly isTimestamp?: boolean
 }
 
 /** A value. Integers are numbers or bigints. */

@@ -14,8 +14,10 @@ export interface Dataset<Block extends ExportedBlock = ExportedBlock> {
   readonly summary: string
   readonly columns: readonly Column[]
   readonly layer: Layer<Block>
-  /** True if rows need re-execution of blocks, and thus the state. */
+  /** True if rows need the state: its history, or re-execution of blocks. */
   readonly needsState?: boolean
+  /** True if rows come from the address index. */
+  readonly needsAppearances?: boolean
   /** True if `--address` selects rows. */
   readonly filtersAddresses?: boolean
   /** Returns the number of blocks read in one snapshot; all their rows are in memory at once. */

@@ -1,13 +1,16 @@
 import { UsageError } from '../lib/errors.js'
 import { didYouMean } from '../lib/suggestion.js'
 import type { Dataset } from './dataset.js'
+import { addressAppearances } from './datasets/addressAppearances.js'
 import { blocks } from './datasets/blocks.js'
+import { blobs, withdrawals } from './datasets/bodyLists.js'
 import { contracts } from './datasets/contracts.js'
-import { erc20Transfers } from './datasets/erc20Transfers.js'
 import { l2Blocks } from './datasets/l2Blocks.js'
 import { logs } from './datasets/logs.js'
 import { receipts } from './datasets/receipts.js'
-import { balanceDiffs, storageDiffs } from './datasets/stateDiffs.js'
+import { balanceDiffs, codeDiffs, nonceDiffs, storageDiffs } from './datasets/stateDiffs.js'
+import { balances, codes, nonces, slots } from './datasets/stateValues.js'
+import { erc20Approvals, erc20Transfers, erc721Transfers } from './datasets/tokenLogs.js'
 import { transactions } from './datasets/transactions.js'
 
 /** All datasets with fixed columns. */
@@ -17,8 +20,19 @@ export const DATASETS: readonly Dataset[] = [
   receipts,
   logs,
   erc20Transfers,
+  erc20Approvals,
+  erc721Transfers,
+  withdrawals,
+  blobs,
+  addressAppearances,
   contracts,
+  balances,
+  nonces,
+  codes,
+  slots,
   balanceDiffs,
+  nonceDiffs,
+  codeDiffs,
   storageDiffs,
   l2Blocks,
 ] as readonly Dataset[]

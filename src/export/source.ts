@@ -2,8 +2,10 @@ import type { TraceService } from '../evm/tracing/traceService.js'
 import { createLogIds, type LogIds } from '../index/logs/logIds.js'
 import { type CommitWatch, createCommitWatch } from '../store/commitWatch.js'
 import type { Database } from '../store/database.js'
+import { createValueLookup } from '../store/dictionary.js'
 import { createL2Reader, type L2Reader } from '../store/l2/l2Reader.js'
 import { openForReading } from '../store/open.js'
+import { type AppearanceReader, createAppearanceReader } from '../store/rows/appearances.js'
 import { createChainReader } from '../store/rows/chainReader.js'
 import { createExportRows, type ExportRows } from '../store/rows/exportRows.js'
 import type { ChainReader } from '../store/rows/types.js'
@@ -20,6 +22,9 @@ export interface ExportSource {
   readonly l2: L2Reader
   readonly state: StateReads
   readonly changes: RawState
+  readonly appearances: AppearanceReader
+  /** Returns the address (20 bytes) of an id of the dictionary. */
+  addressOf(id: number): Uint8Array
   /** Returns the service for datasets that re-execute transactions. @throws Error before `loadTraces` */
   traces(): TraceService
   loadTraces(): Promise<void>
@@ -27,6 +32,9 @@ export interface ExportSource {
   readonly addresses?: readonly Uint8Array[]
   close(): void
 }
+
+// In about 20 MB.
+const MAX_ADDRESSES = 100_000
 
 /** Opens the database of `datadir`. @throws DatabaseMissing, DatabaseOutdated */
 export function openExportSource(datadir: string, addresses?: readonly Uint8Array[]): ExportSource {
@@ -47,6 +55,8 @@ export function sourceOf(db: Database, addresses?: readonly Uint8Array[]): Expor
     l2: createL2Reader(db),
     state: createStateReads(db),
     changes: createRawState(db),
+    appearances: createAppearanceReader(db),
+    addressOf: createValueLookup(db, 'addresses', { most: MAX_ADDRESSES }),
     traces: () => {
       if (traces === undefined) throw new Error('the trace service is not loaded')
       return traces

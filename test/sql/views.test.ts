@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict'
 import { after, before, type TestContext, test } from 'node:test'
-import { hexToBigInt, keccak256 } from 'viem'
 import { recoverAuthorizationAddress } from 'viem/utils'
 import type { Database } from '../../src/store/database.js'
 import { createMetaTable, META_CLOSED_STATES, META_STATE_FIRST, META_STATE_MODE } from '../../src/store/meta.js'
@@ -13,50 +12,12 @@ import {
   partialIncarnation,
   UNKNOWN_ACCOUNT,
 } from '../../src/store/state/sparseState.js'
-import { startCairn } from '../support/cairn.js'
 import { importFixture } from '../support/chains/fixtureDatabase.js'
 import { importViewChain, writeViewChain } from '../support/chains/viewChain.js'
-import { resultsOf } from '../support/rpcClient.js'
+import { type Account, type Answers, askAll, type Hex, type Signed } from '../support/compare/stateOracle.js'
 import { temporaryDirectory } from '../support/temporary.js'
 
 /* The views of bodies and of the state, compared with what a server of the same database answers. */
-
-type Hex = `0x${string}`
-interface Signed {
-  chainId: Hex
-  address: Hex
-  nonce: Hex
-  yParity: Hex
-  r: Hex
-  s: Hex
-}
-interface Block {
-  number: Hex
-  timestamp: Hex
-  withdrawals?: { index: Hex; validatorIndex: Hex; address: Hex; amount: Hex }[]
-  transactions: {
-    hash: Hex
-    accessList?: { address: Hex; storageKeys: Hex[] }[]
-    authorizationList?: Signed[]
-  }[]
-}
-interface Account {
-  balance: string
-  nonce: number
-  codeHash: string | null
-}
-
-/** A database, and what its server answered about all blocks, accounts and slots. */
-interface Answers {
-  readonly db: Database
-  readonly datadir: string
-  readonly blocks: Block[]
-  readonly addresses: string[]
-  /** By address and block. */
-  readonly accounts: Map<string, Account[]>
-  /** Values by address and slot, and by block. */
-  readonly slots: Map<string, string[]>
-}
 
 const chains: { [name: string]: Answers } = {}
 // A hook that is registered within another one runs at its end.
@@ -69,54 +30,13 @@ after(async () => {
 before(async () => {
   const fixture = temporaryDirectory(ending)
   await importFixture(fixture)
-  chains.fixture = await askAll(fixture)
+  chains.fixture = await askAll(ending, fixture)
   for (const seed of [1, 2]) {
     const random = temporaryDirectory(ending)
     await importViewChain(random, await writeViewChain(ending, seed))
-    chains[`random ${seed}`] = await askAll(random)
+    chains[`random ${seed}`] = await askAll(ending, random)
   }
 })
-
-async function askAll(datadir: string): Promise<Answers> {
-  const { url } = await startCairn(ending, ['--datadir', datadir, '--open'])
-  const db = openForQueries(datadir, () => [])
-  ending.after(() => void db.close())
-  const pluck = (sql: string) => db.prepare<[], string>(sql).pluck().all()
-  const head = Number(pluck('SELECT max(number) FROM blocks')[0])
-  const numbers = Array.from({ length: head + 1 }, (_, number) => `0x${number.toString(16)}`)
-  const overBlocks = <T>(method: string, params: (number: string) => unknown[]) =>
-    resultsOf<T>(url, method, numbers.map(params))
-  // All addresses and slots that were ever changed: what the views could lack is a row of one of these.
-  const addresses = pluck("SELECT '0x' || lower(hex(address)) FROM addresses")
-  const slots = db
-    .prepare<[], [string, string]>(
-      `SELECT DISTINCT '0x' || lower(hex(a.address)), '0x' || printf('%064s', lower(hex(h.slot)))
-       FROM (SELECT * FROM storage_recent UNION ALL SELECT * FROM storage_history) h JOIN addresses a ON a.id = h.address_id`,
-    )
-    .raw()
-    .all()
-    .map(([address, slot]) => [address, slot.replaceAll(' ', '0')])
-  const accounts = new Map<string, Account[]>()
-  for (const address of addresses) {
-    const [balances, nonces, codes] = await Promise.all([
-      overBlocks<Hex>('eth_getBalance', (number) => [address, number]),
-      overBlocks<Hex>('eth_getTransactionCount', (number) => [address, number]),
-      overBlocks<Hex>('eth_getCode', (number) => [address, number]),
-    ])
-    const ofBlock = (balance: Hex, i: number): Account => ({
-      balance: `${hexToBigInt(balance)}`,
-      nonce: Number(nonces[i]),
-      codeHash: codes[i] === '0x' ? null : keccak256(codes[i]),
-    })
-    accounts.set(address, balances.map(ofBlock))
-  }
-  const values = new Map<string, string[]>()
-  for (const [address, slot] of slots) {
-    values.set(`${address} ${slot}`, await overBlocks<string>('eth_getStorageAt', (number) => [address, slot, number]))
-  }
-  const blocks = await overBlocks<Block>('eth_getBlockByNumber', (number) => [number, true])
-  return { db, datadir, blocks, addresses, accounts, slots: values }
-}
 
 const all = (db: Database, sql: string) => db.prepare<[], { [column: string]: unknown }>(sql).all()
 
@@ -259,7 +179,7 @@ each('v_storage has the ranges of blocks in which a slot has a value', ({ db, sl
 })
 
 each('v_account_changes has each account that differs before and after a block', ({ db, accounts }) => {
-  const none: Account = { balance: '0', nonce: 0, codeHash: null }
+  const none: Account = { balance: '0', nonce: 0, code: '0x', codeHash: null }
   const wanted = [...accounts].flatMap(([address, states]) =>
     states.flatMap((now, block) => {
       const earlier = states[block - 1] ?? none

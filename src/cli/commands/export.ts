@@ -26,9 +26,11 @@ export async function runExport({ config, operands }: ParsedArgs): Promise<numbe
   const source = openExportSource(config.datadir, addresses)
   const stop = listenForStop()
   try {
-    const datasets = await chooseAvailable(source, operands, config)
-    if (datasets.some(({ needsState }) => needsState)) await source.loadTraces()
+    const { withForms } = await import('../../export/columnForms.js')
+    const chosen = await chooseAvailable(source, operands, config)
+    if (chosen.some(({ needsState }) => needsState)) await source.loadTraces()
     const format = formatOf(out, config.format)
+    const datasets = chosen.map((dataset) => withForms(dataset, config, format))
     if (isDirectory(out)) await toRanges(source, datasets, { config, place: out, format, stop })
     else await toOneFile(source, datasets, { config, out, format, stop })
     return 0

@@ -1,10 +1,12 @@
 import { UsageError } from '../../lib/errors.js'
 import type { Option } from './option.js'
-import { choice, flag, maybeText, number, parseAddress } from './rows.js'
+import { choice, flag, maybeText, number, oneOf, parseAddress } from './rows.js'
 
 // Copy of the formats in `export/encoders`, which `--help` need not load. The type of the command checks that they
 // agree.
 const FORMATS = ['parquet', 'csv', 'ndjson'] as const
+
+const TIMESTAMPS = ['integer', 'timestamp'] as const
 
 /** Blocks [from, to], both inclusive; default: the first and the newest. */
 export interface BlockBounds {
@@ -23,6 +25,19 @@ export const exportOptions = {
     'none',
   ),
   format: choice('format', FORMATS, ['export'], 'Format of the files.', 'as the ending of FILE says, else parquet'),
+  hex: flag(
+    'hex',
+    ['export'],
+    'Hashes, addresses and other binary columns as text, 0x and hex digits, in Parquet too.',
+  ),
+  timestamps: {
+    flag: 'timestamps',
+    placeholder: TIMESTAMPS.join('|'),
+    default: 'integer' as (typeof TIMESTAMPS)[number],
+    commands: ['export'],
+    doc: 'Times as Unix seconds, or as timestamps in UTC, which are text in CSV and NDJSON.',
+    parse: oneOf('timestamps', TIMESTAMPS),
+  },
   blockRange: {
     flag: 'blocks',
     placeholder: 'A:B',
@@ -38,8 +53,8 @@ export const exportOptions = {
     default: [] as readonly Uint8Array[],
     defaultText: 'all',
     doc:
-      'Only logs, erc20-transfers and events of this contract, and transactions from or to it. May be given more than ' +
-      'once, or as a list with commas.',
+      'Only logs, token transfers, approvals and events of this contract, transactions from or to it, and its appearances, balances, ' +
+      'nonces, codes and slots. May be given more than once, or as a list with commas.',
     commands: ['export'],
     repeatable: true,
     parse: (text: string) => text.split(',').map((each) => parseAddress('address')(each.trim())!),

@@ -1,8 +1,9 @@
 import { recordExecutionState } from '../../evm/tracing/executionState.js'
-import { fieldsOf, slotValue } from '../../evm/tracing/stateRecorder.js'
+import { type AccountFields, fieldsOf, slotValue } from '../../evm/tracing/stateRecorder.js'
 import { concatBytes, equalBytes, keyOfBytes, padLeft } from '../../lib/bytes.js'
 import type { StoredBlockLink } from '../../store/rows/exportRows.js'
-import { type Column, columns, nullable, type Row, toU32, uint256, uint256Cells } from '../columns.js'
+import type { StateReads } from '../../store/state/stateReader.js'
+import { type Cell, type Column, columns, nullable, type Row, toU32, toU64, uint256, uint256Cells } from '../columns.js'
 import type { Dataset } from '../dataset.js'
 import { LAYER_1 } from '../layers.js'
 import type { ExportSource } from '../source.js'
@@ -19,29 +20,75 @@ const BY_BLOCK =
   'Without transaction: the genesis allocation, system calls, withdrawals, rewards and other changes of the block itself.'
 const CLEARED = 'Also slots of a destroyed contract that its last transaction did not touch.'
 
-export const balanceDiffs: Dataset<StoredBlockLink> = {
+/** A field of accounts. */
+interface Field<V> {
+  readonly name: string
+  readonly summary: string
+  columns(name: string): readonly Column[]
+  inExecution(fields: AccountFields): V
+  at(state: StateReads, address: Uint8Array, blockNumber: number): V
+  isSame(a: V, b: V): boolean
+  cells(value: V): Cell[]
+}
+
+export const balanceDiffs = accountDiffs<bigint>({
   name: 'balance-diffs',
-  fileName: 'balance_diffs',
-  summary: `Balances before and after each transaction that changed them. ${BY_BLOCK}`,
-  layer: LAYER_1,
-  needsState: true,
-  columns: [...PLACE, ...uint256('from_value'), ...uint256('to_value'), ...END],
-  batchBlocks: () => 1,
-  *rows(source, links) {
-    const { state, changes } = source
-    for (const link of links) {
-      const inTransactions = replayBalances(source, link)
-      const known = {
-        changed: changes.accounts(link.number).map(({ address }) => ({ key: address!, address: address! })),
-        at: ({ address }: Place, number: number) => state.balance(address, number),
-        isSame: (a: bigint, b: bigint) => a === b,
+  summary: 'Balances before and after each transaction that changed them.',
+  columns: uint256,
+  inExecution: ({ balance }) => balance,
+  at: (state, address, number) => state.balance(address, number),
+  isSame: (a, b) => a === b,
+  cells: uint256Cells,
+})
+
+export const nonceDiffs = accountDiffs<bigint>({
+  name: 'nonce-diffs',
+  summary: 'Nonces before and after each transaction that changed them.',
+  columns: (name) => columns('u64', name),
+  inExecution: ({ nonce }) => nonce,
+  at: (state, address, number) => state.nonce(address, number),
+  isSame: (a, b) => a === b,
+  cells: (nonce) => [toU64(nonce)],
+})
+
+export const codeDiffs = accountDiffs<Uint8Array>({
+  name: 'code-diffs',
+  summary: 'Code of accounts before and after each transaction that changed it.',
+  columns: (name) => columns('binary', name),
+  inExecution: ({ code }) => code,
+  at: (state, address, number) => state.code(address, number),
+  isSame: equalBytes,
+  cells: (code) => [code],
+})
+
+function accountDiffs<V>(field: Field<V>): Dataset<StoredBlockLink> {
+  const { name, summary, inExecution, at, isSame, cells } = field
+  return {
+    name,
+    fileName: name.replaceAll('-', '_'),
+    summary: `${summary} ${BY_BLOCK}`,
+    layer: LAYER_1,
+    needsState: true,
+    columns: [...PLACE, ...field.columns('from_value'), ...field.columns('to_value'), ...END],
+    batchBlocks: () => 1,
+    *rows(source, links) {
+      const { state, changes } = source
+      for (const link of links) {
+        const inTransactions = replay<Place, V>(source, link, ({ address, ...before }, { after }) => {
+          const [from, to] = [inExecution(before), inExecution(after)]
+          return isSame(from, to) ? [] : [{ place: { key: address, address }, from, to }]
+        })
+        const known = {
+          changed: changes.accounts(link.number).map(({ address }) => ({ key: address!, address: address! })),
+          at: ({ address }: Place, number: number) => at(state, address, number),
+          isSame,
+        }
+        for (const { place, index, hash, from, to } of withBlockChanges(link.number, inTransactions, known)) {
+          yield rowOf(source, link, [index, hash, place.address, ...cells(from), ...cells(to)])
+        }
       }
-      for (const { place, index, hash, from, to } of withBlockChanges(link.number, inTransactions, known)) {
-        const cells = [...uint256Cells(from), ...uint256Cells(to)]
-        yield rowOf(source, link, [index, hash, place.address, ...cells])
-      }
-    }
-  },
+    },
+  }
 }
 
 export const storageDiffs: Dataset<StoredBlockLink> = {
@@ -95,12 +142,6 @@ interface Change<P, V> {
   to: V
 }
 
-function replayBalances(source: ExportSource, link: StoredBlockLink): Change<Place, bigint>[] {
-  return replay(source, link, ({ address, balance }, { after }) => {
-    return balance === after.balance ? [] : [{ place: { key: address, address }, from: balance, to: after.balance }]
-  })
-}
-
 function replaySlots(source: ExportSource, link: StoredBlockLink): Change<SlotPlace, Uint8Array>[] {
   return replay(source, link, ({ address, slots }, { slotNow }) =>
     [...slots.values()].flatMap(({ slot, value }) => {
@@ -112,7 +153,7 @@ function replaySlots(source: ExportSource, link: StoredBlockLink): Change<SlotPl
 
 type Touched = ReturnType<typeof recordExecutionState>['touched'] extends ReadonlyMap<string, infer T> ? T : never
 interface After {
-  after: { readonly balance: bigint }
+  after: AccountFields
   /** Returns the value of a slot of the account. */
   slotNow(slot: Uint8Array): Uint8Array
 }

@@ -78,8 +78,9 @@ function loadZstd(): Promise<void> {
   return loading
 }
 
-function elementOf({ name, type, nullable }: Column): SchemaElement {
-  return { name, ...PHYSICAL[type], repetition_type: nullable ? 'OPTIONAL' : 'REQUIRED' }
+function elementOf({ name, type, nullable, isTimestamp }: Column): SchemaElement {
+  const time = isTimestamp ? ({ converted_type: 'TIMESTAMP_MILLIS' } as const) : {}
+  return { name, ...PHYSICAL[type], ...time, repetition_type: nullable ? 'OPTIONAL' : 'REQUIRED' }
 }
 
 function toPhysical(cell: Cell, type: ColumnType): Cell {

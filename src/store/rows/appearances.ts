@@ -146,7 +146,7 @@ interface TransactionBlock {
 }
 
 /** Reads the appearances of an open database. */
-interface AppearanceReader {
+export interface AppearanceReader {
   /** Number of the last block that has them; undefined if none has. */
   lastBlock(): number | undefined
   /** Number of the newest stored block; undefined if the chain is empty. */

@@ -17,16 +17,29 @@ import {
   type TransactionPlan,
 } from '../../../tools/fixture/chainBuilder.js'
 import { SYSTEM_ACCOUNTS } from '../../../tools/fixture/genesis.js'
+import { blob } from '../../../tools/fixture/plans.js'
 import { type SeededRandom, seededRandom } from '../random.js'
 import { temporaryDirectory } from '../temporary.js'
 import { createForkGenesis } from './forkGenesis.js'
 
-/* A chain of random blocks with what the fixture chain has little of: withdrawals, authorizations that are invalid in
- * every way, access lists, and accounts whose nonce and code change while the balance does not. */
+/* A chain of random blocks with what the fixture chain has little of: withdrawals, token logs, authorizations that are
+ * invalid in every way, access lists, and accounts whose nonce and code change while the balance does not. */
 
 const STORE = `0x${'51'.repeat(20)}`
+/** Emits a log with the first words of its input as topics, and the rest as data. */
+const LOGGERS = [3, 4].map((topics) => ({
+  address: `0x${`5${topics}`.repeat(20)}`,
+  topics,
+  code: assemble(`
+    ${32 * topics} calldatasize sub dup1 ${32 * topics} 0 calldatacopy
+    ${Array.from({ length: topics }, (_, i) => `${32 * (topics - 1 - i)} calldataload`).join(' ')}
+    dup${topics + 1} 0 log${topics} stop`),
+}))
+const EVENTS = ['Transfer', 'Approval'].map((name) =>
+  keccak256(new TextEncoder().encode(`${name}(address,address,uint256)`)),
+)
 const CHAIN_ID = 1337n
-const BLOCKS = 40
+const BLOCKS = 100
 // 100,000 ether
 const RICH = '0x152d02c7e14af6800000'
 
@@ -39,6 +52,9 @@ export async function writeViewChain(t: { after(end: () => void): void }, seed: 
   const genesis = createForkGenesis('osaka', {
     ...SYSTEM_ACCOUNTS,
     [STORE]: { balance: '0x1', nonce: '0x1', code: formatData(code) },
+    ...Object.fromEntries(
+      LOGGERS.map((each) => [each.address, { balance: '0x0', nonce: '0x1', code: formatData(each.code) }]),
+    ),
     ...Object.fromEntries(senders.slice(0, 3).map(({ address }) => [formatData(address), { balance: RICH }])),
   })
   const db = openForWriting(temporaryDirectory(t))
@@ -51,7 +67,7 @@ export async function writeViewChain(t: { after(end: () => void): void }, seed: 
       address: senders[random.below(5)].address,
       amountGwei: BigInt(random.below(3) && random.below(2 ** 31)),
     }))
-    const transactions = Array.from({ length: random.below(4) }, () => randomTransaction(random, senders))
+    const transactions = Array.from({ length: 1 + random.below(3) }, () => randomTransaction(random, senders))
     await builder.add({ transactions, withdrawals })
   }
   writeFileSync(join(folder, 'genesis.json'), JSON.stringify(genesis))
@@ -62,6 +78,8 @@ export async function writeViewChain(t: { after(end: () => void): void }, seed: 
 
 function randomTransaction(random: SeededRandom, senders: readonly Sender[]): TransactionPlan {
   const sender = senders[random.below(3)]
+  if (random.below(6) === 0) return blob(sender, parseHex(STORE), 1 + random.below(2))
+  if (random.below(5) < 3) return randomLog(random, senders)
   const to = random.below(2) === 0 ? parseHex(STORE) : senders[random.below(5)].address
   const word = () => padLeft(Uint8Array.of(random.below(3)), 32)
   const plan = { sender, to, input: concatBytes(word(), word()), value: BigInt(random.below(2)), gasLimit: 500_000n }
@@ -71,6 +89,18 @@ function randomTransaction(random: SeededRandom, senders: readonly Sender[]): Tr
   if (type === 1) return { ...plan, type: 1, accessList }
   const authorizationList = Array.from({ length: 1 + random.below(3) }, () => randomAuthorization(random, senders))
   return { ...plan, type: 4, accessList, authorizationList }
+}
+
+/** A log of a token, or nearly one: of either event, with three or four topics, and data of any length. */
+function randomLog(random: SeededRandom, senders: readonly Sender[]): TransactionPlan {
+  const { address, topics } = LOGGERS[random.below(2)]
+  const party = () => padLeft(random.below(4) === 0 ? new Uint8Array(20) : senders[random.below(5)].address, 32)
+  const words = [EVENTS[random.below(3) === 0 ? 1 : 0], party(), party()]
+  const integer = () => padLeft(random.bytes(1 + random.below(32)), 32)
+  if (topics === 4) words.push(padLeft(Uint8Array.of(random.below(5)), 32))
+  const data = random.below(5) === 0 ? random.bytes(random.below(70)) : topics === 4 ? [] : integer()
+  const input = concatBytes(...words, Uint8Array.from(data))
+  return { sender: senders[random.below(3)], to: parseHex(address), input }
 }
 
 function randomEntry(random: SeededRandom): AccessListEntry {
