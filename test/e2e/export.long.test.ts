@@ -162,7 +162,7 @@ test('a database without state exports all but what needs it; its first block ne
   const terms = ['--datadir', stateless, '--format', 'ndjson', '--out', directory]
   const { code, stderr } = await runCairn(['export', 'all', ...terms])
   assert.equal(code, 0, stderr)
-  for (const name of ['contracts', 'balance-diffs', 'storage-diffs']) {
+  for (const name of ['contracts', 'balance-diffs', 'storage-diffs', 'balances', 'slots']) {
     assert.match(stderr, new RegExp(`left out: ${name}: the database has no state, because .* --state none`))
     const refused = await runCairn(['export', name, ...terms])
     assert.equal(refused.code, 2)
@@ -170,7 +170,16 @@ test('a database without state exports all but what needs it; its first block ne
   }
   assert.match(stderr, /left out: l2-blocks: the database holds no layer-2 blocks/)
   const { datasets } = checkFinished(directory)
-  assert.deepEqual(Object.keys(datasets), ['blocks', 'transactions', 'receipts', 'logs', 'erc20_transfers'])
+  const ofChain = [
+    'blocks',
+    'transactions',
+    'receipts',
+    'logs',
+    'erc20_transfers',
+    'erc20_approvals',
+    'erc721_transfers',
+  ]
+  assert.deepEqual(Object.keys(datasets), [...ofChain, 'withdrawals', 'blobs', 'address_appearances'])
   const [{ file: name }] = datasets.transactions.files
   assert.equal(name, 'network_20261__transactions__00000041_to_00000074.ndjson')
   const whole = await runCairnOk([

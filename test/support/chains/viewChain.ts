@@ -27,7 +27,7 @@ import { createForkGenesis } from './forkGenesis.js'
 
 const STORE = `0x${'51'.repeat(20)}`
 /** Emits a log with the first words of its input as topics, and the rest as data. */
-const LOGGERS = [3, 4].map((topics) => ({
+export const LOGGERS = [3, 4].map((topics) => ({
   address: `0x${`5${topics}`.repeat(20)}`,
   topics,
   code: assemble(`
@@ -43,11 +43,16 @@ const BLOCKS = 100
 // 100,000 ether
 const RICH = '0x152d02c7e14af6800000'
 
+const WORDS = ['ann', 'ben', 'cat', 'dan', 'eve']
+
+/** An account that sends and receives. */
+export const HOLDER = formatData(createSender('views ann').address)
+
 /** A folder with `genesis.json` and `chain.rlp`. */
 export async function writeViewChain(t: { after(end: () => void): void }, seed: number): Promise<string> {
   const folder = temporaryDirectory(t)
   const random = seededRandom(seed)
-  const senders = ['ann', 'ben', 'cat', 'dan', 'eve'].map((word) => createSender(`views ${word}`))
+  const senders = WORDS.map((word) => createSender(`views ${word}`))
   const code = assemble('32 calldataload 0 calldataload sstore stop')
   const genesis = createForkGenesis('osaka', {
     ...SYSTEM_ACCOUNTS,
@@ -68,7 +73,7 @@ export async function writeViewChain(t: { after(end: () => void): void }, seed: 
       amountGwei: BigInt(random.below(3) && random.below(2 ** 31)),
     }))
     const transactions = Array.from({ length: 1 + random.below(3) }, () => randomTransaction(random, senders))
-    await builder.add({ transactions, withdrawals })
+    await builder.add({ transactions, withdrawals, afterSeconds: 1 + random.below(20_000) })
   }
   writeFileSync(join(folder, 'genesis.json'), JSON.stringify(genesis))
   writeFileSync(join(folder, 'chain.rlp'), builder.encode())
@@ -80,7 +85,7 @@ function randomTransaction(random: SeededRandom, senders: readonly Sender[]): Tr
   const sender = senders[random.below(3)]
   if (random.below(6) === 0) return blob(sender, parseHex(STORE), 1 + random.below(2))
   if (random.below(5) < 3) return randomLog(random, senders)
-  const to = random.below(2) === 0 ? parseHex(STORE) : senders[random.below(5)].address
+  const to = [parseHex(STORE), senders[random.below(5)].address, random.bytes(20)][random.below(3)]
   const word = () => padLeft(Uint8Array.of(random.below(3)), 32)
   const plan = { sender, to, input: concatBytes(word(), word()), value: BigInt(random.below(2)), gasLimit: 500_000n }
   const type = random.below(3)
@@ -94,7 +99,8 @@ function randomTransaction(random: SeededRandom, senders: readonly Sender[]): Tr
 /** A log of a token, or nearly one: of either event, with three or four topics, and data of any length. */
 function randomLog(random: SeededRandom, senders: readonly Sender[]): TransactionPlan {
   const { address, topics } = LOGGERS[random.below(2)]
-  const party = () => padLeft(random.below(4) === 0 ? new Uint8Array(20) : senders[random.below(5)].address, 32)
+  const others = [new Uint8Array(20), random.bytes(20)]
+  const party = () => padLeft(others[random.below(6)] ?? senders[random.below(5)].address, 32)
   const words = [EVENTS[random.below(3) === 0 ? 1 : 0], party(), party()]
   const integer = () => padLeft(random.bytes(1 + random.below(32)), 32)
   if (topics === 4) words.push(padLeft(Uint8Array.of(random.below(5)), 32))

@@ -44,6 +44,7 @@ export interface Account {
 
 /** A receipt with its logs. */
 export interface Receipt {
+  blockNumber: Hex
   transactionHash: Hex
   from: Hex
   to: Hex | null

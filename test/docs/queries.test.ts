@@ -1,0 +1,221 @@
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { after, before, test } from 'node:test'
+import { createQueryRunner, type QueryRunner } from '../../src/sql/queryRunner.js'
+import { packagePath } from '../../src/store/open.js'
+import type { SqlValue } from '../../src/store/sql/runQuery.js'
+import { importFixture } from '../support/chains/fixtureDatabase.js'
+import { HOLDER, importViewChain, LOGGERS, writeViewChain } from '../support/chains/viewChain.js'
+import { type Answers, askAll, type Block, type Log } from '../support/compare/stateOracle.js'
+import { resultOf } from '../support/rpcClient.js'
+import { temporaryDirectory } from '../support/temporary.js'
+
+/* The statements of docs/queries.md, compared with answers that are made from JSON-RPC. */
+
+const page = readFileSync(packagePath('docs/queries.md'), 'utf8')
+
+/** A chain, and the addresses that take the place of those on the page. */
+interface Chain {
+  readonly answers: Answers
+  readonly runner: QueryRunner
+  readonly token: string
+  readonly collection: string
+  readonly holder: string
+}
+
+const chains: Chain[] = []
+// A hook that is registered within another one runs at its end.
+const endings: (() => void | Promise<void>)[] = []
+const ending = { after: (callback: () => void | Promise<void>) => void endings.unshift(callback) }
+after(async () => {
+  for (const end of endings) await end()
+})
+
+const PAGE_TOKEN = '0xed01f80b3b7f874af79e90e91e4ccca7fce24344'
+const PAGE_COLLECTION = '0x920ea1b70a9d375eb674b11f20ee1cee7677b0af'
+const PAGE_HOLDER = '0x221bb027774bab0df7af52d570f14821a7402cba'
+const ZERO = `0x${'00'.repeat(20)}`
+const TRANSFER = '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef'
+
+before(async () => {
+  const open = async (datadir: string, addresses: Omit<Chain, 'answers' | 'runner'>) => {
+    const runner = createQueryRunner({ datadir, memoryBytes: 2 ** 30 })
+    ending.after(runner.close)
+    chains.push({ answers: await askAll(ending, datadir), runner, ...addresses })
+  }
+  const fixture = temporaryDirectory(ending)
+  await importFixture(fixture)
+  await open(fixture, { token: PAGE_TOKEN, collection: PAGE_COLLECTION, holder: PAGE_HOLDER })
+  for (const seed of [1, 2]) {
+    const random = temporaryDirectory(ending)
+    const folder = await writeViewChain(ending, seed)
+    await importViewChain(random, folder)
+    const [token, collection] = LOGGERS.map(({ address }) => address)
+    await open(random, { token, collection, holder: HOLDER })
+  }
+})
+
+/** Rows of the statement under a heading. */
+async function rowsOf(heading: string, { runner, token, collection, holder }: Chain): Promise<(readonly SqlValue[])[]> {
+  const section = page.split(/^## /m).find((each) => each.startsWith(`${heading}\n`))
+  const [, statement] = /^```sql\n([\s\S]*?)^```/m.exec(section ?? '') ?? assert.fail(`no statement under ${heading}`)
+  const sql = statement
+    .replaceAll(PAGE_TOKEN, token)
+    .replaceAll(PAGE_COLLECTION, collection)
+    .replaceAll(PAGE_HOLDER, holder)
+    .replace(/;\s*$/, '')
+  const rows: (readonly SqlValue[])[] = []
+  for await (const { values } of runner.run({ sql, format: 'values' })) rows.push(...values)
+  return rows
+}
+
+const covered = new Set<string>()
+
+/** Compares the statement under a heading with an oracle, on all chains. `least`: rows on at least one chain. */
+function question(heading: string, least: number, oracle: (chain: Chain) => unknown[][] | Promise<unknown[][]>): void {
+  covered.add(heading)
+  test(heading, async () => {
+    let most = 0
+    for (const chain of chains) {
+      const rows = await rowsOf(heading, chain)
+      assert.deepEqual(rows, await oracle(chain))
+      most = Math.max(most, rows.length)
+    }
+    assert.ok(most >= least, `${most} rows at most`)
+  })
+}
+
+const dayOf = ({ timestamp }: Pick<Block, 'timestamp'>) =>
+  new Date(Number(timestamp) * 1_000).toISOString().slice(0, 10)
+
+/** Groups by a text, in its order. */
+function groupBy<T>(values: Iterable<T>, keyOf: (value: T) => string): [key: string, values: T[]][] {
+  const groups = new Map<string, T[]>()
+  for (const value of values) {
+    const key = keyOf(value)
+    groups.set(key, [...(groups.get(key) ?? []), value])
+  }
+  return [...groups].sort(([a], [b]) => (a < b ? -1 : 1))
+}
+
+const big = (value: number) => BigInt(value)
+
+interface Transfer {
+  readonly log: Log
+  readonly from: string
+  readonly to: string
+  readonly value: bigint
+}
+
+function transfersOf({ answers }: Chain): Transfer[] {
+  const logs = answers.receipts.flat().flatMap((receipt) => receipt.logs)
+  return logs
+    .filter(({ topics, data }) => topics[0] === TRANSFER && topics.length === 3 && data.length === 66)
+    .map((log) => {
+      const [from, to] = log.topics.slice(1).map((topic) => `0x${topic.slice(26)}`)
+      return { log, from, to, value: BigInt(log.data) }
+    })
+}
+
+const blockOf = ({ answers }: Chain, { blockNumber }: Log) => answers.blocks[Number(blockNumber)]
+
+question('Daily active addresses', 3, ({ answers }) =>
+  groupBy(
+    answers.blocks.filter(({ transactions }) => transactions.length > 0),
+    dayOf,
+  ).map(([day, blocks]) => {
+    const transactions = blocks.flatMap((block) => block.transactions)
+    const addresses = transactions.flatMap(({ from, to }) => (to === null ? [from] : [from, to]))
+    return [day, big(new Set(addresses).size)]
+  }),
+)
+
+question('Top holders of a token', 4, (chain) => {
+  const balances = new Map<string, bigint>()
+  const add = (holder: string, amount: bigint) => balances.set(holder, (balances.get(holder) ?? 0n) + amount)
+  for (const { log, from, to, value } of transfersOf(chain)) {
+    if (log.address !== chain.token) continue
+    add(from, -value)
+    add(to, value)
+  }
+  return [...balances]
+    .filter(([holder, balance]) => holder !== ZERO && balance > 0n)
+    .sort(([, a], [, b]) => (a < b ? 1 : -1))
+    .slice(0, 20)
+    .map(([holder, balance]) => [holder, `${balance}`])
+})
+
+question('Transfers of an address', 3, (chain) =>
+  transfersOf(chain)
+    .filter(({ from, to }) => [from, to].includes(chain.holder))
+    .map(({ log, from, to, value }) => {
+      const { timestamp } = blockOf(chain, log)
+      const place = [BigInt(log.blockNumber), BigInt(timestamp), log.transactionHash, BigInt(log.logIndex)]
+      return [...place, log.address, from, to, `${value}`]
+    }),
+)
+
+question('Gas by contract', 3, async ({ answers }) => {
+  const called = answers.receipts.flat().filter(({ to }) => to !== null)
+  const rows: [string, bigint, bigint][] = []
+  for (const [contract, receipts] of groupBy(called, ({ to }) => to!)) {
+    const last = receipts.at(-1)!.blockNumber
+    if ((await resultOf(answers.url, 'eth_getCode', [contract, last])) === '0x') continue
+    rows.push([contract, big(receipts.length), receipts.reduce((sum, { gasUsed }) => sum + BigInt(gasUsed), 0n)])
+  }
+  return rows.sort(([, , a], [, , b]) => (a < b ? 1 : -1))
+})
+
+question('Balance of an address at a block', 1, async ({ answers, holder }) => {
+  const balance = await resultOf<string>(answers.url, 'eth_getBalance', [holder, '0x28'])
+  return [[`${BigInt(balance)}`]]
+})
+
+question('New accounts a day', 3, ({ answers }) => {
+  const isEmpty = ({ balance, nonce, code }: { balance: string; nonce: number; code: string }) =>
+    balance === '0' && nonce === 0 && code === '0x'
+  const firsts = [...answers.accounts.values()].map((states) => states.findIndex((state) => !isEmpty(state)))
+  const blocks = firsts.filter((block) => block >= 0).map((block) => answers.blocks[block])
+  return groupBy(blocks, dayOf).map(([day, of]) => [day, big(of.length)])
+})
+
+question('Volume of a token', 3, (chain) =>
+  groupBy(
+    transfersOf(chain).filter(({ log }) => log.address === chain.token),
+    ({ log }) => dayOf(blockOf(chain, log)),
+  ).map(([day, transfers]) => [day, big(transfers.length), `${transfers.reduce((sum, { value }) => sum + value, 0n)}`]),
+)
+
+question('Moving average of the base fee', 50, ({ answers }) => {
+  const fees = answers.blocks.flatMap(({ number, baseFeePerGas }) =>
+    baseFeePerGas === undefined ? [] : [{ number: BigInt(number), fee: BigInt(baseFeePerGas) }],
+  )
+  return fees.map(({ number, fee }, i) => {
+    const window = fees.slice(Math.max(0, i - 19), i + 1)
+    return [number, fee, Number(window.reduce((sum, each) => sum + each.fee, 0n)) / window.length]
+  })
+})
+
+question('Owners of an NFT collection', 3, ({ answers, collection }) => {
+  const owners = new Map<string, string>()
+  for (const { address, topics } of answers.receipts.flat().flatMap((receipt) => receipt.logs)) {
+    if (address !== collection || topics[0] !== TRANSFER || topics.length !== 4) continue
+    owners.set(`${BigInt(topics[3])}`, `0x${topics[2].slice(26)}`)
+  }
+  return [...owners].filter(([, owner]) => owner !== ZERO).sort(([a], [b]) => (BigInt(a) < BigInt(b) ? -1 : 1))
+})
+
+question('Withdrawals and blobs a day', 3, ({ answers }) =>
+  groupBy(answers.blocks, dayOf).map(([day, blocks]) => {
+    const withdrawals = blocks.flatMap((block) => block.withdrawals ?? [])
+    const amount = withdrawals.reduce((sum, each) => sum + BigInt(each.amount) * 10n ** 9n, 0n)
+    const blobs = blocks.flatMap(({ transactions }) => transactions.flatMap((each) => each.blobVersionedHashes ?? []))
+    return [day, big(withdrawals.length), `${amount}`, big(blobs.length)]
+  }),
+)
+
+test('each question of the page is compared', () => {
+  const headings = Array.from(page.matchAll(/^## (.+)$/gm), ([, heading]) => heading)
+  assert.deepEqual(headings, [...covered])
+  assert.ok(headings.every((heading) => page.includes(`- [${heading}](#`)))
+})
