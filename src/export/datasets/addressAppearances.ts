@@ -10,7 +10,7 @@ export const addressAppearances: Dataset<StoredBlockLink> = {
   name: 'address-appearances',
   fileName: 'address_appearances',
   summary:
-    'Addresses in which each transaction appears, each once, from the address index: sender, recipient, created contract, all that its calls reach, and the parties of token transfers. `relationship` is null: the index does not have it.',
+    'Addresses in which each transaction appears, each once, from the address index: sender, recipient, created contract, all that its calls reach (not with --state none), and the parties of token transfers. `relationship` is null: the index does not have it.',
   layer: LAYER_1,
   needsAppearances: true,
   filtersAddresses: true,
