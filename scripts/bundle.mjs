@@ -22,6 +22,7 @@ const ENTRIES = [
   'replication/failover/leaderSessionThread.ts',
   'sql/queryProcess.ts',
   'sql/lake/keeperProcess.ts',
+  'cli/doctor/quickCheckProcess.ts',
 ]
 
 // CommonJS packages in an ES module call `require` for Node's own modules.

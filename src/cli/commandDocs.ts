@@ -329,6 +329,24 @@ export const COMMAND_DOCS: { readonly [K in Command]: CommandDoc } = {
       { line: 'cairn record --upstream http://127.0.0.1:8545 --blocks 100:120 --out test/part' },
     ],
   },
+  doctor: {
+    summary: 'Check the machine, the data directory and upstream nodes, and say what to do.',
+    usage: ['cairn doctor [OPTIONS] [--upstream URL]...'],
+    detail: [
+      'Checks the version of Node, native packages and WebAssembly, the open-file limit, free space and flushing of the data directory, ' +
+        'which process writes it, the schema, and the file for 10 s (PRAGMA quick_check). It changes nothing but a temporary file, and a ' +
+        'server may run at the same time.',
+      'Of each upstream it asks what Cairn can use: the chain, which must be that of the database, the newest block with its receipts, ' +
+        'proofs (eth_getProof) at the head and how far below it, up to 10,000 blocks, witnesses, traces, batches of 10, 100 and 1,000 calls, ' +
+        'and subscriptions. Some of these requests are expensive; a provider may charge for them.',
+      'Each probe ends after 10 s, all of an upstream after 60 s. Exit code 0 without a failure, 1 with one; warnings do not count.',
+    ],
+    examples: [
+      { line: 'cairn doctor' },
+      { line: 'cairn doctor --datadir /srv/cairn --upstream http://127.0.0.1:8545' },
+      { line: 'cairn doctor --upstream ws://127.0.0.1:8546 --json', note: 'for scripts' },
+    ],
+  },
   version: {
     summary: 'Print the version.',
     usage: ['cairn version'],

@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs'
 import { DEFAULT_REPLICATION_LIMITS, type ReplicationLimits } from '../replication/http/replicationLimits.js'
 import type { RpcLimits } from '../rpc/core/context.js'
 import { DEFAULT_SUBSCRIPTION_LIMITS, type SubscriptionLimits } from '../rpc/subscriptions/limits.js'
@@ -6,6 +5,7 @@ import { DEFAULT_SERVER_LIMITS, type ServerLimits } from '../server/admission/li
 import type { SqlLimits } from '../server/sql/sqlLimits.js'
 import type { StreamLimits } from '../server/stream/streamLimits.js'
 import type { Config } from './config.js'
+import { OTHER_FILES, openFileLimit } from './openFileLimit.js'
 
 /** Reads the limits of requests from the options. */
 export function readLimits(config: Config): RpcLimits {
@@ -79,17 +79,4 @@ export function readReplicationLimits(config: Config): ReplicationLimits | undef
 /** Returns the default, capped at the open-file limit minus the files of database and threads. */
 function defaultConnections(): number {
   return Math.max(64, Math.min(DEFAULT_SERVER_LIMITS.maxConnections, openFileLimit() - OTHER_FILES))
-}
-
-/** Database, WAL and index files of each thread, and pipes of threads. */
-const OTHER_FILES = 500
-
-/** Returns the soft open-file limit, which Node raises to the hard one at start; infinite if unknown. */
-function openFileLimit(): number {
-  try {
-    const [, limit] = /^Max open files\s+(\d+)/m.exec(readFileSync('/proc/self/limits', 'utf8')) ?? []
-    return limit === undefined ? Infinity : Number(limit)
-  } catch {
-    return Infinity
-  }
 }

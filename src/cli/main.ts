@@ -7,6 +7,7 @@ import { formatCommandHelp, formatHelp } from './helpText.js'
 import { COMMANDS, type Command } from './options/option.js'
 import { type ParsedArgs, parseArgs } from './parseArgs.js'
 import { printResult, surviveOutputFailures } from './standardStreams.js'
+import { isSupportedNode, OLDEST_NODE } from './supportedNode.js'
 import { writeNotice } from './terminal.js'
 
 /* The composition root. Commands are loaded on demand, so `cairn --help` loads no chain code. */
@@ -32,6 +33,7 @@ const RUNS: { readonly [K in Exclude<Command, 'help'>]: () => Promise<Run> } = {
   abi: async () => (await import('./commands/abi.js')).runAbi,
   record: async () => (await import('./commands/record.js')).runRecord,
   sql: async () => (await import('./commands/sql.js')).runSql,
+  doctor: async () => (await import('./commands/doctor.js')).runDoctor,
   version: async () => (await import('./commands/version.js')).runVersion,
 }
 
@@ -47,7 +49,7 @@ async function main(args: readonly string[]): Promise<number> {
     return print(rest[0] === undefined ? formatHelp() : formatCommandHelp(requireCommand(rest[0])))
   const parsed = parseArgs(command, rest, process.env)
   if (parsed.help) return print(formatCommandHelp(command))
-  if (command !== 'version') requireSupportedNode()
+  if (command !== 'version' && command !== 'doctor') requireSupportedNode()
   const run = await RUNS[command]()
   try {
     return await run(parsed)
@@ -56,15 +58,10 @@ async function main(args: readonly string[]): Promise<number> {
   }
 }
 
-/** better-sqlite3 13 needs Node 22: older versions crash with a segmentation fault. `shouldUpgradeCallback` of
- *  node:http needs 22.21. */
-const OLDEST_NODE = { major: 22, minor: 21 }
-
 /** @throws UsageError on a Node that is too old. */
 function requireSupportedNode(): void {
   const { node } = process.versions
-  const [major, minor] = node.split('.').map(Number)
-  if (major > OLDEST_NODE.major || (major === OLDEST_NODE.major && minor >= OLDEST_NODE.minor)) return
+  if (isSupportedNode(node)) return
   throw new UsageError(
     `Cairn needs Node ${OLDEST_NODE.major}.${OLDEST_NODE.minor} or later; this is ${node}. Install a newer Node, or run it with 'npx node@24'`,
   )

@@ -18,6 +18,7 @@ export const COMMANDS = [
   'abi',
   'record',
   'sql',
+  'doctor',
   'version',
   'help',
 ] as const

@@ -72,7 +72,7 @@ export const outputOptions = {
     "Sourcify repository, or a contract's directory with metadata.json, whose ABIs abi add adds.",
     'none',
   ),
-  json: flag('json', ['keys', 'abi', 'status', 'explain-logs', 'snapshot'], 'Print JSON.'),
+  json: flag('json', ['keys', 'abi', 'status', 'explain-logs', 'snapshot', 'doctor'], 'Print JSON.'),
 } as const satisfies { [key: string]: Option<unknown> }
 
 /** Reads the log level and destination from the options. */

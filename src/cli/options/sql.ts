@@ -33,7 +33,7 @@ export const sqlOptions = {
   duckdb: maybeText(
     'duckdb',
     'DIR',
-    ['sql', 'serve'],
+    ['sql', 'serve', 'doctor'],
     'Where @duckdb/node-api is installed: a folder with node_modules.',
     "beside Cairn, the working directory, or npm's global folder",
   ),

@@ -11,9 +11,9 @@ export const upstreamOptions = {
     defaultText: 'none',
     repeatable: true,
     doc:
-      'Node to follow, or to record from: its http, https, ws or wss URL. May be given more than once: the healthiest is asked, the others when it ' +
+      'Node to follow, to record from, or to check: its http, https, ws or wss URL. May be given more than once: the healthiest is asked, the others when it ' +
       'fails. The environment variable takes several URLs separated by spaces, and keeps keys out of the process list.',
-    commands: ['sync', 'serve', 'record'],
+    commands: ['sync', 'serve', 'record', 'doctor'],
     parse: parseWords('upstream'),
   },
   upstreamHeader: {
@@ -25,7 +25,7 @@ export const upstreamOptions = {
     doc:
       'HTTP header sent to every upstream, such as a token. May be given more than once; one a line in the environment ' +
       'variable.',
-    commands: ['sync', 'serve', 'record', 'verify'],
+    commands: ['sync', 'serve', 'record', 'verify', 'doctor'],
     parse: parseHeaderLines('upstream-header'),
   },
   pending: flag(

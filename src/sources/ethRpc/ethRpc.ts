@@ -102,8 +102,9 @@ const HEADS: HeadFeed<UpstreamHeader> = {
   timeOf: ({ header }) => header,
 }
 
-/** @throws WrongChain when chain id or genesis hash differ from those of the chain; UpstreamError. */
-async function requireChain(
+/** Compares the chain of an upstream with the expected one. @throws WrongChain when chain id or genesis hash differ;
+ *  UpstreamError */
+export async function requireChain(
   upstream: Upstream,
   { chainId, genesisHash }: Pick<EthRpcOptions, 'chainId' | 'genesisHash'>,
   signal: AbortSignal | undefined,

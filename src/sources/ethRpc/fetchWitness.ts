@@ -36,7 +36,7 @@ export async function fetchWitness(
   return pool.find(
     `the witness of block ${block.number}`,
     async (upstream) => {
-      const found = await fetchFrom(upstream, block, signal)
+      const found = await fetchWitnessFrom(upstream, block, signal)
       if (!found) return undefined
       const blockNumber = block.number
       const refuse = (problem: string) =>
@@ -49,7 +49,7 @@ export async function fetchWitness(
 
 /** Returns nodes and codes of the witness of one upstream; undefined when it makes none of the block, or one that is
  *  larger than a response may be. @throws UpstreamInvalidResponse with the check `witness: node`; UpstreamError */
-async function fetchFrom(
+export async function fetchWitnessFrom(
   upstream: Upstream,
   block: WitnessBlock,
   signal: AbortSignal | undefined,
