@@ -1,10 +1,14 @@
 #!/usr/bin/env node
+import { existsSync } from 'node:fs'
+import { resolve } from 'node:path'
 import { messageOf, UsageError } from '../lib/errors.js'
 import { didYouMean } from '../lib/suggestion.js'
 import { isWrongDatabase } from '../store/open.js'
 import { explainFailure } from './explainFailure.js'
 import { formatCommandHelp, formatHelp } from './helpText.js'
+import { CONFIG_FILE } from './options/database.js'
 import { COMMANDS, type Command } from './options/option.js'
+import { outputOptions, readLogging } from './options/output.js'
 import { type ParsedArgs, parseArgs } from './parseArgs.js'
 import { printResult, surviveOutputFailures } from './standardStreams.js'
 import { isSupportedNode, OLDEST_NODE } from './supportedNode.js'
@@ -37,8 +41,8 @@ const RUNS: { readonly [K in Exclude<Command, 'help'>]: () => Promise<Run> } = {
   version: async () => (await import('./commands/version.js')).runVersion,
 }
 
-async function main(args: readonly string[]): Promise<number> {
-  const [name, ...rest] = args
+async function main(argv: readonly string[]): Promise<number> {
+  const [name, ...rest] = argv
   if (name === undefined) {
     process.stderr.write(`${formatHelp()}\n`)
     return 2
@@ -47,9 +51,10 @@ async function main(args: readonly string[]): Promise<number> {
   const command = ['--version', '-V', '-v'].includes(name) ? 'version' : requireCommand(name)
   if (command === 'help')
     return print(rest[0] === undefined ? formatHelp() : formatCommandHelp(requireCommand(rest[0])))
-  const parsed = parseArgs(command, rest, process.env)
-  if (parsed.help) return print(formatCommandHelp(command))
+  const args = parseArgs(command, rest, process.env)
+  if (args.help) return print(formatCommandHelp(command))
   if (command !== 'version' && command !== 'doctor') requireSupportedNode()
+  const parsed = command === 'version' ? args : await addConfigFile(command, rest, args)
   const run = await RUNS[command]()
   try {
     return await run(parsed)
@@ -65,6 +70,22 @@ function requireSupportedNode(): void {
   throw new UsageError(
     `Cairn needs Node ${OLDEST_NODE.major}.${OLDEST_NODE.minor} or later; this is ${node}. Install a newer Node, or run it with 'npx node@24'`,
   )
+}
+
+/** Parses the command line again with the configuration file, where one is used, and logs its name. */
+async function addConfigFile(command: Command, rest: readonly string[], args: ParsedArgs): Promise<ParsedArgs> {
+  const { config } = args.config
+  if (config === undefined && !existsSync(CONFIG_FILE)) return args
+  const { readConfigFile } = await import('./configFile/configFile.js')
+  const file = readConfigFile(command, config)
+  if (file === undefined) return args
+  const env = Object.entries(process.env).filter(([, value]) => value !== '')
+  const parsed = parseArgs(command, rest, { ...file.env, ...Object.fromEntries(env) })
+  if (outputOptions.logLevel.commands.some((each) => each === command)) {
+    const { createLogger } = await import('../lib/logger.js')
+    createLogger(readLogging(parsed.config)).info({ config: resolve(file.path) }, 'configuration file')
+  }
+  return parsed
 }
 
 function requireCommand(name: string): Command {

@@ -102,7 +102,7 @@ function environmentOf({ env = {} }: StartOptions): Environment {
   const inherited = Object.entries(process.env).filter(
     ([name]) => !name.startsWith('CAIRN_') && name !== 'NODE_OPTIONS', // loaders of this process, or its debugger
   )
-  return { ...Object.fromEntries(inherited), ...env }
+  return { ...Object.fromEntries(inherited), CAIRN_CONFIG: 'none', ...env }
 }
 
 interface Launched {

@@ -1,7 +1,14 @@
 import { COMMANDS, type Command, type Option } from './option.js'
-import { text } from './rows.js'
+import { maybeText, text } from './rows.js'
 
 const WITHOUT_DATABASE: readonly Command[] = ['record', 'version', 'help']
+
+/** Name of the configuration file that is used where it is in the working directory. */
+export const CONFIG_FILE = 'cairn.toml'
+/** Value of --config for no file at all. */
+export const NO_CONFIG = 'none'
+
+const WITHOUT_FILE: readonly Command[] = ['version', 'help']
 
 /** Options under the heading "Database". */
 export const databaseOptions = {
@@ -11,5 +18,12 @@ export const databaseOptions = {
     './data',
     COMMANDS.filter((command) => !WITHOUT_DATABASE.includes(command)),
     'Directory of the database.',
+  ),
+  config: maybeText(
+    'config',
+    'FILE|none',
+    COMMANDS.filter((command) => !WITHOUT_FILE.includes(command)),
+    'Configuration file in TOML or JSON (docs/operators.md), which the command line and the environment override. none: no file.',
+    'cairn.toml in the working directory, if it is there',
   ),
 } as const satisfies { [key: string]: Option<unknown> }

@@ -36,6 +36,8 @@ export interface Option<T> {
   readonly unit?: string
   readonly doc: string
   readonly commands: readonly Command[]
+  /** True for a whole number, which a configuration file has without quotes. */
+  readonly isInteger?: boolean
   /** True for an option that may be repeated; its values are lists, which are concatenated. */
   readonly repeatable?: boolean
   /** @throws UsageError that says what would work. */

@@ -63,7 +63,7 @@ interface NumberRow {
 /** Creates a row for an integer with a default. */
 export function number(flag: string, placeholder: string, value: number, commands: readonly Command[], row: NumberRow) {
   const { doc, unit } = row
-  return { flag, placeholder, default: value, unit, doc, commands, parse: parseInteger(flag, row) }
+  return { flag, placeholder, default: value, unit, doc, commands, isInteger: true, parse: parseInteger(flag, row) }
 }
 
 /** Creates a row for an integer without a default. */
