@@ -347,6 +347,15 @@ export const COMMAND_DOCS: { readonly [K in Command]: CommandDoc } = {
       { line: 'cairn doctor --upstream ws://127.0.0.1:8546 --json', note: 'for scripts' },
     ],
   },
+  completion: {
+    summary: 'Print the completion script of a shell.',
+    usage: ['cairn completion bash|zsh|fish'],
+    detail: ['The script completes commands, options, their values, and paths.'],
+    examples: [
+      { line: 'source <(cairn completion bash)', note: 'in ~/.bashrc; zsh the same after compinit' },
+      { line: 'cairn completion fish > ~/.config/fish/completions/cairn.fish' },
+    ],
+  },
   version: {
     summary: 'Print the version.',
     usage: ['cairn version'],

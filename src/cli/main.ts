@@ -6,7 +6,7 @@ import { didYouMean } from '../lib/suggestion.js'
 import { isWrongDatabase } from '../store/open.js'
 import { explainFailure } from './explainFailure.js'
 import { formatCommandHelp, formatHelp } from './helpText.js'
-import { CONFIG_FILE } from './options/database.js'
+import { CONFIG_FILE, WITHOUT_FILE } from './options/database.js'
 import { COMMANDS, type Command } from './options/option.js'
 import { outputOptions, readLogging } from './options/output.js'
 import { type ParsedArgs, parseArgs } from './parseArgs.js'
@@ -38,6 +38,7 @@ const RUNS: { readonly [K in Exclude<Command, 'help'>]: () => Promise<Run> } = {
   record: async () => (await import('./commands/record.js')).runRecord,
   sql: async () => (await import('./commands/sql.js')).runSql,
   doctor: async () => (await import('./commands/doctor.js')).runDoctor,
+  completion: async () => (await import('./commands/completion.js')).runCompletion,
   version: async () => (await import('./commands/version.js')).runVersion,
 }
 
@@ -53,8 +54,8 @@ async function main(argv: readonly string[]): Promise<number> {
     return print(rest[0] === undefined ? formatHelp() : formatCommandHelp(requireCommand(rest[0])))
   const args = parseArgs(command, rest, process.env)
   if (args.help) return print(formatCommandHelp(command))
-  if (command !== 'version' && command !== 'doctor') requireSupportedNode()
-  const parsed = command === 'version' ? args : await addConfigFile(command, rest, args)
+  if (!WITHOUT_FILE.includes(command) && command !== 'doctor') requireSupportedNode()
+  const parsed = WITHOUT_FILE.includes(command) ? args : await addConfigFile(command, rest, args)
   const run = await RUNS[command]()
   try {
     return await run(parsed)

@@ -1,14 +1,15 @@
 import { COMMANDS, type Command, type Option } from './option.js'
 import { maybeText, text } from './rows.js'
 
-const WITHOUT_DATABASE: readonly Command[] = ['record', 'version', 'help']
+const WITHOUT_DATABASE: readonly Command[] = ['record', 'completion', 'version', 'help']
 
 /** Name of the configuration file that is used where it is in the working directory. */
 export const CONFIG_FILE = 'cairn.toml'
 /** Value of --config for no file at all. */
 export const NO_CONFIG = 'none'
 
-const WITHOUT_FILE: readonly Command[] = ['version', 'help']
+/** Commands without a configuration file, which run on any Node. */
+export const WITHOUT_FILE: readonly Command[] = ['completion', 'version', 'help']
 
 /** Options under the heading "Database". */
 export const databaseOptions = {

@@ -19,6 +19,7 @@ export const COMMANDS = [
   'record',
   'sql',
   'doctor',
+  'completion',
   'version',
   'help',
 ] as const
