@@ -19,8 +19,8 @@ export function operandsOf(command: Command): readonly string[] | 'file' {
   return usage.some((line) => /\b(?:PATH|FILE|FILTER)\b/.test(line.replace(/--\S+ \S+/g, ''))) ? 'file' : []
 }
 
-/** Returns the values of an option, from its placeholder: paths where it may be one, else the words in lower case, which
- *  stand for themselves. */
+/** Returns the values of an option, from its placeholder: paths where it may be one, else the words in lower case,
+ *  which stand for themselves. */
 export function optionValues({ placeholder = '' }: Pick<Option<unknown>, 'placeholder'>): OptionValues {
   const parts = placeholder.split('|')
   if (parts.includes('FILE')) return 'file'
