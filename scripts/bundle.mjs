@@ -5,6 +5,7 @@ import { spawnSync } from 'node:child_process'
 import { copyFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { build } from 'esbuild'
+import { writeContained } from './contained.mjs'
 import { ensureWebBuilt, ROOT, tool } from './ensure.mjs'
 
 const ENTRIES = [
@@ -30,7 +31,7 @@ const REQUIRE = `import { createRequire as createBundleRequire } from 'node:modu
 const require = createBundleRequire(import.meta.url)`
 
 ensureWebBuilt()
-await build({
+const { metafile } = await build({
   absWorkingDir: ROOT,
   entryPoints: ENTRIES.map((name) => join('src', name)),
   outdir: 'dist/cli',
@@ -46,8 +47,15 @@ await build({
   banner: { js: REQUIRE },
   sourcemap: 'external', // for the stacks that are logged (src/lib/sourceMaps.ts); the package leaves them out
   sourcesContent: false,
+  metafile: true,
   logLevel: 'warning',
 })
+writeContained(
+  join(ROOT, 'dist', 'cli'),
+  Object.values(metafile.outputs).flatMap(({ inputs }) =>
+    Object.entries(inputs).flatMap(([path, { bytesInOutput }]) => (bytesInOutput > 0 ? [path] : [])),
+  ),
+)
 
 // The library entries, which also `require` and jest's CommonJS tests load. The typed views use the application's drizzle-orm.
 const LIBRARY = { absWorkingDir: ROOT, platform: 'node', target: 'node22', logLevel: 'warning' }

@@ -4,13 +4,14 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib'
 import { build } from 'vite'
+import { writeContained } from './contained.mjs'
 import { ROOT } from './ensure.mjs'
 
 const outDir = join(ROOT, 'dist', 'web')
 /** Smaller files are not worth a header. */
 const COMPRESSED_ABOVE_BYTES = 512
 
-await build({
+const { output } = await build({
   configFile: false,
   root: join(ROOT, 'src', 'web'),
   base: './', // behind a proxy the page may lie below a path
@@ -27,6 +28,13 @@ await build({
     reportCompressedSize: false,
   },
 })
+
+// What was dropped as unused has no length.
+const modules = output.flatMap((chunk) => Object.entries(chunk.modules ?? {}))
+writeContained(
+  outDir,
+  modules.filter(([, { renderedLength }]) => renderedLength > 0).map(([path]) => path),
+)
 
 const quality = { [constants.BROTLI_PARAM_QUALITY]: constants.BROTLI_MAX_QUALITY }
 for (const name of readdirSync(outDir, { recursive: true, encoding: 'utf8' })) {

@@ -72,7 +72,7 @@ function checkDatabase(platform) {
 /** Checks the types of src/ and bundles it to dist/cli and dist/web, unless they were made from this very source. */
 export function ensureBuilt() {
   ensureWebBuilt()
-  compile('dist/cli', ['src'], ['scripts/bundle.mjs', 'tsconfig.types.json'], () => {
+  compile('dist/cli', ['src'], ['scripts/bundle.mjs', 'scripts/contained.mjs', 'tsconfig.types.json'], () => {
     run(tool('tsc'), ['-p', 'tsconfig.json'])
     run(process.execPath, [join(ROOT, 'scripts', 'bundle.mjs')])
   })
@@ -80,7 +80,7 @@ export function ensureBuilt() {
 
 /** Builds src/web, the page for browsers, to dist/web, unless that was made from this very source. */
 export function ensureWebBuilt() {
-  compile('dist/web', ['src/web'], ['scripts/bundleWeb.mjs', 'src/web/tsconfig.json'], () => {
+  compile('dist/web', ['src/web'], ['scripts/bundleWeb.mjs', 'scripts/contained.mjs', 'src/web/tsconfig.json'], () => {
     run(tool('tsc'), ['-p', 'src/web/tsconfig.json'])
     run(process.execPath, [join(ROOT, 'scripts', 'bundleWeb.mjs')])
   })
