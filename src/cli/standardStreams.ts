@@ -21,6 +21,11 @@ export function printSummary(text: string): void {
   })
 }
 
+/** Prints what a command has done, as `printSummary`: the text, or with `--json` the value as one line of JSON. */
+export function printOutcome({ json }: { readonly json: boolean }, text: string, value: object): void {
+  printSummary(json ? JSON.stringify(value) : text)
+}
+
 // Also covers a pipe that other processes fill.
 const PATIENCE_MS = 2000
 

@@ -5,18 +5,17 @@ import { createProgress, type Progress } from '../../lib/progress.js'
 import type { CopyOptions } from '../../store/backup.js'
 import { requireKnownSchema } from '../../store/open.js'
 import type { ParsedArgs } from '../parseArgs.js'
-import { printSummary } from '../standardStreams.js'
+import { printOutcome, printSummary } from '../standardStreams.js'
 import { listenForStop } from '../stopSignal.js'
 
 /** `cairn backup FILE`. SIGINT and SIGTERM end it with exit codes 130 and 143, and leave no file. */
 export async function runBackup({ config, operands }: ParsedArgs): Promise<number> {
   const target = oneOperand(operands, 'backup', 'the file to write')
   const { backUp } = await import('../../store/backup.js')
-  return copy(
-    'backup',
-    (options) => backUp(config.datadir, resolve(target), options),
-    (held, size) => `${held}, ${size}: checked and written to ${target}`,
-  )
+  return copy((options) => backUp(config.datadir, resolve(target), options), {
+    ...{ label: 'backup', place: target, json: config.json },
+    describe: ({ held, size }) => `${held}, ${size}: checked and written to ${target}`,
+  })
 }
 
 /** `cairn restore FILE`. SIGINT and SIGTERM end it with exit codes 130 and 143, and leave no database. */
@@ -25,11 +24,10 @@ export async function runRestore({ config, operands }: ParsedArgs): Promise<numb
   const { datadir } = config
   const { restoreBackup } = await import('../../store/backup.js')
   mkdirSync(datadir, { recursive: true, mode: 0o700 })
-  const exitCode = await copy(
-    'restore',
-    (options) => restoreBackup(resolve(backup), datadir, options),
-    (held, size, keys) => `${held}, ${size}: checked and restored to ${datadir}${keys}`,
-  )
+  const exitCode = await copy((options) => restoreBackup(resolve(backup), datadir, options), {
+    ...{ label: 'restore', place: datadir, json: config.json },
+    describe: ({ held, size, keys }) => `${held}, ${size}: checked and restored to ${datadir}${keys}`,
+  })
   if (exitCode !== 0) return exitCode
   // Migrates an older schema, and sets the journal mode that servers need.
   const { openForWriting } = await import('../../store/openForWriting.js')
@@ -44,17 +42,25 @@ function oneOperand(operands: readonly string[], command: string, what: string):
   return operand
 }
 
+/** Where a copy is written, and how it is reported. */
+interface Target {
+  /** Name of the progress. */
+  readonly label: string
+  readonly place: string
+  readonly json: boolean
+  describe(words: { held: string; size: string; keys: string }): string
+}
+
 async function copy(
-  label: string,
   run: (options: CopyOptions) => Promise<number>,
-  describe: (held: string, size: string, keys: string) => string,
+  { label, place, json, describe }: Target,
 ): Promise<number> {
   const { auditFile, checkIntegrity } = await import('../../audit/file.js')
   const { blockRange, CopyExists, countApiKeys, NoBackup } = await import('../../store/backup.js')
   const stop = listenForStop()
   let progress: Progress | undefined
-  let held = ''
-  let keys = ''
+  let blocks: { first: number; last: number } | undefined
+  let apiKeys = 0
   let leftOut: readonly string[] = []
   try {
     const bytes = await run({
@@ -68,13 +74,15 @@ async function copy(
         const { found, known } = requireKnownSchema(db)
         if (found === known) auditFile(db)
         else checkIntegrity(db)
-        held = describeBlocks(blockRange(db))
+        blocks = blockRange(db)
         leftOut = dropped
-        keys = describeKeys(countApiKeys(db))
+        apiKeys = countApiKeys(db)
       },
     })
-    printSummary(describe(held, `${megabytes(bytes).toLocaleString('en')} MB`, keys))
-    if (leftOut.length > 0) printSummary(`left out of it: ${leftOut.join(', ')}`)
+    const size = `${megabytes(bytes).toLocaleString('en')} MB`
+    const text = describe({ held: describeBlocks(blocks), size, keys: describeKeys(apiKeys) })
+    printOutcome({ json }, text, { place, blocks: blocks ?? null, bytes, apiKeys, leftOut })
+    if (leftOut.length > 0 && !json) printSummary(`left out of it: ${leftOut.join(', ')}`)
     return 0
   } catch (error) {
     if (stop.signal.aborted) return stop.exitCode()

@@ -124,7 +124,8 @@ async function toRanges(
     else await exported.update({ finalOnly: false, signal })
   } finally {
     exported.close()
-    for (const [dataset, totals] of exported.totals) printSummary(describe(dataset, totals))
+    if (config.json) printSummary(JSON.stringify(describeTotals(exported.totals)))
+    else for (const [dataset, totals] of exported.totals) printSummary(describe(dataset, totals))
   }
 }
 
@@ -152,6 +153,10 @@ function waitFor(ms: number, signal: AbortSignal): Promise<void> {
   })
 }
 
+function describeTotals(totals: ReadonlyMap<Dataset, ExportTotals>) {
+  return { datasets: [...totals].map(([{ name }, done]) => ({ dataset: name, ...done })) }
+}
+
 function describe({ name }: Dataset, { files, rows, bytes, kept }: ExportTotals): string {
   const written = `${files} ${files === 1 ? 'file' : 'files'} written`
   const size = `${rows.toLocaleString('en')} rows, ${(bytes / 1e6).toLocaleString('en', { maximumFractionDigits: 1 })} MB`
@@ -170,6 +175,7 @@ async function toOneFile(
   if (out === '-' && format === 'parquet' && process.stdout.isTTY) {
     throw new UsageError('Parquet is not for a terminal; use --format csv or ndjson, or name a file')
   }
+  if (out === '-' && config.json) throw new UsageError('--json prints what was written; with --out - that is the rows')
   const range = await requireRange(source, dataset, config)
   const progress = createProgress({ label: 'export', unit: 'blocks', total: range.to - range.from + 1 })
   const control = { signal: stop.signal, onProgress: countInto(progress) }
@@ -180,6 +186,7 @@ async function toOneFile(
   } finally {
     progress.finish()
   }
+  if (config.json) printSummary(JSON.stringify({ dataset: dataset.name, out, format, blocks: range }))
 }
 
 function countInto(progress: Progress): (blocks: number, rows: number) => void {

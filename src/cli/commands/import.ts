@@ -6,7 +6,7 @@ import type { ImportSummary } from '../../sync/import/importFiles.js'
 import type { Config } from '../config.js'
 import { readLogging } from '../options/output.js'
 import type { ParsedArgs } from '../parseArgs.js'
-import { printSummary } from '../standardStreams.js'
+import { printOutcome } from '../standardStreams.js'
 import { listenForStop } from '../stopSignal.js'
 import { writeNotice } from '../terminal.js'
 
@@ -68,7 +68,9 @@ export async function runImport({ config, operands }: ParsedArgs): Promise<numbe
       showProgress: true,
       signal: stop.signal,
     })
-    printSummary(found.paths.length === 0 ? describeGenesis(summary) : formatSummary(summary))
+    const text = found.paths.length === 0 ? describeGenesis(summary) : formatSummary(summary)
+    const { head = null, interrupted = null } = summary
+    printOutcome(config, text, { ...summary, head, interrupted })
     return summary.interrupted ? stop.exitCode() : 0
   } finally {
     stop.close()
@@ -99,13 +101,15 @@ async function importDump(config: Config, operands: readonly string[]): Promise<
       signal: stop.signal,
     })
     if (dump === undefined) {
-      printSummary('interrupted: run the same command again to resume')
+      printOutcome(config, 'interrupted: run the same command again to resume', { stateDump: null, interrupted: true })
       return stop.exitCode()
     }
     const { accounts, slots, number } = dump
-    printSummary(
+    printOutcome(
+      config,
       `state after block ${number} imported: ${accounts} accounts and ${slots} slots with its state root; ` +
         `'cairn serve --upstream URL' begins there`,
+      { stateDump: { number, accounts, slots }, interrupted: false },
     )
     return 0
   } finally {

@@ -133,7 +133,7 @@ function act(db: Database, request: Request): string {
   if (action === 'limit') return limit(db, request)
   if (action === 'list') return list(db, config.json)
   if (action === 'usage') return showUsage(db, request)
-  if (action === 'export') return JSON.stringify(exportKeys(db), undefined, 1)
+  if (action === 'export') return JSON.stringify(exportKeys(db), undefined, config.json ? undefined : 1)
   if (action === 'import') return importFile(db, request)
   return revoke(db, operand, config.json)
 }

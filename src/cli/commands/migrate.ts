@@ -4,7 +4,7 @@ import { UsageError } from '../../lib/errors.js'
 import { DATABASE_FILE, DatabaseMissing, openAnySchema, requireKnownSchema } from '../../store/open.js'
 import { openForWriting } from '../../store/openForWriting.js'
 import type { ParsedArgs } from '../parseArgs.js'
-import { printSummary } from '../standardStreams.js'
+import { printOutcome } from '../standardStreams.js'
 
 /** `cairn migrate`: migrates the schema, as the next import would. */
 export async function runMigrate({ config, operands }: ParsedArgs): Promise<number> {
@@ -17,6 +17,6 @@ export async function runMigrate({ config, operands }: ParsedArgs): Promise<numb
   openForWriting(config.datadir).close()
   const applied = known - found
   const words = applied === 0 ? 'was up to date' : `is up to date: ${applied} of ${known} migrations were applied`
-  printSummary(`the schema of ${path} ${words}`)
+  printOutcome(config, `the schema of ${path} ${words}`, { path, applied, known })
   return 0
 }

@@ -5,7 +5,7 @@ import { packageVersion } from '../../rpc/core/openContext.js'
 import type { FixtureManifest } from '../../sync/import/recordedFixture.js'
 import { readLogging } from '../options/output.js'
 import type { ParsedArgs } from '../parseArgs.js'
-import { printSummary } from '../standardStreams.js'
+import { printOutcome } from '../standardStreams.js'
 import { listenForStop } from '../stopSignal.js'
 import { writeNotice } from '../terminal.js'
 
@@ -34,7 +34,7 @@ export async function runRecord({ config, operands }: ParsedArgs): Promise<numbe
       startProgress: (label, unit, total) => createProgress({ label, unit, total }),
       signal: stop.signal,
     })
-    printSummary(describe(manifest, out))
+    printOutcome(config, describe(manifest, out), { out, ...manifest })
     return 0
   } catch (error) {
     if (stop.signal.aborted) return stop.exitCode()

@@ -8,6 +8,7 @@ import type { Database } from '../../store/database.js'
 import { DATABASE_FILE, DatabaseMissing } from '../../store/open.js'
 import { openForWriting } from '../../store/openForWriting.js'
 import { truncateWriteAheadLog } from '../../store/writeAheadLog.js'
+import type { Config } from '../config.js'
 import type { ParsedArgs } from '../parseArgs.js'
 import { printSummary } from '../standardStreams.js'
 import { listenForStop } from '../stopSignal.js'
@@ -23,20 +24,23 @@ export async function runReindex({ config, operands }: ParsedArgs): Promise<numb
   const stop = listenForStop()
   const db = openForWriting(config.datadir)
   let isComplete = true
+  const indexes: object[] = []
   try {
     const { signal } = stop
     const steps = [
-      () => !config.addressIndex || fillAddressIndex(db, signal),
+      () => !config.addressIndex || fillAddressIndex(db, config, signal),
       ...CHAIN_INDEXES.map((kind) => async () => {
         const progress = createProgress({ label: kind.name, unit: kind.items, total: kind.openStored(db).count() })
         const summary = await rebuildIndex(db, kind, { progress, signal })
         progress.finish()
-        printSummary(formatSummary(kind, summary))
+        indexes.push({ name: kind.name, ...summary })
+        if (!config.json) printSummary(formatSummary(kind, summary))
         return !summary.interrupted
       }),
     ]
     for (const step of steps) isComplete &&= !signal.aborted && (await step())
     truncateWriteAheadLog(db)
+    if (config.json) printSummary(JSON.stringify({ indexes, interrupted: !isComplete }))
   } finally {
     db.close()
     stop.close()
@@ -45,14 +49,14 @@ export async function runReindex({ config, operands }: ParsedArgs): Promise<numb
 }
 
 /** Brings the address index up to the head; false if it was interrupted. */
-async function fillAddressIndex(db: Database, signal: AbortSignal): Promise<boolean> {
+async function fillAddressIndex(db: Database, { json }: Config, signal: AbortSignal): Promise<boolean> {
   const { appearanceGap, fillAppearances } = await import('../../sync/fillAppearances.js')
   const total = appearanceGap(db)
   if (total === 0) return true
   const progress = createProgress({ label: 'addresses', unit: 'blocks', total })
   const isComplete = await fillAppearances(db, { progress, signal })
   progress.finish()
-  if (!isComplete) printSummary("address index: interrupted; 'cairn reindex' resumes it")
+  if (!isComplete && !json) printSummary("address index: interrupted; 'cairn reindex' resumes it")
   return isComplete
 }
 

@@ -4,7 +4,7 @@ import { UsageError } from '../../lib/errors.js'
 import { createProgress } from '../../lib/progress.js'
 import { DATABASE_FILE, DatabaseMissing } from '../../store/open.js'
 import type { ParsedArgs } from '../parseArgs.js'
-import { printSummary } from '../standardStreams.js'
+import { printOutcome } from '../standardStreams.js'
 import { listenForStop } from '../stopSignal.js'
 
 /** `cairn rewind --to N`. SIGINT and SIGTERM end it after the current transaction, with exit codes 130 and 143. The
@@ -32,7 +32,8 @@ export async function runRewind({ config, operands }: ParsedArgs): Promise<numbe
     const { blocks, transactions, logs, head, removedState, interrupted } = summary
     const removed = `${blocks} blocks removed with ${transactions} transactions and ${logs} logs; the head is block ${head}`
     const state = removedState ? '; the sparse state begins again at the head of the upstream' : ''
-    printSummary(`${removed}${state}${interrupted ? '; interrupted: run the same command again to resume' : ''}`)
+    const rest = interrupted ? '; interrupted: run the same command again to resume' : ''
+    printOutcome(config, `${removed}${state}${rest}`, summary)
     // The next readers start with a small write-ahead log.
     db.pragma('wal_checkpoint(TRUNCATE)')
     return interrupted ? stop.exitCode() : 0

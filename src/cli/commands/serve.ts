@@ -32,7 +32,7 @@ import { type ReplicationPlan, readReplicationPlan } from '../replicationSetting
 import { ListenFailed } from '../serving/listen.js'
 import type { MetricsOptions, ServingOptions } from '../serving/options.js'
 import { startServing } from '../serving.js'
-import { printSummary } from '../standardStreams.js'
+import { printOutcome } from '../standardStreams.js'
 import { listenForStop } from '../stopSignal.js'
 
 /** `cairn serve`: returns once the server has stopped after SIGINT or SIGTERM. */
@@ -236,7 +236,7 @@ async function serve(
   }
   const stopped = closeOnStop(serving, stop, hardStop)
   await Promise.race([serving.warm(), stopped])
-  if (!stop.aborted) printSummary(`ready ${serving.url}`)
+  if (!stop.aborted) printOutcome(config, `ready ${serving.url}`, { ready: serving.url })
   const progress = ingest && (await showProgress(config, ingest))
   const lake = await keepLakeOf(config, datadir)
   const report =

@@ -68,12 +68,9 @@ async function parseRequest([word, target, name, surplus]: readonly string[]) {
 }
 
 /** @throws UsageError for an option that the action would ignore */
-function requireOptionsOf(action: Action, { keep, json }: Config): void {
+function requireOptionsOf(action: Action, { keep }: Config): void {
   if (keep !== undefined && action !== 'create') {
     throw new UsageError(`--keep is no option of 'cairn snapshot ${action}', but of 'snapshot create'`)
-  }
-  if (json && action !== 'list') {
-    throw new UsageError(`--json is no option of 'cairn snapshot ${action}', but of 'snapshot list'`)
   }
 }
 
@@ -90,8 +87,8 @@ async function create({ store, name, config, signal }: Request): Promise<string>
     shown.finish()
     const how = resumed ? ' of an interrupted run' : ''
     const said = `${describe(manifest)}${how}: written to ${store.place}, ${megabytes(uploaded)} MB of it new`
-    if (keep === undefined) return said
-    const removed = await removeOldSnapshots(store, { chain: manifest, keep, signal })
+    const removed = keep === undefined ? [] : await removeOldSnapshots(store, { chain: manifest, keep, signal })
+    if (config.json) return JSON.stringify({ ...factsOf(manifest), place: store.place, uploaded, resumed, removed })
     return removed.length === 0 ? said : `${said}\nremoved ${removed.join(', ')}`
   } finally {
     shown.finish()
@@ -101,7 +98,7 @@ async function create({ store, name, config, signal }: Request): Promise<string>
 async function list({ store, config, signal }: Request): Promise<string> {
   const { listSnapshots } = await import('../../snapshots/manifest.js')
   const snapshots = await listSnapshots(store, { signal })
-  if (config.json) return JSON.stringify(snapshots.map(({ parts, ...facts }) => ({ ...facts, parts: parts.length })))
+  if (config.json) return JSON.stringify(snapshots.map(factsOf))
   if (snapshots.length === 0) return `no snapshots in ${store.place}; make one with 'cairn snapshot create'`
   const rows = snapshots.map(({ name, chainId, head, createdAt, bytes, position }) => [
     ...[name, chainId, String(head.number), createdAt.replace(/\.\d+Z$/, 'Z'), megabytes(bytes)],
@@ -123,11 +120,17 @@ async function restore({ store, name, config, signal }: Request): Promise<string
       onProgress: shown.onProgress,
     })
     shown.finish()
+    if (config.json) return JSON.stringify({ ...factsOf(manifest), datadir, downloaded, leftOut })
     const said = `${describe(manifest)}: restored to ${datadir}, ${megabytes(downloaded)} MB downloaded`
     return leftOut.length === 0 ? said : `${said}\nleft out of it: ${leftOut.join(', ')}`
   } finally {
     shown.finish()
   }
+}
+
+/** Facts of a snapshot, for JSON: its parts are counted. */
+function factsOf({ parts, ...facts }: SnapshotManifest) {
+  return { ...facts, parts: parts.length }
 }
 
 function describe({ name, head, bytes }: SnapshotManifest): string {

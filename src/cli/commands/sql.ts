@@ -14,7 +14,7 @@ export async function runSql({ config, operands }: ParsedArgs): Promise<number> 
   const [query, ...surplus] = operands
   if (surplus.length > 0) throw new UsageError(`unexpected operand '${surplus[0]}'; put the query in quotes`)
   const isTerminal = process.stdout.isTTY === true
-  const format: SqlFormat = config.sqlFormat ?? (isTerminal ? 'table' : 'csv')
+  const format = chooseFormat(config, isTerminal)
   const session = await openSession(config)
   try {
     if (query === undefined) {
@@ -28,6 +28,13 @@ export async function runSql({ config, operands }: ParsedArgs): Promise<number> 
   } finally {
     session.close()
   }
+}
+
+/** @throws UsageError for --json beside another format */
+function chooseFormat({ sqlFormat, json }: Config, isTerminal: boolean): SqlFormat {
+  if (!json) return sqlFormat ?? (isTerminal ? 'table' : 'csv')
+  if (sqlFormat === undefined || sqlFormat === 'json') return 'json'
+  throw new UsageError(`--json is --format json, and --format is ${sqlFormat}; leave one out`)
 }
 
 async function openSession({ datadir, lake, engine, duckdb }: Config): Promise<SqlSession> {

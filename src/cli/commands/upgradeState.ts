@@ -6,7 +6,7 @@ import { openForWriting } from '../../store/openForWriting.js'
 import { closeWritten } from '../../store/writeAheadLog.js'
 import { upgradeState } from '../../sync/sparse/upgradeState.js'
 import type { ParsedArgs } from '../parseArgs.js'
-import { printSummary } from '../standardStreams.js'
+import { printOutcome } from '../standardStreams.js'
 
 /** `cairn upgrade-state`: raises a database without state to sparse state at its newest block. */
 export async function runUpgradeState({ config, operands }: ParsedArgs): Promise<number> {
@@ -16,8 +16,10 @@ export async function runUpgradeState({ config, operands }: ParsedArgs): Promise
   const db = openForWriting(config.datadir)
   try {
     const { header } = upgradeState(db)
-    printSummary(
+    printOutcome(
+      config,
       `${path} has sparse state from block ${header.number} on; later blocks are executed when they are followed`,
+      { path, stateFirst: header.number },
     )
     return 0
   } finally {

@@ -9,6 +9,23 @@ import { printSummary } from '../standardStreams.js'
  *  so a signal may end it at any time. */
 export async function runVerify({ config, operands }: ParsedArgs): Promise<number> {
   if (operands.length > 0) throw new UsageError(`unexpected operand '${operands[0]}'; see 'cairn help verify'`)
+  const { json, againstUpstream } = config
+  const reports: string[] = []
+  const report = json ? (line: string) => void reports.push(line) : printSummary
+  try {
+    const parts = await audit(config, report)
+    const upstream = againstUpstream === undefined ? null : await verifyAgainst(againstUpstream, config, report)
+    if (json) printSummary(JSON.stringify({ ok: true, parts, reports, upstream }))
+    return 0
+  } catch (error) {
+    const fault = json ? await describeFault(error) : undefined
+    if (fault !== undefined) printSummary(JSON.stringify({ ok: false, reports, fault }))
+    throw error
+  }
+}
+
+/** Audits the chosen parts, and returns their names. */
+async function audit(config: Config, report: (line: string) => void): Promise<readonly AuditPart[]> {
   const { AUDIT_PARTS, auditDatabase } = await import('../../audit/database.js')
   const { datadir, to, segments: segment } = config
   const from = firstBlock(config)
@@ -19,29 +36,40 @@ export async function runVerify({ config, operands }: ParsedArgs): Promise<numbe
     to,
     segment,
     startProgress: (label, unit, total) => createProgress({ label, unit, total }),
-    report: printSummary,
+    report,
   })
-  if (config.againstUpstream !== undefined) await verifyAgainst(config.againstUpstream, config)
-  return 0
+  return parts
+}
+
+/** Returns the place and values of a fault in the database, for JSON; undefined for other errors. */
+async function describeFault(error: unknown): Promise<object | undefined> {
+  const { DatabaseFault } = await import('../../audit/fault.js')
+  const { IndexFault } = await import('../../index/segments/verifyIndex.js')
+  if (error instanceof DatabaseFault) {
+    const { message, table, row, field, expected, found } = error
+    return { message, table, row, field, expected, found }
+  }
+  return error instanceof IndexFault ? { message: error.message, ...error.place, problem: error.problem } : undefined
 }
 
 /** Proves base rows at an upstream. A signal may end it at any time. */
-async function verifyAgainst(url: string, config: Config): Promise<void> {
+async function verifyAgainst(url: string, config: Config, report: (line: string) => void) {
   const { auditAgainstUpstream } = await import('../../audit/againstUpstream.js')
   const { datadir, sample, sampleSeed = Math.floor(Math.random() * 2 ** 32), stateFetchRate, upstreamHeader } = config
   const progress = createProgress({ label: 'base rows', unit: 'accounts and slots', total: sample })
   const { accounts, slots, blockNumber } = await auditAgainstUpstream(datadir, {
     upstream: { url, headers: Object.fromEntries(upstreamHeader.map(({ name, value }) => [name, value])) },
     ...{ sample, seed: sampleSeed, keysPerSecond: stateFetchRate },
-    report: printSummary,
+    report,
     onProgress: (keys) => progress.update(keys),
     signal: new AbortController().signal,
   })
   progress.finish()
   const chosen = sample === undefined ? '' : ` of a sample (--sample-seed ${sampleSeed})`
-  printSummary(
+  report(
     `against the upstream: ${accounts} accounts and ${slots} slots${chosen} are right, proved up to block ${blockNumber}`,
   )
+  return { accounts, slots, blockNumber, ...(sample !== undefined && { sample, sampleSeed }) }
 }
 
 function chooseParts(all: readonly AuditPart[], config: Config): readonly AuditPart[] {

@@ -3,8 +3,11 @@ import { LOG_LEVELS } from '../../lib/logger.js'
 import type { Compatibility } from '../../rpc/core/context.js'
 import { COMPATIBILITIES } from '../../rpc/core/context.js'
 import { DEFAULT_LIMITS } from '../../rpc/core/limits.js'
-import type { Option } from './option.js'
+import { COMMANDS, type Command, type Option } from './option.js'
 import { choice, flag, maybeText, number, oneOf } from './rows.js'
+
+// sync prints nothing but its log, and completion a script.
+const WITHOUT_JSON: readonly Command[] = ['sync', 'completion', 'help']
 
 /** Options under the heading "Output". */
 export const outputOptions = {
@@ -72,7 +75,11 @@ export const outputOptions = {
     "Sourcify repository, or a contract's directory with metadata.json, whose ABIs abi add adds.",
     'none',
   ),
-  json: flag('json', ['keys', 'abi', 'status', 'explain-logs', 'snapshot', 'doctor'], 'Print JSON.'),
+  json: flag(
+    'json',
+    COMMANDS.filter((command) => !WITHOUT_JSON.includes(command)),
+    'Print the result as one line of JSON. Messages, progress and the log stay on standard error.',
+  ),
 } as const satisfies { [key: string]: Option<unknown> }
 
 /** Reads the log level and destination from the options. */
