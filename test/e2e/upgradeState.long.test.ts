@@ -47,7 +47,7 @@ for (let seed = 1; seed <= SEEDS; seed++) {
     const first = cancun + 2
     const from = seed % 2 === 0 ? 0 : cancun
     const datadir = await makeWithoutState(t, served, { from, to: first })
-    const json = seed % 2 === 0
+    const json = seed % 2 === 1
     const stdout = await runCairnOk(['upgrade-state', '--datadir', datadir, ...(json ? ['--json'] : [])])
     if (json) assert.deepEqual(JSON.parse(stdout), { path: join(datadir, 'cairn.db'), stateFirst: first })
     else assert.match(stdout, new RegExp(`has sparse state from block ${first} on; later blocks are executed`))
