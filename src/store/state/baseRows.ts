@@ -8,7 +8,7 @@ import { createMetaTable, META_KNOWN_STATE } from '../meta.js'
 import type { LearnedAccount } from '../replication/stateEntry.js'
 import { type KnownState, listedAround } from '../rows/coverage.js'
 import type { BaseState } from '../rows/stateChanges.js'
-import { newestRow } from './historySql.js'
+import { eachOfBoth, newestRow } from './historySql.js'
 import { recentRowsOf } from './recentRows.js'
 import {
   BALANCE_KNOWN,
@@ -177,16 +177,20 @@ function createAccountBases(db: Database) {
   const selectCode = db.prepare<[Uint8Array], number>('SELECT id FROM code WHERE hash = ?').pluck()
   const first = db.prepare<unknown[], number>(firstBlock('account', 'address_id = ?')).pluck()
   const last = db.prepare<unknown[], FieldsRow>(newestRow('account', FIELDS, 'address_id = ?'))
-  const anySlot = db
-    .prepare<unknown[], number>('SELECT 1 FROM storage_history WHERE address_id = ? AND incarnation = ? LIMIT 1')
-    .pluck()
-  const insert = db.prepare(
-    `INSERT OR REPLACE INTO account_history (address_id, block_number, nonce, balance, code_id, incarnation)
-     VALUES (?, ?, ?, ?, ?, ?)`,
+  const anySlots = eachOfBoth('storage', (table) =>
+    db.prepare<unknown[], number>(`SELECT 1 FROM ${table} WHERE address_id = ? AND incarnation = ? LIMIT 1`).pluck(),
   )
-  const partial = db.prepare<unknown[], FieldsRow>(
-    `SELECT ${FIELDS} FROM account_history WHERE address_id = ? AND incarnation = ?`,
-  )
+  const anySlot = (id: number, incarnation: number) => anySlots.some((each) => each.get(id, incarnation) !== undefined)
+  const tables = eachOfBoth('account', (table) => ({
+    insert: db.prepare(
+      `INSERT OR REPLACE INTO ${table} (address_id, block_number, nonce, balance, code_id, incarnation)
+       VALUES (?, ?, ?, ?, ?, ?)`,
+    ),
+    partial: db.prepare<unknown[], FieldsRow>(
+      `SELECT ${FIELDS} FROM ${table} WHERE address_id = ? AND incarnation = ?`,
+    ),
+  }))
+  const [, { insert }] = tables
   /** Completes the rows of a partial account that know the same fields as its last one: no later block changed the
    *  rest. Earlier ones lack a field that changed. */
   const complete = (id: number, { address, account }: BaseAccount, row: FieldsRow, incarnation: number) => {
@@ -199,10 +203,12 @@ function createAccountBases(db: Database) {
       codeId: known & CODE_KNOWN ? code : proved.codeId,
     })
     requireProved(address, merged(row), proved)
-    for (const each of partial.all(id, row.incarnation)) {
-      const { nonce, balance, codeId: code } = merged(each)
-      const isEmpty = nonce === 0n && balance === 0n && code === null // EIP-161
-      insert.run(id, each.block, encodeUint(nonce), isEmpty ? null : encodeUint(balance), code, incarnation)
+    for (const table of tables) {
+      for (const each of table.partial.all(id, row.incarnation)) {
+        const { nonce, balance, codeId: code } = merged(each)
+        const isEmpty = nonce === 0n && balance === 0n && code === null // EIP-161
+        table.insert.run(id, each.block, encodeUint(nonce), isEmpty ? null : encodeUint(balance), code, incarnation)
+      }
     }
   }
   return {
@@ -213,7 +219,7 @@ function createAccountBases(db: Database) {
       if (start !== undefined && start > blockNumber) requireListed(db, start)
       if (row !== undefined && row.incarnation >= 0) return 'known'
       const slots = baseIncarnation(closed, true)
-      const hasStorage = base.hasStorage || anySlot.get(id, slots) !== undefined
+      const hasStorage = base.hasStorage || anySlot(id, slots)
       const incarnation = baseIncarnation(closed, hasStorage)
       if (row !== undefined && row.block > blockNumber) {
         complete(id, base, row, incarnation)
