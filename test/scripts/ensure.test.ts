@@ -43,7 +43,7 @@ function makeCheckout(t: TestContext): Checkout {
   mkdirSync(at('test'))
   mkdirSync(join(folder, 'bin'))
   const configs = ['package.json', 'package-lock.json', 'tsconfig.json', 'tsconfig.types.json', 'test/tsconfig.json']
-  const scripts = ['currentNode', 'ensure', 'build', 'bundle'].map((name) => `scripts/${name}.mjs`)
+  const scripts = ['currentNode', 'ensure', 'build', 'bundle', 'contained'].map((name) => `scripts/${name}.mjs`)
   for (const name of [...configs, ...scripts]) cpSync(packagePath(name), at(name))
   for (const name of entryNames()) {
     mkdirSync(dirname(at('src', name)), { recursive: true })
