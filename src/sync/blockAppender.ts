@@ -19,7 +19,7 @@ export interface BlockAppender {
 }
 
 /** Creates an appender on top of the current head. From block `tipFrom` on, blocks are stored as at the tip, also many
- *  in one transaction: take them with an interval of 1. Their state rows are written as `ChainHead.append` does at the
+ *  in one transaction: the state root of each is compared, the state rows are written as `ChainHead.append` does at the
  *  tip, and the state trie after each stays readable. Default: none is. */
 export function createBlockAppender(
   chain: WritableChain,
@@ -28,6 +28,7 @@ export function createBlockAppender(
   const { executor, head } = chain
   /** Blocks since the last compared state root. */
   let unchecked: RawBlock[] = []
+  const isTip = ({ block }: RawBlock) => block.header.number >= tipFrom
 
   const store = async (raw: RawBlock, checksRoot: boolean) => {
     let accepted: AcceptedBlock
@@ -42,7 +43,7 @@ export function createBlockAppender(
       accepted = await acceptBlock(chain, raw, head.newest, checksRoot)
     }
     if (!accepted.isRootChecked && unchecked.length === 0) head.mark()
-    const isAtTip = raw.block.header.number >= tipFrom
+    const isAtTip = isTip(raw)
     head.append(raw.block, accepted, { isAtTip })
     chain.sparse?.appended(raw.block)
     chain.ancestors.add(raw.block, accepted.uncleHashes)
@@ -63,7 +64,7 @@ export function createBlockAppender(
   }
   return {
     take: async (raw, interval) => {
-      const isDue = unchecked.length + 1 >= interval || (executor?.unhashed ?? 0) > MAX_UNHASHED
+      const isDue = isTip(raw) || unchecked.length + 1 >= interval || (executor?.unhashed ?? 0) > MAX_UNHASHED
       try {
         await store(raw, isDue)
       } catch (error) {

@@ -74,8 +74,7 @@ export async function importBlocks(
     tally.blockNumber = blockNumber
   }
   let breathedMs = performance.now()
-  const intervalAt = (number: number) => {
-    if (number >= tipFrom) return 1
+  const intervalNow = () => {
     const left = (source.totalBlocks ?? Number.POSITIVE_INFINITY) - summary.imported - summary.skipped
     return chooseRootInterval(rootInterval, chain.executor?.accounts ?? 0, left)
   }
@@ -98,7 +97,7 @@ export async function importBlocks(
       if (raw.block.header.number <= (chain.head.newest?.header.number ?? -1)) {
         passedOver(raw.block.header.number, raw.block.hash)
       } else {
-        await batches.take(raw, intervalAt(raw.block.header.number))
+        await batches.take(raw, intervalNow())
         summary.imported++
         count(raw.block.header.number)
         tally.transactions += raw.block.transactions.length

@@ -111,7 +111,10 @@ export class ChainHead {
     this.stateUpdates = stateUpdates
     this.writer = createChainWriter(db, {
       ...{ collectsState, logsState },
-      beforeCommit: () => this.recordState(),
+      beforeCommit: () => {
+        const isRecorded = this.added.length > 0 && this.unrecorded === 0
+        if (!isRecorded) this.recordState()
+      },
       afterRollback: () => {
         state?.afterRollback()
         afterRollback()

@@ -28,9 +28,8 @@ export async function replaceBranch(
   const { head, executor } = chain
   try {
     head.rewind(ancestor)
-    const isAtTip = length <= TIP_BLOCKS
-    const appender = createBlockAppender(chain, { tipFrom: isAtTip ? ancestor + 1 : undefined })
-    const rootInterval = isAtTip ? 1 : chooseRootInterval(0, executor?.accounts ?? 0, length)
+    const appender = createBlockAppender(chain, { tipFrom: length <= TIP_BLOCKS ? ancestor + 1 : undefined })
+    const rootInterval = chooseRootInterval(0, executor?.accounts ?? 0, length)
     for await (const raw of branch) await appender.take(raw, rootInterval)
     await appender.flush()
     const isAccepted = accepts(head.newest!)
