@@ -35,10 +35,19 @@ export function yieldToMainThread(niceness: number): void {
  *  milliseconds that they need to exit. */
 export function restorePriorities(): void {
   if (process.platform !== 'linux') return
+  for (const thread of listThreads()) {
+    try {
+      setPriority(Number(thread), getPriority(process.pid))
+    } catch {
+      // It has just ended, or this is not permitted: the end only takes longer.
+    }
+  }
+}
+
+function listThreads(): string[] {
   try {
-    const niceness = getPriority(process.pid)
-    for (const thread of readdirSync('/proc/self/task')) setPriority(Number(thread), niceness)
+    return readdirSync('/proc/self/task')
   } catch {
-    // No /proc, a thread that has just ended, or not permitted: the end only takes longer.
+    return [] // no /proc
   }
 }
