@@ -9,7 +9,7 @@ import { type Cell, type Column, columns, toU32, uint256, uint256Cells } from '.
 import type { Dataset } from '../dataset.js'
 import { LAYER_1 } from '../layers.js'
 import type { ExportSource } from '../source.js'
-import { readLogs } from './logs.js'
+import { placeCells, readLogs } from './logs.js'
 
 // The index finds a few logs in many blocks.
 const BATCH_BLOCKS = 256
@@ -52,12 +52,12 @@ function datasetOf(event: KnownEvent, decoder: Decoder): Dataset<StoredBlockLink
       const chainId = source.chain.chainId()
       const addresses = address === undefined ? source.addresses : only(address, event, source)
       const topics0 = topic0 === undefined ? undefined : [topic0]
-      for (const { log, block, logIndex, transactionHash } of readLogs(source, links, { topics0, addresses })) {
+      for (const placed of readLogs(source, links, { topics0, addresses })) {
+        const { log, block } = placed
         const values = valuesOf(event, { address: log.address, topics: topicsOf(log), data: log.data }, decoder)
         if (values === null) continue
         const cells = values.flatMap((value, i) => cellsOf(args[i], value))
-        const place = [block.number, log.transactionIndex, logIndex, transactionHash, log.address]
-        yield [...place, ...cells, chainId, toU32(block.timestamp)]
+        yield [...placeCells(placed), ...cells, chainId, toU32(block.timestamp)]
       }
     },
   }

@@ -1,6 +1,6 @@
 import type { LogIdFilter } from '../../index/logs/logIds.js'
 import type { ExportedLog, LogShape, StoredBlockLink } from '../../store/rows/exportRows.js'
-import { columns, nullable, toU32 } from '../columns.js'
+import { type Cell, columns, nullable, toU32 } from '../columns.js'
 import type { Dataset } from '../dataset.js'
 import { LAYER_1 } from '../layers.js'
 import type { ExportSource } from '../source.js'
@@ -23,19 +23,9 @@ export const logs: Dataset<StoredBlockLink> = {
   batchBlocks: logBatchBlocks,
   *rows(source, links) {
     const chainId = source.chain.chainId()
-    for (const { log, block, logIndex, transactionHash } of readLogs(source, links)) {
-      yield [
-        block.number,
-        log.transactionIndex,
-        logIndex,
-        transactionHash,
-        log.address,
-        ...log.topics,
-        log.data,
-        log.data.length,
-        chainId,
-        toU32(block.timestamp),
-      ]
+    for (const placed of readLogs(source, links)) {
+      const { log, block } = placed
+      yield [...placeCells(placed), ...log.topics, log.data, log.data.length, chainId, toU32(block.timestamp)]
     }
   },
 }
@@ -46,6 +36,11 @@ interface PlacedLog {
   readonly block: StoredBlockLink
   readonly logIndex: number
   readonly transactionHash: Uint8Array
+}
+
+/** Returns the cells of block number, transaction index, log index, transaction hash and address. */
+export function placeCells({ log, block, logIndex, transactionHash }: PlacedLog): Cell[] {
+  return [block.number, log.transactionIndex, logIndex, transactionHash, log.address]
 }
 
 /** Returns the number of blocks in one snapshot: more if the index finds the few wanted logs. */

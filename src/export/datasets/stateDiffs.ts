@@ -2,11 +2,11 @@ import { recordExecutionState } from '../../evm/tracing/executionState.js'
 import { type AccountFields, fieldsOf, slotValue } from '../../evm/tracing/stateRecorder.js'
 import { concatBytes, equalBytes, keyOfBytes, padLeft } from '../../lib/bytes.js'
 import type { StoredBlockLink } from '../../store/rows/exportRows.js'
-import type { StateReads } from '../../store/state/stateReader.js'
-import { type Cell, type Column, columns, nullable, type Row, toU32, toU64, uint256, uint256Cells } from '../columns.js'
+import { type Column, columns, nullable, type Row, toU32 } from '../columns.js'
 import type { Dataset } from '../dataset.js'
 import { LAYER_1 } from '../layers.js'
 import type { ExportSource } from '../source.js'
+import { type AccountField, balanceField, codeField, nonceField } from './accountFields.js'
 import { REPLAY } from './contracts.js'
 
 const PLACE: readonly Column[] = [
@@ -20,56 +20,35 @@ const BY_BLOCK =
   'Without transaction: the genesis allocation, system calls, withdrawals, rewards and other changes of the block itself.'
 const CLEARED = 'Also slots of a destroyed contract that its last transaction did not touch.'
 
-/** A field of accounts. */
-interface Field<V> {
-  readonly name: string
-  readonly summary: string
-  columns(name: string): readonly Column[]
-  inExecution(fields: AccountFields): V
-  at(state: StateReads, address: Uint8Array, blockNumber: number): V
-  isSame(a: V, b: V): boolean
-  cells(value: V): Cell[]
-}
-
-export const balanceDiffs = accountDiffs<bigint>({
+export const balanceDiffs = accountDiffs(balanceField, {
   name: 'balance-diffs',
   summary: 'Balances before and after each transaction that changed them.',
-  columns: uint256,
   inExecution: ({ balance }) => balance,
-  at: (state, address, number) => state.balance(address, number),
-  isSame: (a, b) => a === b,
-  cells: uint256Cells,
 })
 
-export const nonceDiffs = accountDiffs<bigint>({
+export const nonceDiffs = accountDiffs(nonceField, {
   name: 'nonce-diffs',
   summary: 'Nonces before and after each transaction that changed them.',
-  columns: (name) => columns('u64', name),
   inExecution: ({ nonce }) => nonce,
-  at: (state, address, number) => state.nonce(address, number),
-  isSame: (a, b) => a === b,
-  cells: (nonce) => [toU64(nonce)],
 })
 
-export const codeDiffs = accountDiffs<Uint8Array>({
+export const codeDiffs = accountDiffs(codeField, {
   name: 'code-diffs',
   summary: 'Code of accounts before and after each transaction that changed it.',
-  columns: (name) => columns('binary', name),
   inExecution: ({ code }) => code,
-  at: (state, address, number) => state.code(address, number),
-  isSame: equalBytes,
-  cells: (code) => [code],
 })
 
-function accountDiffs<V>(field: Field<V>): Dataset<StoredBlockLink> {
-  const { name, summary, inExecution, at, isSame, cells } = field
+function accountDiffs<V>(
+  { columns: columnsOf, at, isSame, cells }: AccountField<V>,
+  { name, summary, inExecution }: { name: string; summary: string; inExecution(fields: AccountFields): V },
+): Dataset<StoredBlockLink> {
   return {
     name,
     fileName: name.replaceAll('-', '_'),
     summary: `${summary} ${BY_BLOCK}`,
     layer: LAYER_1,
     needsState: true,
-    columns: [...PLACE, ...field.columns('from_value'), ...field.columns('to_value'), ...END],
+    columns: [...PLACE, ...columnsOf('from_value'), ...columnsOf('to_value'), ...END],
     batchBlocks: () => 1,
     *rows(source, links) {
       const { state, changes } = source

@@ -1,47 +1,29 @@
 import { equalBytes, padLeft } from '../../lib/bytes.js'
 import type { StoredBlockLink } from '../../store/rows/exportRows.js'
-import { type Cell, type Column, columns, toU32, toU64, uint256, uint256Cells } from '../columns.js'
+import { columns, toU32 } from '../columns.js'
 import type { Dataset } from '../dataset.js'
 import { LAYER_1 } from '../layers.js'
 import type { ExportSource } from '../source.js'
+import { type AccountField, balanceField, codeField, nonceField } from './accountFields.js'
 
 /* Values after a block that changed them. They need the state history alone: nothing is executed. */
 
-/** A field of accounts. */
-interface Field<V> {
-  readonly name: string
-  readonly summary: string
-  readonly columns: readonly Column[]
-  at(source: ExportSource, address: Uint8Array, blockNumber: number): V
-  isSame(a: V, b: V): boolean
-  cells(value: V): Cell[]
-}
-
-export const balances = accountDataset<bigint>({
+export const balances = accountDataset(balanceField, {
   name: 'balances',
+  column: 'balance',
   summary: 'Balances after each block that changed them, the genesis allocation included.',
-  columns: uint256('balance'),
-  at: ({ state }, address, number) => state.balance(address, number),
-  isSame: (a, b) => a === b,
-  cells: uint256Cells,
 })
 
-export const nonces = accountDataset<bigint>({
+export const nonces = accountDataset(nonceField, {
   name: 'nonces',
+  column: 'nonce',
   summary: 'Nonces after each block that changed them.',
-  columns: columns('u64', 'nonce'),
-  at: ({ state }, address, number) => state.nonce(address, number),
-  isSame: (a, b) => a === b,
-  cells: (nonce) => [toU64(nonce)],
 })
 
-export const codes = accountDataset<Uint8Array>({
+export const codes = accountDataset(codeField, {
   name: 'codes',
+  column: 'code',
   summary: 'Code of accounts after each block that changed it. Empty after a destruction.',
-  columns: columns('binary', 'code'),
-  at: ({ state }, address, number) => state.code(address, number),
-  isSame: equalBytes,
-  cells: (code) => [code],
 })
 
 export const slots: Dataset<StoredBlockLink> = {
@@ -77,8 +59,10 @@ export const slots: Dataset<StoredBlockLink> = {
   },
 }
 
-function accountDataset<V>(field: Field<V>): Dataset<StoredBlockLink> {
-  const { name, summary, at, isSame, cells } = field
+function accountDataset<V>(
+  { columns: columnsOf, at, isSame, cells }: AccountField<V>,
+  { name, column, summary }: { name: string; column: string; summary: string },
+): Dataset<StoredBlockLink> {
   return {
     name,
     fileName: name,
@@ -89,18 +73,19 @@ function accountDataset<V>(field: Field<V>): Dataset<StoredBlockLink> {
     columns: [
       ...columns('u32', 'block_number'),
       ...columns('binary', 'address'),
-      ...field.columns,
+      ...columnsOf(column),
       ...columns('u64', 'chain_id'),
       ...columns('u32', 'block_timestamp'),
     ],
     batchBlocks: () => 16,
     *rows(source, links) {
-      const chainId = source.chain.chainId()
+      const { chain, changes, state } = source
+      const chainId = chain.chainId()
       for (const { number, timestamp } of links) {
-        const changed = source.changes.accounts(number).map(({ address }) => address!)
+        const changed = changes.accounts(number).map(({ address }) => address!)
         for (const address of changed.filter((each) => isWanted(source, each)).sort(Buffer.compare)) {
-          const value = at(source, address, number)
-          if (isSame(value, at(source, address, number - 1))) continue
+          const value = at(state, address, number)
+          if (isSame(value, at(state, address, number - 1))) continue
           yield [number, address, ...cells(value), chainId, toU32(timestamp)]
         }
       }

@@ -1,13 +1,13 @@
-import { keccak256 } from '../../chain/crypto.js'
+import { hashSignature } from '../../decoding/abiItems.js'
 import { bytesToBigInt } from '../../lib/bytes.js'
 import type { ExportedLog, StoredBlockLink } from '../../store/rows/exportRows.js'
 import { columns, toU32, uint256, uint256Cells } from '../columns.js'
 import type { Dataset } from '../dataset.js'
 import { LAYER_1 } from '../layers.js'
-import { logBatchBlocks, readLogs } from './logs.js'
+import { logBatchBlocks, placeCells, readLogs } from './logs.js'
 
-const TRANSFER = hashText('Transfer(address,address,uint256)')
-const APPROVAL = hashText('Approval(address,address,uint256)')
+const TRANSFER = hashSignature('Transfer(address,address,uint256)')
+const APPROVAL = hashSignature('Approval(address,address,uint256)')
 
 /** Which logs of an event a dataset has, and the integer of each. */
 interface TokenEvent {
@@ -75,15 +75,12 @@ function tokenDataset(event: TokenEvent): Dataset<StoredBlockLink> {
     *rows(source, links) {
       const chainId = source.chain.chainId()
       const shape = { topic0, topicCount }
-      for (const { log, block, logIndex, transactionHash } of readLogs(source, links, { shape })) {
+      for (const placed of readLogs(source, links, { shape })) {
+        const { log, block } = placed
         if (log.data.length !== dataLength) continue
         const [, from, to] = log.topics
         yield [
-          block.number,
-          log.transactionIndex,
-          logIndex,
-          transactionHash,
-          log.address,
+          ...placeCells(placed),
           from!.subarray(12),
           to!.subarray(12),
           ...uint256Cells(bytesToBigInt(integerOf(log))),
@@ -93,8 +90,4 @@ function tokenDataset(event: TokenEvent): Dataset<StoredBlockLink> {
       }
     },
   }
-}
-
-function hashText(text: string): Uint8Array {
-  return keccak256(new TextEncoder().encode(text))
 }
