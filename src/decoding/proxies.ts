@@ -1,4 +1,5 @@
-import { equalBytes, leadingZeros } from '../lib/bytes.js'
+import { delegationOf } from '../chain/eth/delegation.js'
+import { bigIntToFixedBytes, equalBytes, leadingZeros } from '../lib/bytes.js'
 import { parseHex } from '../lib/hex.js'
 import { hasStateAfter } from '../store/rows/coverage.js'
 import type { ChainReader } from '../store/rows/types.js'
@@ -18,16 +19,11 @@ const BEACON_SLOT = parseHex('0xa3f0ad74e5423aebfd80d3ef4346578335a9a72aeaee59ff
 
 /** EIP-1967 has the beacon answer a call. OpenZeppelin's has the implementation in slot 1, behind the owner; others in
  *  slot 0. */
-const BEACON_SLOTS = [1, 0].map((slot) => {
-  const bytes = new Uint8Array(32)
-  bytes[31] = slot
-  return bytes
-})
+const BEACON_SLOTS = [1n, 0n].map((slot) => bigIntToFixedBytes(slot, 32))
 
 // EIP-1167: the address is between the two.
 const MINIMAL_START = parseHex('0x363d3d373d3d3d363d73')
 const MINIMAL_END = parseHex('0x5af43d82803e903d91602b57fd5bf3')
-const DELEGATION_START = parseHex('0xef0100') // EIP-7702
 
 /** Creates a reader of a database: minimal proxies (EIP-1167), accounts that delegate (EIP-7702), and proxies with an
  *  implementation or a beacon (EIP-1967). */
@@ -57,7 +53,8 @@ export function createImplementationReader(
 }
 
 function implementationOfCode(code: Uint8Array): Uint8Array | undefined {
-  if (code.length === 23 && startsWith(code, DELEGATION_START, 0)) return code.subarray(3)
+  const delegate = delegationOf(code)
+  if (delegate !== undefined) return delegate
   const isMinimal = startsWith(code, MINIMAL_START, 0) && startsWith(code, MINIMAL_END, MINIMAL_START.length + 20)
   return isMinimal ? code.subarray(MINIMAL_START.length, MINIMAL_START.length + 20) : undefined
 }

@@ -17,3 +17,17 @@ export function recoverAuthority({ chainId, address, nonce, yParity, r, s }: Aut
     return undefined
   }
 }
+
+// EIP-7702: the code of an account that delegates is this and an address, 23 bytes.
+const MARKER = Uint8Array.of(0xef, 0x01, 0x00)
+
+/** Returns the code of an account that delegates to `address` (EIP-7702): 23 bytes. */
+export function delegationTo(address: Uint8Array): Uint8Array {
+  return concatBytes(MARKER, address)
+}
+
+/** Returns the address, 20 bytes, that code delegates to (EIP-7702); undefined for other code. */
+export function delegationOf(code: Uint8Array): Uint8Array | undefined {
+  const isDelegation = code.length === 23 && MARKER.every((byte, i) => code[i] === byte)
+  return isDelegation ? code.slice(MARKER.length) : undefined
+}

@@ -1,4 +1,5 @@
 import { keccak256 } from '../../chain/crypto.js'
+import { delegationOf } from '../../chain/eth/delegation.js'
 import { createByteLru } from '../../lib/byteLru.js'
 import { EMPTY_BYTES, keyOfBytes } from '../../lib/bytes.js'
 
@@ -35,19 +36,6 @@ export const EMPTY_CODE: Code = createCode(EMPTY_BYTES)
 /** The bytes of the code: a view that must not be written to. */
 export function codeBytes({ padded, length }: Code): Uint8Array {
   return padded.subarray(0, length)
-}
-
-/** The code of an account that delegates to `address` (EIP-7702): 23 bytes. */
-export function delegationTo(address: Uint8Array): Uint8Array {
-  const bytes = new Uint8Array(23)
-  bytes.set([0xef, 0x01, 0x00])
-  bytes.set(address, 3)
-  return bytes
-}
-
-function delegationOf(bytes: Uint8Array): Uint8Array | undefined {
-  const is = bytes.length === 23 && bytes[0] === 0xef && bytes[1] === 0x01 && bytes[2] === 0x00
-  return is ? bytes.slice(3) : undefined
 }
 
 const JUMPDEST = 0x5b

@@ -1,4 +1,4 @@
-import { recoverAuthority } from '../../chain/eth/authority.js'
+import { recoverAuthority } from '../../chain/eth/delegation.js'
 import { createAddress } from '../../chain/eth/transaction.js'
 import { isStateKnown } from '../../store/state/missingState.js'
 import type { Execution } from './execution.js'

@@ -1,7 +1,7 @@
-import { recoverAuthority } from '../../chain/eth/authority.js'
+import { delegationTo, recoverAuthority } from '../../chain/eth/delegation.js'
 import { MAX_NONCE } from '../../chain/eth/transactionLimits.js'
 import type { Authorization } from '../../chain/eth/types.js'
-import { createCode, delegationTo, EMPTY_CODE } from '../interpreter/code.js'
+import { createCode, EMPTY_CODE } from '../interpreter/code.js'
 import type { Account, EvmState } from '../interpreter/state.js'
 
 // PER_EMPTY_ACCOUNT_COST - PER_AUTH_BASE_COST: refunded if the account exists already.

@@ -1,8 +1,8 @@
 import { decodeAccessList, decodeAuthorizationList } from '../../chain/eth/access.js'
-import { recoverAuthority } from '../../chain/eth/authority.js'
 import { decodeWithdrawals } from '../../chain/eth/block.js'
-import { bytesToBigInt, padLeft } from '../../lib/bytes.js'
-import { formatData } from '../../lib/hex.js'
+import { recoverAuthority } from '../../chain/eth/delegation.js'
+import { bigIntToFixedBytes, bytesToBigInt, padLeft } from '../../lib/bytes.js'
+import { formatData, parseHex } from '../../lib/hex.js'
 import { encodeUint } from '../columns.js'
 import type { Database } from '../database.js'
 
@@ -37,7 +37,15 @@ function addAuthorizations(db: Database): void {
     *rows(list: unknown) {
       for (const [at, each] of decodeAuthorizationList(list as Uint8Array).entries()) {
         const { chainId, address, nonce, yParity, r, s } = each
-        yield [BigInt(at), chainId.toString(), formatData(address), encodeUint(nonce), yParity, word(r), word(s)]
+        yield [
+          BigInt(at),
+          chainId.toString(),
+          formatData(address),
+          encodeUint(nonce),
+          yParity,
+          bigIntToFixedBytes(r, 32),
+          bigIntToFixedBytes(s, 32),
+        ]
       }
     },
   })
@@ -46,17 +54,12 @@ function addAuthorizations(db: Database): void {
     'cairn_authority',
     { deterministic: true },
     (chainId: string, delegate: string, nonce: number | string, yParity: number, r: Uint8Array, s: Uint8Array) => {
-      const signed = { chainId: BigInt(chainId), address: Buffer.from(delegate.slice(2), 'hex'), nonce: BigInt(nonce) }
+      const signed = { chainId: BigInt(chainId), address: parseHex(delegate), nonce: BigInt(nonce) }
       const signature = { yParity: BigInt(yParity), r: bytesToBigInt(r), s: bytesToBigInt(s) }
       const authority = recoverAuthority({ ...signed, ...signature })
       return authority === undefined ? null : formatData(authority)
     },
   )
-}
-
-/** An integer as 32 bytes. */
-function word(value: bigint): Buffer {
-  return Buffer.from(value.toString(16).padStart(64, '0'), 'hex')
 }
 
 function addAccessLists(db: Database): void {

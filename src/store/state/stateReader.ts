@@ -1,3 +1,4 @@
+import { delegationOf } from '../../chain/eth/delegation.js'
 import { EMPTY_BYTES, padLeft, trimLeft } from '../../lib/bytes.js'
 import { withoutStack } from '../../lib/errors.js'
 import { formatData } from '../../lib/hex.js'
@@ -291,13 +292,8 @@ export function createStateReads(db: Database): StateReads {
     },
     contract: (address, blockNumber) => {
       const own = code(address, blockNumber)
-      if (own.length === 0 || isDelegation(own)) return undefined
+      if (own.length === 0 || delegationOf(own) !== undefined) return undefined
       return reader.account(address, blockNumber)!.incarnation
     },
   }
-}
-
-/** EIP-7702: 0xef0100 and an address. */
-function isDelegation(code: Uint8Array): boolean {
-  return code.length === 23 && code[0] === 0xef && code[1] === 0x01 && code[2] === 0x00
 }

@@ -1,4 +1,4 @@
-import { recoverAuthority } from '../../../chain/eth/authority.js'
+import { recoverAuthority } from '../../../chain/eth/delegation.js'
 import { createAddress } from '../../../chain/eth/transaction.js'
 import type { Hooks } from '../../../evm/interpreter/hooks.js'
 import { precompileAt } from '../../../evm/interpreter/machine.js'
