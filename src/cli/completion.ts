@@ -1,5 +1,5 @@
 import { COMMAND_DOCS } from './commandDocs.js'
-import { listOptions } from './config.js'
+import { optionsOf } from './config.js'
 import { COMMANDS, type Command, type Option } from './options/option.js'
 
 /** The shells that completion is made for. */
@@ -33,13 +33,6 @@ export function optionValues({ placeholder = '' }: Pick<Option<unknown>, 'placeh
 export function formatCompletion(shell: Shell): string {
   if (shell === 'bash') return formatBash()
   return shell === 'zsh' ? formatZsh() : formatFish()
-}
-
-/** Returns the options of a command; none for help, which takes a command. */
-function optionsOf(command: Command): Option<unknown>[] {
-  return listOptions()
-    .map(([, option]) => option)
-    .filter(({ commands }) => commands.includes(command))
 }
 
 function formatBash(): string {

@@ -8,7 +8,7 @@ import { layer2Options } from './options/layer2.js'
 import { memoryOptions } from './options/memory.js'
 import { networkOptions } from './options/network.js'
 import { objectsOptions } from './options/objects.js'
-import type { Option } from './options/option.js'
+import type { Command, Option } from './options/option.js'
 import { outputOptions } from './options/output.js'
 import { replicationOptions } from './options/replication.js'
 import { requestsOptions } from './options/requests.js'
@@ -46,4 +46,11 @@ export type Config = { [K in OptionKey]: Extract<Table, Record<K, unknown>>[K] e
 /** Returns all options, in the order of the groups. Parsing, help and the reference page are generated from them. */
 export function listOptions(): [OptionKey, Option<unknown>][] {
   return Object.values(OPTION_GROUPS).flatMap((table) => Object.entries(table)) as [OptionKey, Option<unknown>][]
+}
+
+/** Returns the options of a command, in the order of the groups. */
+export function optionsOf(command: Command): Option<unknown>[] {
+  return listOptions()
+    .map(([, option]) => option)
+    .filter(({ commands }) => commands.includes(command))
 }

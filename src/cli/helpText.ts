@@ -1,5 +1,5 @@
 import { COMMAND_DOCS, type Example } from './commandDocs.js'
-import { listOptions, OPTION_GROUPS } from './config.js'
+import { OPTION_GROUPS, optionsOf } from './config.js'
 import { COMMANDS, type Command, envName, type Option } from './options/option.js'
 
 const WIDTH = 100
@@ -60,7 +60,7 @@ function formatOptions(command: Command): string[] {
     const options = Object.values<Option<unknown>>(table).filter(({ commands }) => commands.includes(command))
     return options.length === 0 ? [] : ['', `${heading}:`, ...options.flatMap(formatOption)]
   })
-  const first = listOptions().find(([, { commands }]) => commands.includes(command))?.[1]
+  const [first] = optionsOf(command)
   if (first === undefined) return []
   return [...groups, '', `Every option is also an environment variable: --${first.flag} is ${envName(first)}.`]
 }

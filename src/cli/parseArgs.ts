@@ -1,6 +1,6 @@
 import { UsageError } from '../lib/errors.js'
 import { didYouMean } from '../lib/suggestion.js'
-import { type Config, listOptions, type OptionKey } from './config.js'
+import { type Config, listOptions, type OptionKey, optionsOf } from './config.js'
 import { type Command, envName, type Option } from './options/option.js'
 
 /** A parsed command line. */
@@ -56,9 +56,7 @@ function requireOption(command: Command, arg: string): [OptionKey, Option<unknow
   const own = withName.find(([, option]) => option.commands.includes(command))
   if (own) return own
   if (named) throw new UsageError(`${name} is no option of 'cairn ${command}', but of ${quote(named[1].commands)}`)
-  const flags = listOptions()
-    .filter(([, option]) => option.commands.includes(command))
-    .map(([, option]) => `--${option.flag}`)
+  const flags = optionsOf(command).map(({ flag }) => `--${flag}`)
   throw new UsageError(`unknown option ${name}${didYouMean(name, [...flags, '--help'])}; see 'cairn help ${command}'`)
 }
 

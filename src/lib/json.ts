@@ -82,3 +82,8 @@ const isNumberPart = (code: number) =>
   isDigit(code) || code === 0x2e || code === 0x65 || code === 0x45 || code === 0x2b || code === MINUS
 const isOpening = (code: number) => code === 0x5b || code === 0x7b // [ {
 const isClosing = (code: number) => code === 0x5d || code === 0x7d // ] }
+
+/** Returns the members of parsed JSON; none if it is no object. Those of an array are its elements. */
+export function membersOf(value: unknown): { readonly [name: string]: unknown } {
+  return typeof value === 'object' && value !== null ? (value as { readonly [name: string]: unknown }) : {}
+}

@@ -9,6 +9,7 @@ import { noDeadline } from '../lib/deadline.js'
 import { createCommitWatch } from '../store/commitWatch.js'
 import { openForReading } from '../store/open.js'
 import { createChainReader } from '../store/rows/chainReader.js'
+import type { TransactionLocation } from '../store/rows/transactionHashes.js'
 import { createStateReads } from '../store/state/stateReader.js'
 
 /** Memory of the executed transaction: the heap of a query process is small. */
@@ -27,9 +28,8 @@ export async function loadRevertReasons(datadir: string): Promise<RevertReasons>
   const traces = await loadTraceService(db, { watch, chain })
   const transactions = createTransactionFinder(db)
   const decoder = openDecoder(db, createImplementationReader(chain, createStateReads(db)))
-  const execute = (hash: Uint8Array): TracedCall | undefined => {
-    const location = transactions.locate(hash)
-    const block = location && chain.blockByNumber(location.blockNumber)
+  const execute = (location: TransactionLocation): TracedCall | undefined => {
+    const block = chain.blockByNumber(location.blockNumber)
     if (!block || chain.receipt(block, location.index)?.receipt.status === 1) return undefined
     const range = { first: location.index, last: location.index, deadline: noDeadline, memoryBytes: MEMORY_BYTES }
     let root: TracedCall | undefined
@@ -42,10 +42,12 @@ export async function loadRevertReasons(datadir: string): Promise<RevertReasons>
   }
   return (hash) => {
     try {
-      const root = execute(hash)
+      const location = transactions.locate(hash)
+      const root = location && execute(location)
       if (root === undefined) return null
-      const blockNumber = transactions.locate(hash)?.blockNumber
-      return describeCallFailure(root, decoder(), { lowerCase: true, blockNumber })?.reason ?? null
+      return (
+        describeCallFailure(root, decoder(), { lowerCase: true, blockNumber: location?.blockNumber })?.reason ?? null
+      )
     } catch (error) {
       if (error instanceof StateUnavailable) return null
       throw error

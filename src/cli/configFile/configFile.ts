@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, statSync } from 'node:fs'
 import { messageOf, UsageError } from '../../lib/errors.js'
 import { didYouMean } from '../../lib/suggestion.js'
-import { listOptions } from '../config.js'
+import { listOptions, optionsOf } from '../config.js'
 import { CONFIG_FILE, NO_CONFIG } from '../options/database.js'
 import { COMMANDS, type Command, envName, type Option } from '../options/option.js'
 import { type ConfigDocument, configError, parseDocument } from './document.js'
@@ -69,7 +69,7 @@ class SettingsReader {
         `unknown section [${name}]${didYouMean(name, COMMANDS)}; sections are named like commands`,
       )
     }
-    const options = optionsOf(command)
+    const options = settableOptions(command)
     const env: { [variable: string]: string } = {}
     for (const [key, value] of Object.entries(table)) {
       const option = options.find(({ flag }) => flag === key)
@@ -122,7 +122,7 @@ class SettingsReader {
       const commands = elsewhere.commands.map((each) => `'cairn ${each}'`).join(', ')
       return this.#error(path, `${name} is no option of 'cairn ${command}', but of ${commands}`)
     }
-    const flags = (command === undefined ? settableOptions() : optionsOf(command)).map(({ flag }) => flag)
+    const flags = settableOptions(command).map(({ flag }) => flag)
     const names = command === undefined ? [...flags, ...COMMANDS] : flags
     const help = command === undefined ? "'cairn help COMMAND'" : `'cairn help ${command}'`
     return this.#error(path, `unknown option ${name}${didYouMean(name, names)}; see ${help}`)
@@ -133,15 +133,10 @@ class SettingsReader {
   }
 }
 
-/** Returns all options but --config itself. */
-function settableOptions(): Option<unknown>[] {
-  return listOptions()
-    .map(([, option]) => option)
-    .filter(({ flag }) => flag !== 'config')
-}
-
-function optionsOf(command: Command): Option<unknown>[] {
-  return settableOptions().filter(({ commands }) => commands.includes(command))
+/** Returns all options but --config itself, or those of a command. */
+function settableOptions(command?: Command): Option<unknown>[] {
+  const options = command === undefined ? listOptions().map(([, option]) => option) : optionsOf(command)
+  return options.filter(({ flag }) => flag !== 'config')
 }
 
 function isTable(value: unknown): value is object {

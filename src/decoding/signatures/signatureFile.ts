@@ -1,5 +1,6 @@
 import { closeSync, fstatSync, openSync, readFileSync, readSync } from 'node:fs'
 import { CairnError } from '../../lib/errors.js'
+import { membersOf } from '../../lib/json.js'
 import type { SignatureKind, SortedSignatures } from '../../store/signatures.js'
 import { hashSignature } from '../abiItems.js'
 import { MAX_SIGNATURE_CHARACTERS, parseSignatureText } from './signatureText.js'
@@ -252,19 +253,15 @@ function parseJson(path: string): unknown {
 /** Reads groups by name: `function`, `error` and `event`; also below `result`, as the API of OpenChain responds. The
  *  hash says what a signature is of. */
 function readJson(json: unknown, collector: Collector): void {
-  const groups = objectOf(json)
-  const inner = objectOf(groups.result)
+  const groups = membersOf(json)
+  const inner = membersOf(groups.result)
   for (const group of ['function', 'error', 'event']) {
-    for (const [hash, entry] of Object.entries(objectOf(groups[group] ?? inner[group]))) {
+    for (const [hash, entry] of Object.entries(membersOf(groups[group] ?? inner[group]))) {
       for (const each of Array.isArray(entry) ? entry : [entry]) {
-        const text: unknown = typeof each === 'string' ? each : objectOf(each).name
+        const text: unknown = typeof each === 'string' ? each : membersOf(each).name
         if (typeof text === 'string') collector.add(hash, text)
         else if (entry !== null) collector.refuse('malformed') // OpenChain responds null for an unknown hash
       }
     }
   }
-}
-
-function objectOf(value: unknown): { readonly [name: string]: unknown } {
-  return typeof value === 'object' && value !== null ? (value as { readonly [name: string]: unknown }) : {}
 }

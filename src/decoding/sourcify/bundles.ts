@@ -3,6 +3,7 @@ import { basename, dirname, join, resolve } from 'node:path'
 import { equalBytes } from '../../lib/bytes.js'
 import { CairnError, messageOf } from '../../lib/errors.js'
 import { parseHex } from '../../lib/hex.js'
+import { membersOf } from '../../lib/json.js'
 import type { SourcifyMatch } from '../../store/addedAbis.js'
 import { type AbiItem, parseAbiJson } from '../abiItems.js'
 import { ipfsHash, metadataHashOfCode } from './metadataHash.js'
@@ -113,11 +114,11 @@ function directoriesIn(path: string): string[] {
 /** Reads `metadata.json` of a contract's directory. @throws InvalidBundle; InvalidAbi */
 export function readBundle({ directory }: BundleLocation): BundleMetadata {
   const bytes = readMetadata(join(directory, 'metadata.json'))
-  const { compiler, output, settings } = objectOf(parseJson(bytes))
-  const items = parseAbiJson(objectOf(output).abi)
-  const names: unknown[] = Object.values(objectOf(objectOf(settings).compilationTarget))
+  const { compiler, output, settings } = membersOf(parseJson(bytes))
+  const items = parseAbiJson(membersOf(output).abi)
+  const names: unknown[] = Object.values(membersOf(membersOf(settings).compilationTarget))
   const [name] = names.filter((each) => typeof each === 'string' && /^[\w$]{1,100}$/.test(each)) as string[]
-  const { version } = objectOf(compiler)
+  const { version } = membersOf(compiler)
   const isVersion = typeof version === 'string' && /^[\w.+-]{1,64}$/.test(version)
   return { name: name ?? 'contract', compiler: isVersion ? version : undefined, items, bytes }
 }
@@ -146,10 +147,6 @@ function parseJson(bytes: Uint8Array): unknown {
   } catch (error) {
     throw new InvalidBundle(`metadata.json: invalid JSON: ${messageOf(error)}`, { cause: error })
   }
-}
-
-function objectOf(value: unknown): { readonly [name: string]: unknown } {
-  return typeof value === 'object' && value !== null ? (value as { readonly [name: string]: unknown }) : {}
 }
 
 /** How metadata compares with the code at the address: `matched` if the code names its IPFS hash, `otherMetadata` if it

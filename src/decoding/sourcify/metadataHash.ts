@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { concatBytes } from '../../lib/bytes.js'
+import { writeInteger } from '../../lib/varint.js'
 
 /** A larger file is a tree of several IPFS blocks, whose shape depends on the writer. */
 const MAX_IPFS_BLOCK_BYTES = 262_144
@@ -24,9 +25,8 @@ export function ipfsHash(file: Uint8Array): Uint8Array | undefined {
 
 function encodeVarint(value: number): Uint8Array {
   const bytes: number[] = []
-  let rest = value
-  for (; rest >= 0x80; rest >>>= 7) bytes.push((rest & 0x7f) | 0x80)
-  return Uint8Array.from([...bytes, rest])
+  writeInteger(bytes, value)
+  return Uint8Array.from(bytes)
 }
 
 /** Returns the IPFS multihash, 34 bytes, that the compiler appended to runtime code: the member `ipfs` of a CBOR map
