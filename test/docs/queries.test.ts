@@ -1,14 +1,13 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
-import { after, before, test } from 'node:test'
+import { before, test } from 'node:test'
 import { createQueryRunner, type QueryRunner } from '../../src/sql/queryRunner.js'
 import { packagePath } from '../../src/store/open.js'
 import type { SqlValue } from '../../src/store/sql/runQuery.js'
-import { importFixture } from '../support/chains/fixtureDatabase.js'
-import { HOLDER, importViewChain, LOGGERS, writeViewChain } from '../support/chains/viewChain.js'
-import { type Answers, askAll, type Block, type Log } from '../support/compare/stateOracle.js'
+import { HOLDER, LOGGERS } from '../support/chains/viewChain.js'
+import { type Answers, askChains, type Block, type Log } from '../support/compare/stateOracle.js'
+import { endOfFile } from '../support/endings.js'
 import { resultOf } from '../support/rpcClient.js'
-import { temporaryDirectory } from '../support/temporary.js'
 
 /* The statements of docs/queries.md, compared with answers that are made from JSON-RPC. */
 
@@ -24,12 +23,7 @@ interface Chain {
 }
 
 const chains: Chain[] = []
-// A hook that is registered within another one runs at its end.
-const endings: (() => void | Promise<void>)[] = []
-const ending = { after: (callback: () => void | Promise<void>) => void endings.unshift(callback) }
-after(async () => {
-  for (const end of endings) await end()
-})
+const ending = endOfFile()
 
 const PAGE_TOKEN = '0xed01f80b3b7f874af79e90e91e4ccca7fce24344'
 const PAGE_COLLECTION = '0x920ea1b70a9d375eb674b11f20ee1cee7677b0af'
@@ -38,21 +32,15 @@ const ZERO = `0x${'00'.repeat(20)}`
 const TRANSFER = '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef'
 
 before(async () => {
-  const open = async (datadir: string, addresses: Omit<Chain, 'answers' | 'runner'>) => {
-    const runner = createQueryRunner({ datadir, memoryBytes: 2 ** 30 })
+  const [token, collection] = LOGGERS.map(({ address }) => address)
+  const { fixture, ...random } = await askChains(ending, { 'random 1': 1, 'random 2': 2 })
+  const open = (answers: Answers, addresses: Omit<Chain, 'answers' | 'runner'>) => {
+    const runner = createQueryRunner({ datadir: answers.datadir, memoryBytes: 2 ** 30 })
     ending.after(runner.close)
-    chains.push({ answers: await askAll(ending, datadir), runner, ...addresses })
+    chains.push({ answers, runner, ...addresses })
   }
-  const fixture = temporaryDirectory(ending)
-  await importFixture(fixture)
-  await open(fixture, { token: PAGE_TOKEN, collection: PAGE_COLLECTION, holder: PAGE_HOLDER })
-  for (const seed of [1, 2]) {
-    const random = temporaryDirectory(ending)
-    const folder = await writeViewChain(ending, seed)
-    await importViewChain(random, folder)
-    const [token, collection] = LOGGERS.map(({ address }) => address)
-    await open(random, { token, collection, holder: HOLDER })
-  }
+  open(fixture, { token: PAGE_TOKEN, collection: PAGE_COLLECTION, holder: PAGE_HOLDER })
+  for (const answers of Object.values(random)) open(answers, { token, collection, holder: HOLDER })
 })
 
 /** Rows of the statement under a heading. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { after, before, test } from 'node:test'
+import { before, test } from 'node:test'
 import { type ColumnForms, withForms } from '../../src/export/columnForms.js'
 import { type Column, columns, nullable } from '../../src/export/columns.js'
 import type { Dataset } from '../../src/export/dataset.js'
@@ -10,10 +10,10 @@ import type { Format } from '../../src/export/encoders/rowEncoder.js'
 import type { ExportSource } from '../../src/export/source.js'
 import { runCairn, runCairnOk } from '../support/cairn.js'
 import { describeParquet, readExported, readNdjson, type TextRow } from '../support/chains/exportedFiles.js'
-import { importFixture } from '../support/chains/fixtureDatabase.js'
-import { importViewChain, writeViewChain } from '../support/chains/viewChain.js'
+import { writeViewChain } from '../support/chains/viewChain.js'
 import { wide } from '../support/compare/exportOracle.js'
-import { type Account, type Answers, askAll, type Log } from '../support/compare/stateOracle.js'
+import { type Account, type Answers, askChains, type Log } from '../support/compare/stateOracle.js'
+import { endOfFile } from '../support/endings.js'
 import { resultOf } from '../support/rpcClient.js'
 import { temporaryDirectory } from '../support/temporary.js'
 
@@ -21,21 +21,9 @@ import { temporaryDirectory } from '../support/temporary.js'
  * answers. */
 
 const chains: { [name: string]: Answers } = {}
-// A hook that is registered within another one runs at its end.
-const endings: (() => void | Promise<void>)[] = []
-const ending = { after: (callback: () => void | Promise<void>) => void endings.unshift(callback) }
-after(async () => {
-  for (const end of endings) await end()
-})
+const ending = endOfFile()
 
-before(async () => {
-  const fixture = temporaryDirectory(ending)
-  await importFixture(fixture)
-  chains.fixture = await askAll(ending, fixture)
-  const random = temporaryDirectory(ending)
-  await importViewChain(random, await writeViewChain(ending, 1))
-  chains.random = await askAll(ending, random)
-})
+before(async () => void Object.assign(chains, await askChains(ending, { random: 1 })))
 
 async function exported({ datadir }: Answers, dataset: string, ...options: string[]): Promise<TextRow[]> {
   const terms = ['--datadir', datadir, '--format', 'ndjson', '--out', '-', ...options]

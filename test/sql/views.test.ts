@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { after, before, type TestContext, test } from 'node:test'
+import { before, type TestContext, test } from 'node:test'
 import { recoverAuthorizationAddress } from 'viem/utils'
 import type { Database } from '../../src/store/database.js'
 import { createMetaTable, META_CLOSED_STATES, META_STATE_FIRST, META_STATE_MODE } from '../../src/store/meta.js'
@@ -12,31 +12,17 @@ import {
   partialIncarnation,
   UNKNOWN_ACCOUNT,
 } from '../../src/store/state/sparseState.js'
-import { importFixture } from '../support/chains/fixtureDatabase.js'
 import { importViewChain, writeViewChain } from '../support/chains/viewChain.js'
-import { type Account, type Answers, askAll, type Hex, type Signed } from '../support/compare/stateOracle.js'
+import { type Account, type Answers, askChains, type Hex, type Signed } from '../support/compare/stateOracle.js'
+import { endOfFile } from '../support/endings.js'
 import { temporaryDirectory } from '../support/temporary.js'
 
 /* The views of bodies and of the state, compared with what a server of the same database answers. */
 
 const chains: { [name: string]: Answers } = {}
-// A hook that is registered within another one runs at its end.
-const endings: (() => void | Promise<void>)[] = []
-const ending = { after: (callback: () => void | Promise<void>) => void endings.unshift(callback) }
-after(async () => {
-  for (const end of endings) await end()
-})
+const ending = endOfFile()
 
-before(async () => {
-  const fixture = temporaryDirectory(ending)
-  await importFixture(fixture)
-  chains.fixture = await askAll(ending, fixture)
-  for (const seed of [1, 2]) {
-    const random = temporaryDirectory(ending)
-    await importViewChain(random, await writeViewChain(ending, seed))
-    chains[`random ${seed}`] = await askAll(ending, random)
-  }
-})
+before(async () => void Object.assign(chains, await askChains(ending, { 'random 1': 1, 'random 2': 2 })))
 
 const all = (db: Database, sql: string) => db.prepare<[], { [column: string]: unknown }>(sql).all()
 

@@ -2,7 +2,10 @@ import { hexToBigInt, keccak256 } from 'viem'
 import type { Database } from '../../../src/store/database.js'
 import { openForQueries } from '../../../src/store/sql/queryDatabase.js'
 import { startCairn } from '../cairn.js'
+import { importFixture } from '../chains/fixtureDatabase.js'
+import { importViewChain, writeViewChain } from '../chains/viewChain.js'
 import { resultsOf } from '../rpcClient.js'
+import { temporaryDirectory } from '../temporary.js'
 
 /* What a server answers about all blocks, accounts and slots of its database. */
 
@@ -77,11 +80,27 @@ export interface Answers {
   readonly slots: Map<string, string[]>
 }
 
+type After = { after(callback: () => void | Promise<void>): void }
+
+/** Makes a database of the fixture chain, named `fixture`, and one of a random chain (viewChain.ts) for each of the
+ *  seeds, and asks a server of each for all of that. */
+export async function askChains(
+  ending: After,
+  seeds: { readonly [chain: string]: number },
+): Promise<{ fixture: Answers; [chain: string]: Answers }> {
+  const fixture = temporaryDirectory(ending)
+  await importFixture(fixture)
+  const answers: { fixture: Answers; [chain: string]: Answers } = { fixture: await askAll(ending, fixture) }
+  for (const [chain, seed] of Object.entries(seeds)) {
+    const datadir = temporaryDirectory(ending)
+    await importViewChain(datadir, await writeViewChain(ending, seed))
+    answers[chain] = await askAll(ending, datadir)
+  }
+  return answers
+}
+
 /** Starts a server of the database, and asks it for all of that. */
-export async function askAll(
-  ending: { after(callback: () => void | Promise<void>): void },
-  datadir: string,
-): Promise<Answers> {
+async function askAll(ending: After, datadir: string): Promise<Answers> {
   const { url } = await startCairn(ending, ['--datadir', datadir, '--open'])
   const db = openForQueries(datadir, () => [])
   ending.after(() => void db.close())
