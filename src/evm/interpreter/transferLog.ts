@@ -1,3 +1,4 @@
+import { TRANSFER_TOPIC } from '../../chain/eth/transferTopics.js'
 import type { Log } from '../../chain/eth/types.js'
 import { parseHex } from '../../lib/hex.js'
 import type { Machine } from './machine.js'
@@ -6,8 +7,6 @@ import { LIMBS, setBigInt, wordToBytes } from './words/words.js'
 
 /** The address of transfer logs, 20 bytes (EIP-7708). */
 const LOG_ADDRESS = parseHex('0xfffffffffffffffffffffffffffffffffffffffe')
-/** Keccak-256 of `Transfer(address,address,uint256)`. */
-const TRANSFER_TOPIC = parseHex('0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef')
 
 /** Logs a transfer of ether between two accounts (EIP-7708). Does not log a transfer to the same account. */
 export function logTransfer({ state, keepsLogs, hooks }: Machine, from: Account, to: Account, value: bigint): void {

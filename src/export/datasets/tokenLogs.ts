@@ -1,3 +1,4 @@
+import { TRANSFER_TOPIC } from '../../chain/eth/transferTopics.js'
 import { hashSignature } from '../../decoding/abiItems.js'
 import { bytesToBigInt } from '../../lib/bytes.js'
 import type { ExportedLog, StoredBlockLink } from '../../store/rows/exportRows.js'
@@ -6,7 +7,6 @@ import type { Dataset } from '../dataset.js'
 import { LAYER_1 } from '../layers.js'
 import { logBatchBlocks, placeCells, readLogs } from './logs.js'
 
-const TRANSFER = hashSignature('Transfer(address,address,uint256)')
 const APPROVAL = hashSignature('Approval(address,address,uint256)')
 
 /** Which logs of an event a dataset has, and the integer of each. */
@@ -25,7 +25,7 @@ interface TokenEvent {
 export const erc20Transfers = tokenDataset({
   name: 'erc20-transfers',
   summary: 'Logs of `Transfer(address,address,uint256)` with two indexed addresses and one word of data.',
-  topic0: TRANSFER,
+  topic0: TRANSFER_TOPIC,
   topicCount: 3,
   dataLength: 32,
   integer: 'value',
@@ -49,7 +49,7 @@ export const erc721Transfers = tokenDataset({
   name: 'erc721-transfers',
   summary:
     'Logs of `Transfer(address,address,uint256)` with three indexed arguments and no data. `erc20` is the contract, as cryo names it.',
-  topic0: TRANSFER,
+  topic0: TRANSFER_TOPIC,
   topicCount: 4,
   dataLength: 0,
   integer: 'token_id',
