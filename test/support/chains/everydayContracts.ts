@@ -20,7 +20,7 @@ interface Step {
   logs: boolean
 }
 
-type Deployed = { readonly [name in ContractName]: Address }
+type Deployed = { readonly [name in Exclude<ContractName, 'OddToken' | 'FeeToken' | 'MultiToken'>]: Address }
 
 interface Receipt {
   status: string

@@ -16,7 +16,18 @@ export interface Contract {
   readonly bytecode: Hex
 }
 
-const NAMES = ['Token', 'Collectible', 'Factory', 'ERC1967Proxy', 'Vault', 'VaultV2', 'Runner'] as const
+const NAMES = [
+  'Token',
+  'Collectible',
+  'Factory',
+  'ERC1967Proxy',
+  'Vault',
+  'VaultV2',
+  'Runner',
+  'OddToken',
+  'FeeToken',
+  'MultiToken',
+] as const
 
 export type ContractName = (typeof NAMES)[number]
 
