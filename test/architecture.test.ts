@@ -19,6 +19,7 @@ const FLOORS: { readonly [folder: string]: number } = {
   index: 6,
   export: 7,
   sources: 7,
+  tokens: 7,
   rpc: 8,
   snapshots: 8,
   sql: 8,

@@ -276,6 +276,7 @@ function notHeldCases(hashes: FixtureHashes): CasesByMethod {
     debug_traceBlockByHash: { ...noState(hashes.block(55)), ...filling(UNKNOWN_HASH) },
     eth_getLogs: unavailable(fromBelow),
     cairn_getDecodedLogs: unavailable(fromBelow),
+    cairn_getTokenTransfers: unavailable({ fromBlock: below }),
     cairn_getDecodedTransaction: filling(UNKNOWN_HASH),
     cairn_getDecodedCalls: { ...noState(hashes.transaction(55)), ...filling(UNKNOWN_HASH) },
     eth_getLogsWithCursor: unavailable(fromBelow),

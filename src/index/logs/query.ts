@@ -26,6 +26,9 @@ export interface LogSource {
   query(filter: LogFilter, options: LogQueryOptions): LogTexts
   /** One page of the same logs; see `LogPage`. @throws LogsUnavailable, TooManyTopics */
   page(filter: LogFilter, options: LogPageOptions): LogPage
+  /** Ids of the logs of an id range that match the addresses and topics, ascending. Call it in the snapshot the logs
+   *  are read from. @throws TooManyTopics */
+  findIds(filter: Pick<LogFilter, 'addresses' | 'topics'>, options: LogIdOptions): LogIdPage
   /** Runs a query and collects its trace. */
   explain: LogExplainer
   /** Does about 10 ms of the work that the first query would otherwise do. True if more is left. */
@@ -41,6 +44,21 @@ interface LogPageOptions {
   sliceEnds: Deadline
   /** Trace of the query, if wanted. */
   trace?: LogTrace
+}
+
+interface LogIdOptions {
+  range: IdRange
+  /** Maximum number of ids. */
+  maxResults: number
+  /** After this deadline the search ends at the next check, in less than a second. */
+  sliceEnds: Deadline
+}
+
+/** Ids of consecutive logs that match a filter. */
+export interface LogIdPage {
+  ids: number[]
+  /** All matching ids below this one are in the page; undefined at the end of the range. */
+  next?: number
 }
 
 /** Consecutive logs that match a filter. */
@@ -137,7 +155,19 @@ export function createLogSource(db: Database, watch: CommitWatch = createCommitW
     const page = findLogsOfPage(filter, { ...held, from: Math.max(held.from, fromId) }, options)
     return { ...page, scannedTo: page.next === undefined ? filter.toBlock : page.next.blockNumber - 1 }
   }
-  const inSnapshot = <T>(work: () => T): T =>
+  const inSnapshot = createSnapshots(watch)
+  const explain = createLogExplainer(db, run)
+  return {
+    query: (filter, options) => inSnapshot(() => run(normalizeFilter(filter), options)),
+    page: (filter, options) => inSnapshot(() => runPage(normalizeFilter(filter), options)),
+    findIds: createIdSearch(access, translate),
+    explain: (filter, options) => inSnapshot(() => explain(filter, options)),
+    warm: () => inSnapshot(() => access.index.warm(ranges.logCount())),
+  }
+}
+
+function createSnapshots(watch: CommitWatch): <T>(work: () => T) => T {
+  return (work) =>
     watch.withSnapshot(
       () => {
         watch.beforeRead()
@@ -145,12 +175,13 @@ export function createLogSource(db: Database, watch: CommitWatch = createCommitW
       },
       { reads: true },
     )
-  const explain = createLogExplainer(db, run)
-  return {
-    query: (filter, options) => inSnapshot(() => run(normalizeFilter(filter), options)),
-    page: (filter, options) => inSnapshot(() => runPage(normalizeFilter(filter), options)),
-    explain: (filter, options) => inSnapshot(() => explain(filter, options)),
-    warm: () => inSnapshot(() => access.index.warm(ranges.logCount())),
+}
+
+function createIdSearch(access: LogAccess, translate: ReturnType<typeof createFilterTranslator>): LogSource['findIds'] {
+  return (filter, options) => {
+    const translated = translate(normalizeFilter({ ...filter, fromBlock: 0, toBlock: 0 }), { deadline: noDeadline })
+    const { rows, next } = findPage(access, translated, options)
+    return { ids: rows.map(([id]) => id), next }
   }
 }
 

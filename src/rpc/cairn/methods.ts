@@ -5,6 +5,10 @@ import { getDecodedCalls } from './getDecodedCalls.js'
 import { getDecodedLogs } from './getDecodedLogs.js'
 import { getDecodedTransaction } from './getDecodedTransaction.js'
 import { getStatus } from './getStatus.js'
+import { getToken } from './getToken.js'
+import { getTokenBalances } from './getTokenBalances.js'
+import { getTokenHolders } from './getTokenHolders.js'
+import { getTokenTransfers } from './getTokenTransfers.js'
 
 /** The `cairn` namespace, in the order of the reference page. */
 export const CAIRN_METHODS: readonly Method[] = [
@@ -13,4 +17,8 @@ export const CAIRN_METHODS: readonly Method[] = [
   getDecodedLogs,
   getDecodedTransaction,
   getStatus,
+  getToken,
+  getTokenBalances,
+  getTokenHolders,
+  getTokenTransfers,
 ].map(requiringChain)

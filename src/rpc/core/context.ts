@@ -15,6 +15,7 @@ import type { L2Reader } from '../../store/l2/l2Reader.js'
 import type { ChainReader } from '../../store/rows/types.js'
 import type { HashedRanges } from '../../store/state/hashedRanges.js'
 import type { StateReads } from '../../store/state/stateReader.js'
+import type { TokenReaders } from '../../tokens/tokenReaders.js'
 import type { Session } from './session.js'
 
 /** Limits that the operator can set; defaults are those of the API specification. */
@@ -78,6 +79,8 @@ export interface RpcContext {
   readonly transactions: TransactionFinder
   readonly appearances: AppearanceFinder
   readonly logs: LogSource
+  /** Reads token transfers; made on first use. */
+  readonly tokens: () => TokenReaders
   /** Reads bulk streams; made on first use. */
   readonly stream: () => StreamSource
   /** Decodes with the currently known ABIs. */

@@ -22,6 +22,7 @@ import { openForReading, packagePath } from '../../store/open.js'
 import { createChainReader } from '../../store/rows/chainReader.js'
 import { createHashedRanges } from '../../store/state/hashedRanges.js'
 import { createStateReads } from '../../store/state/stateReader.js'
+import { createTokenReaders, type TokenReaders } from '../../tokens/tokenReaders.js'
 import type { Compatibility, L2SyncProgress, RpcContext, RpcLimits, SyncProgress } from './context.js'
 
 /** A context with its own connection. */
@@ -76,6 +77,8 @@ export function openContext(options: {
   }
   let traces: Promise<TraceService> | undefined
   let stream: StreamSource | undefined
+  let tokens: TokenReaders | undefined
+  const logs = createLogSource(db, watch)
   const loadTraces = () => {
     traces ??= import('../../evm/tracing/traceService.js').then(({ loadTraceService }) =>
       loadTraceService(db, { watch, chain }),
@@ -86,7 +89,11 @@ export function openContext(options: {
     chain,
     transactions: createTransactionFinder(db),
     appearances: createAppearanceFinder(db),
-    logs: createLogSource(db, watch),
+    logs,
+    tokens: () => {
+      tokens ??= createTokenReaders(db, { watch, logs })
+      return tokens
+    },
     stream: () => {
       stream ??= createStreamSource(db, { chain, watch })
       return stream
