@@ -18,6 +18,7 @@ import {
 } from './protocol.js'
 import type { RevertReasons } from './revertReasons.js'
 import { addStateFunctions } from './stateFunctions.js'
+import { TokenQueries } from './tokenQueries.js'
 
 /* Entry of a query process. SQLite's loop cannot be interrupted from JavaScript, so the parent kills the process. */
 
@@ -48,28 +49,33 @@ interface OpenQuery {
   rest: { text: string; isLast: boolean } | undefined
 }
 
-let opened: { db: Database; version: () => string; seen: string; closeState: () => void } | undefined
+let opened:
+  | { db: Database; version: () => string; seen: string; closeState: () => void; tokens: TokenQueries }
+  | undefined
 let query: OpenQuery | undefined
 
 /** Returns a connection with views of the current ABIs. */
 function connection(): Database {
   if (opened !== undefined && opened.version() !== opened.seen) {
     opened.closeState()
+    opened.tokens.close()
     opened.db.close()
     opened = undefined
   }
   if (opened === undefined) {
     let seen = ''
-    const db = openForQueries(datadir, (database) => {
+    const tokens = new TokenQueries(datadir)
+    const readEvents = (database: Database) => {
       seen = readAddedAbis(database).version() // before they are read: an ABI added meanwhile causes a new connection
       return readEventViews(database)
-    })
+    }
+    const db = openForQueries(datadir, readEvents, tokens)
     db.function(REASON_FUNCTION, (hash: unknown) => {
       const bytes = bytesOfValue(hash)
       return bytes?.length === 32 ? revertReasons!(bytes) : null
     })
     const { version } = readAddedAbis(db)
-    opened = { db, version, seen, closeState: addStateFunctions(db, datadir) }
+    opened = { db, version, seen, closeState: addStateFunctions(db, datadir), tokens }
   }
   return opened.db
 }
@@ -80,6 +86,8 @@ const REASON_FUNCTION = 'cairn_revert_reason'
 let revertReasons: RevertReasons | undefined
 
 async function prepare(sql: string): Promise<void> {
+  connection()
+  await opened?.tokens.loadFor(sql)
   if (revertReasons !== undefined || !sql.toLowerCase().includes(REASON_FUNCTION)) return
   const { loadRevertReasons } = await import('./revertReasons.js')
   revertReasons = await loadRevertReasons(datadir)

@@ -42,10 +42,13 @@ const NO_INTERFACE = parseHex('0xffffffff')
 /** Fills the word of an interface id. */
 const AFTER_ID = new Uint8Array(28)
 
-/** Limits of a call of a token: a name of a megabyte takes 2.5 million gas, a balance behind two proxies 15,000. */
-const MAX_GAS = 5_000_000
-const MAX_MEMORY_BYTES = 8 * 2 ** 20
-const MAX_RETURN_BYTES = 2 ** 21
+/** Limits of a call of a token: a name of a megabyte takes 2.5 million gas. */
+const MOST: CallLimits = {
+  gasCapPercent: 1000,
+  maxCallGas: 5_000_000,
+  callMemoryBytes: 8 * 2 ** 20,
+  maxReturnBytes: 2 ** 21,
+}
 
 /** Calls of token contracts after one block. Each has at most 5 million gas, 8 MiB of memory and 2 MiB of output; a
  *  call that fails has no answer. All methods throw what reading the state throws: StateUnavailable, MissingState,
@@ -56,14 +59,18 @@ export class TokenCalls {
   readonly #limits: CallLimits
   readonly #deadline: Deadline
 
-  constructor(evm: Pick<EvmService, 'call'>, blockNumber: number, limits: CallLimits, deadline: Deadline) {
+  /** `limits`: those of other calls, if they are lower. */
+  constructor(
+    evm: Pick<EvmService, 'call'>,
+    { blockNumber, deadline, limits = MOST }: { blockNumber: number; deadline: Deadline; limits?: CallLimits },
+  ) {
     this.#evm = evm
     this.#blockNumber = blockNumber
     this.#limits = {
       gasCapPercent: limits.gasCapPercent,
-      maxCallGas: Math.min(limits.maxCallGas, MAX_GAS),
-      callMemoryBytes: Math.min(limits.callMemoryBytes, MAX_MEMORY_BYTES),
-      maxReturnBytes: Math.min(limits.maxReturnBytes, MAX_RETURN_BYTES),
+      maxCallGas: Math.min(limits.maxCallGas, MOST.maxCallGas),
+      callMemoryBytes: Math.min(limits.callMemoryBytes, MOST.callMemoryBytes),
+      maxReturnBytes: Math.min(limits.maxReturnBytes, MOST.maxReturnBytes),
     }
     this.#deadline = deadline
   }

@@ -1,3 +1,4 @@
+import type { LogSource } from '../index/logs/query.js'
 import { keyOfBytes } from '../lib/bytes.js'
 import type { Deadline } from '../lib/deadline.js'
 import type { CommitWatch } from '../store/commitWatch.js'
@@ -6,7 +7,7 @@ import { AccountSums, type TokenBalance } from './accountTokens.js'
 import { HolderSums, type Holders } from './holders.js'
 import { TransferReader } from './transferReader.js'
 
-/** Balances that one query keeps at most: about 100 MB. */
+/** Balances that one request keeps at most: about 100 MB. */
 const MAX_HOLDINGS = 500_000
 /** Holders that stay in memory for the next page: about 20 MB. */
 const MAX_KEPT = 100_000
@@ -21,10 +22,10 @@ export interface TokenBlocks {
 /** Readers of tokens over one connection. */
 export interface TokenReaders {
   readonly transfers: TransferReader
-  /** Holders of a token (20 bytes) after the last block. @throws DeadlineExceeded, TooManyHoldings beyond 500,000 */
+  /** Holders of a token (20 bytes) after the last block. @throws DeadlineExceeded, TooManyHoldings */
   holders(token: Uint8Array, blocks: TokenBlocks, deadline: Deadline): Holders
   /** Tokens of an account (20 bytes) after the last block, of these contracts or of all. @throws DeadlineExceeded,
-   *  TooManyHoldings beyond 500,000 */
+   *  TooManyHoldings */
   balances(
     account: Uint8Array,
     blocks: Omit<TokenBlocks, 'hash'> & { tokens?: readonly Uint8Array[] },
@@ -32,10 +33,14 @@ export interface TokenReaders {
   ): TokenBalance[]
 }
 
-/** Creates readers with statements prepared once. The holders of the last token are kept for its next pages. */
+/** Creates readers with statements prepared once. The holders of the last token are kept for its next pages.
+ *  `maxHoldings`: balances that one query keeps at most; default 500,000. */
 export function createTokenReaders(
   db: Database,
-  parts: { watch: CommitWatch; logs: ConstructorParameters<typeof TransferReader>[1]['logs'] },
+  {
+    maxHoldings = MAX_HOLDINGS,
+    ...parts
+  }: { watch: CommitWatch; logs: Pick<LogSource, 'findIds'>; maxHoldings?: number },
 ): TokenReaders {
   const transfers = new TransferReader(db, parts)
   let last: { key: string; holders: Holders } | undefined
@@ -44,14 +49,14 @@ export function createTokenReaders(
     holders: (token, { fromBlock, toBlock, hash }, deadline) => {
       const key = keyOfBytes(token) + keyOfBytes(hash)
       if (last?.key === key) return last.holders
-      const sums = new HolderSums(MAX_HOLDINGS)
+      const sums = new HolderSums(maxHoldings)
       transfers.visit({ token, fromBlock, toBlock }, deadline, (transfer) => sums.add(transfer))
       const holders = sums.list()
       last = holders.holdings.length <= MAX_KEPT ? { key, holders } : undefined
       return holders
     },
     balances: (account, { fromBlock, toBlock, tokens }, deadline) => {
-      const sums = new AccountSums(account, MAX_HOLDINGS)
+      const sums = new AccountSums(account, maxHoldings)
       for (const token of tokens ?? [undefined]) {
         transfers.visit({ token, account, fromBlock, toBlock }, deadline, (transfer) => sums.add(transfer))
       }

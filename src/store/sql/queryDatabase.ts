@@ -6,7 +6,9 @@ import { decodeAccountKeys, visitSlotKeys } from '../state/changedKeys.js'
 import { addAmountFunctions } from './amountFunctions.js'
 import { addBodyViews } from './bodyViews.js'
 import { addHashFunctions } from './hashFunctions.js'
+import { JOINED_LOGS, PLACE_OF_LOG } from './logSql.js'
 import { addStateViews } from './stateViews.js'
+import { addTokenViews, type TokenSql } from './tokenViews.js'
 
 /** An event that has a view. */
 export interface EventView {
@@ -50,10 +52,14 @@ export function schemaQuery(name: string | undefined): string {
 }
 
 /** Opens the database of `datadir` read-only for SQL of users: with a view per event, views of lists in blocks and
- * transactions, and views of the state. Addresses are in lower case in all views, as in any SQLite shell: the same join
- * has the same rows everywhere. Views are temporary: they use functions that only this connection has. @throws
- * DatabaseMissing, DatabaseOutdated */
-export function openForQueries(datadir: string, readEvents: (db: Database) => readonly EventView[]): Database {
+ *  transactions, views of the state and, with `tokens`, those of tokens. Addresses are in lower case in all views, as in
+ *  any SQLite shell: the same join has the same rows everywhere. Views are temporary: they use functions that only this
+ *  connection has. @throws DatabaseMissing, DatabaseOutdated */
+export function openForQueries(
+  datadir: string,
+  readEvents: (db: Database) => readonly EventView[],
+  tokens?: TokenSql,
+): Database {
   const db = openForReading(datadir)
   try {
     const events = readEvents(db)
@@ -62,6 +68,7 @@ export function openForQueries(datadir: string, readEvents: (db: Database) => re
     addHashFunctions(db)
     addBodyViews(db)
     addStateViews(db, datadir)
+    if (tokens !== undefined) addTokenViews(db, tokens)
     for (const sql of [ERC20_TRANSFERS, ...events.map(eventView)]) db.exec(sql)
     db.pragma('query_only = 1')
     return db
@@ -121,12 +128,7 @@ function logOfRow([address, topic0, topic1, topic2, topic3, data, length]: reado
   }
 }
 
-const PLACE = `b.number AS block_number, b.timestamp AS timestamp, l.tx_index AS transaction_index,
-  '0x' || lower(hex(t.hash)) AS transaction_hash, l.id - b.first_log AS log_index, cairn_address(a.address) AS address`
-// Conditions on ids have a `+`: see the view in migrations/0000_first.sql.
-const JOINED_LOGS = `FROM blocks b CROSS JOIN logs l ON l.id >= b.first_log AND l.id < b.first_log + b.n_logs
-  JOIN transactions t ON t.id = b.first_tx + l.tx_index JOIN addresses a ON a.id = l.address_id
-  LEFT JOIN topics z ON z.id = l.topic0_id`
+const PLACE = `${PLACE_OF_LOG}, cairn_address(a.address) AS address`
 const TRANSFER = 'ddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef'
 
 /** As in migrations/0000_first.sql; its own decimals are ten times as fast. */

@@ -1,0 +1,126 @@
+import { TRANSFER_BATCH_TOPIC, TRANSFER_SINGLE_TOPIC, TRANSFER_TOPIC } from '../chain/eth/transferTopics.js'
+import { readTokenTransfers } from '../decoding/tokenTransfers.js'
+import type { EvmService } from '../evm/calls/evmService.js'
+import { createLogSource } from '../index/logs/query.js'
+import { equalBytes } from '../lib/bytes.js'
+import { noDeadline } from '../lib/deadline.js'
+import { createCommitWatch } from '../store/commitWatch.js'
+import type { Database } from '../store/database.js'
+import { openForReading } from '../store/open.js'
+import { createChainReader } from '../store/rows/chainReader.js'
+import { hasStateAfter } from '../store/rows/coverage.js'
+import type { ChainReader } from '../store/rows/types.js'
+import type {
+  HoldingCells,
+  MetadataCells,
+  PlacedTransferCells,
+  TokenSql,
+  TransferArguments,
+} from '../store/sql/tokenViews.js'
+import { TokenCalls } from '../tokens/tokenCalls.js'
+import { createTokenReaders, type TokenReaders } from '../tokens/tokenReaders.js'
+import type { TransferPlace } from '../tokens/transferReader.js'
+
+const PAGE = 1_000
+
+interface Opened {
+  readonly db: Database
+  readonly chain: ChainReader
+  readonly readers: TokenReaders
+  loadEvm(): Promise<EvmService>
+}
+
+/** What SQL of tokens reads: another connection to the database of `datadir`, opened on first use. The process of a
+ *  query is killed at its time and memory limits, so reads have none. */
+export class TokenQueries implements TokenSql {
+  readonly topics = [TRANSFER_TOPIC, TRANSFER_SINGLE_TOPIC, TRANSFER_BATCH_TOPIC]
+  readonly decode = readTokenTransfers
+  readonly #datadir: string
+  #opened: Opened | undefined
+  #evm: EvmService | undefined
+
+  constructor(datadir: string) {
+    this.#datadir = datadir
+  }
+
+  /** Loads the EVM for a statement that may call token contracts. Await it before the statement runs. */
+  async loadFor(sql: string): Promise<void> {
+    if (this.#evm === undefined && /token/i.test(sql)) this.#evm = await this.#open().loadEvm()
+  }
+
+  close(): void {
+    this.#opened?.db.close()
+    this.#opened = undefined
+    this.#evm = undefined
+  }
+
+  *transfers({ token, account, fromBlock, toBlock }: TransferArguments): Generator<PlacedTransferCells> {
+    const { chain, readers } = this.#open()
+    const coverage = chain.coverage()
+    if (coverage === undefined) return
+    const query = {
+      token,
+      account,
+      fromBlock: Math.max(fromBlock ?? 0, coverage.first),
+      toBlock: Math.min(toBlock ?? coverage.head, coverage.head),
+    }
+    const hash = chain.blockHash(query.toBlock)
+    let from: TransferPlace | undefined
+    do {
+      const page = readers.transfers.page(query, { limit: PAGE, sliceEnds: noDeadline, from })
+      const now = chain.blockHash(query.toBlock)
+      if (hash === undefined || now === undefined || !equalBytes(now, hash)) {
+        throw new Error('the chain was reorganised during the query; run it again')
+      }
+      for (const { position, ...transfer } of page.transfers) {
+        yield { ...transfer, ...position, timestamp: position.blockTimestamp }
+      }
+      from = page.next
+    } while (from !== undefined)
+  }
+
+  holders(token: Uint8Array, block: number | undefined): Iterable<HoldingCells> {
+    const { chain, readers } = this.#open()
+    const toBlock = requireBlock(chain, block)
+    const blocks = { fromBlock: chain.coverage()!.first, toBlock, hash: chain.blockHash(toBlock)! }
+    return readers.holders(token, blocks, noDeadline).holdings
+  }
+
+  metadata(block: number | undefined): MetadataCells {
+    const { chain } = this.#open()
+    const blockNumber = requireBlock(chain, block)
+    if (!hasStateAfter(chain.coverage(), blockNumber)) return NO_ANSWERS
+    const calls = new TokenCalls(this.#evm!, { blockNumber, deadline: noDeadline })
+    return {
+      name: (token) => calls.name(token),
+      symbol: (token) => calls.symbol(token),
+      decimals: (token) => calls.decimals(token),
+      supply: (token) => calls.totalSupply(token),
+    }
+  }
+
+  #open(): Opened {
+    if (this.#opened !== undefined) return this.#opened
+    const db = openForReading(this.#datadir)
+    const watch = createCommitWatch(db)
+    const chain = createChainReader(db, watch)
+    const loadEvm = async () => {
+      const { loadEvmService } = await import('../evm/calls/loadEvmService.js')
+      return loadEvmService(db, 'cairn', { watch, chain })
+    }
+    const logs = createLogSource(db, watch)
+    const readers = createTokenReaders(db, { watch, logs, maxHoldings: Number.POSITIVE_INFINITY })
+    this.#opened = { db, chain, readers, loadEvm }
+    return this.#opened
+  }
+}
+
+const NO_ANSWERS: MetadataCells = { name: () => null, symbol: () => null, decimals: () => null, supply: () => null }
+
+/** The number of a stored block; the newest if undefined. @throws Error for another one */
+function requireBlock(chain: ChainReader, block: number | undefined): number {
+  const { first, head } = chain.coverage() ?? { first: 0, head: -1 }
+  const number = block ?? head
+  if (number < first || number > head) throw new Error(`block ${number} is not available`)
+  return number
+}
