@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { before, test } from 'node:test'
+import { keccak256, toHex } from 'viem'
 import { createQueryRunner, type QueryRunner } from '../../src/sql/queryRunner.js'
 import { packagePath } from '../../src/store/open.js'
 import type { SqlValue } from '../../src/store/sql/runQuery.js'
@@ -27,6 +28,7 @@ const ending = endOfFile()
 
 const PAGE_TOKEN = '0xed01f80b3b7f874af79e90e91e4ccca7fce24344'
 const PAGE_COLLECTION = '0x920ea1b70a9d375eb674b11f20ee1cee7677b0af'
+const PAGE_PAIR = '0xb4e16d0168e52d35cacd2c6185b44281ec28c9dc'
 const PAGE_HOLDER = '0x221bb027774bab0df7af52d570f14821a7402cba'
 const ZERO = `0x${'00'.repeat(20)}`
 const TRANSFER = '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef'
@@ -51,6 +53,7 @@ async function rowsOf(heading: string, { runner, token, collection, holder }: Ch
     .replaceAll(PAGE_TOKEN, token)
     .replaceAll(PAGE_COLLECTION, collection)
     .replaceAll(PAGE_HOLDER, holder)
+    .replaceAll(PAGE_PAIR, token)
     .replace(/;\s*$/, '')
   const rows: (readonly SqlValue[])[] = []
   for await (const { values } of runner.run({ sql, format: 'values' })) rows.push(...values)
@@ -133,15 +136,25 @@ question('Top holders of a token', 4, (chain) => {
     .map(([holder, balance]) => [holder, `${balance}`])
 })
 
-question('Transfers of an address', 3, (chain) =>
-  transfersOf(chain)
-    .filter(({ from, to }) => [from, to].includes(chain.holder))
-    .map(({ log, from, to, value }) => {
+question('Transfers of an address', 3, (chain) => {
+  const addressOf = (topic: string) => `0x${topic.slice(26)}`
+  return chain.answers.receipts.flat().flatMap(({ logs }) =>
+    logs.flatMap((log) => {
+      const { topics, data, address } = log
+      const isErc20 = topics.length === 3 && data.length === 66
+      const isErc721 = topics.length === 4 && data === '0x'
+      if (topics[0] !== TRANSFER || !(isErc20 || isErc721)) return []
+      const [from, to] = [addressOf(topics[1]), addressOf(topics[2])]
+      if (from !== chain.holder && to !== chain.holder) return []
       const { timestamp } = blockOf(chain, log)
-      const place = [BigInt(log.blockNumber), BigInt(timestamp), log.transactionHash, BigInt(log.logIndex)]
-      return [...place, log.address, from, to, `${value}`]
+      const place = [BigInt(log.blockNumber), BigInt(timestamp), log.transactionHash, BigInt(log.logIndex), address]
+      const unit = isErc20
+        ? ['erc20', null, from, to, `${BigInt(data)}`]
+        : ['erc721', `${BigInt(topics[3])}`, from, to, '1']
+      return [[...place, ...unit]]
     }),
-)
+  )
+})
 
 question('Gas by contract', 3, async ({ answers }) => {
   const called = answers.receipts.flat().filter(({ to }) => to !== null)
@@ -186,8 +199,8 @@ question('Moving average of the base fee', 50, ({ answers }) => {
 
 question('Owners of an NFT collection', 3, ({ answers, collection }) => {
   const owners = new Map<string, string>()
-  for (const { address, topics } of answers.receipts.flat().flatMap((receipt) => receipt.logs)) {
-    if (address !== collection || topics[0] !== TRANSFER || topics.length !== 4) continue
+  for (const { address, topics, data } of answers.receipts.flat().flatMap((receipt) => receipt.logs)) {
+    if (address !== collection || topics[0] !== TRANSFER || topics.length !== 4 || data !== '0x') continue
     owners.set(`${BigInt(topics[3])}`, `0x${topics[2].slice(26)}`)
   }
   return [...owners].filter(([, owner]) => owner !== ZERO).sort(([a], [b]) => (BigInt(a) < BigInt(b) ? -1 : 1))
@@ -200,6 +213,20 @@ question('Withdrawals and blobs a day', 3, ({ answers }) =>
     const blobs = blocks.flatMap(({ transactions }) => transactions.flatMap((each) => each.blobVersionedHashes ?? []))
     return [day, big(withdrawals.length), `${amount}`, big(blobs.length)]
   }),
+)
+
+const SWAP = keccak256(toHex('Swap(address,uint256,uint256,uint256,uint256,address)'))
+
+question('Swaps of a pair', 3, ({ answers, token }) =>
+  answers.receipts
+    .flat()
+    .flatMap(({ logs }) => logs)
+    .filter(({ address, topics, data }) => address === token && topics[0] === SWAP && data.length === 258)
+    .map(({ blockNumber, transactionHash, topics, data }) => {
+      const parties = topics.slice(1).map((topic) => `0x${topic.slice(26)}`)
+      const amounts = Array.from({ length: 4 }, (_, i) => `${BigInt(`0x${data.slice(2 + 64 * i, 66 + 64 * i)}`)}`)
+      return [BigInt(blockNumber), transactionHash, ...parties, ...amounts]
+    }),
 )
 
 test('each question of the page is compared', () => {

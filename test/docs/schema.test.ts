@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { after, before, test } from 'node:test'
 import { silentLogger } from '../../src/lib/logger.js'
+import { TokenQueries } from '../../src/sql/tokenQueries.js'
 import type { Database } from '../../src/store/database.js'
 import { packagePath } from '../../src/store/open.js'
 import { openForQueries } from '../../src/store/sql/queryDatabase.js'
@@ -24,7 +25,8 @@ before(async () => {
     log: silentLogger,
     showProgress: false,
   })
-  db = openForQueries(datadir, () => [])
+  const tokens = new TokenQueries(datadir)
+  db = openForQueries(datadir, () => [], tokens)
 })
 after(() => db.close())
 

@@ -52,9 +52,9 @@ export function schemaQuery(name: string | undefined): string {
 }
 
 /** Opens the database of `datadir` read-only for SQL of users: with a view per event, views of lists in blocks and
- *  transactions, views of the state and, with `tokens`, those of tokens. Addresses are in lower case in all views, as in
- *  any SQLite shell: the same join has the same rows everywhere. Views are temporary: they use functions that only this
- *  connection has. @throws DatabaseMissing, DatabaseOutdated */
+ *  transactions, views of the state and, with `tokens`, those of tokens. Addresses are in lower case in all views, as
+ *  in any SQLite shell: the same join has the same rows everywhere. Views are temporary: they use functions that only
+ *  this connection has. @throws DatabaseMissing, DatabaseOutdated */
 export function openForQueries(
   datadir: string,
   readEvents: (db: Database) => readonly EventView[],

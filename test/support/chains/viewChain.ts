@@ -38,6 +38,8 @@ export const LOGGERS = [3, 4].map((topics) => ({
 const EVENTS = ['Transfer', 'Approval'].map((name) =>
   keccak256(new TextEncoder().encode(`${name}(address,address,uint256)`)),
 )
+/** Topic 0 of a swap of Uniswap v2. */
+const SWAP = keccak256(new TextEncoder().encode('Swap(address,uint256,uint256,uint256,uint256,address)'))
 const CHAIN_ID = 1337n
 const BLOCKS = 100
 // 100,000 ether
@@ -96,17 +98,23 @@ function randomTransaction(random: SeededRandom, senders: readonly Sender[]): Tr
   return { ...plan, type: 4, accessList, authorizationList }
 }
 
-/** A log of a token, or nearly one: of either event, with three or four topics, and data of any length. */
+/** A log of a token, or nearly one: of either event, with three or four topics, and data of any length; or of a
+ *  swap. */
 function randomLog(random: SeededRandom, senders: readonly Sender[]): TransactionPlan {
   const { address, topics } = LOGGERS[random.below(2)]
   const others = [new Uint8Array(20), random.bytes(20)]
   const party = () => padLeft(others[random.below(6)] ?? senders[random.below(5)].address, 32)
   const words = [EVENTS[random.below(3) === 0 ? 1 : 0], party(), party()]
   const integer = () => padLeft(random.bytes(1 + random.below(32)), 32)
+  const sender = senders[random.below(3)]
+  if (topics === 3 && random.below(6) === 0) {
+    const amounts = Array.from({ length: 4 }, () => (random.below(2) === 0 ? new Uint8Array(32) : integer()))
+    return { sender, to: parseHex(address), input: concatBytes(SWAP, party(), party(), ...amounts) }
+  }
   if (topics === 4) words.push(padLeft(Uint8Array.of(random.below(5)), 32))
   const data = random.below(5) === 0 ? random.bytes(random.below(70)) : topics === 4 ? [] : integer()
   const input = concatBytes(...words, Uint8Array.from(data))
-  return { sender: senders[random.below(3)], to: parseHex(address), input }
+  return { sender, to: parseHex(address), input }
 }
 
 function randomEntry(random: SeededRandom): AccessListEntry {
