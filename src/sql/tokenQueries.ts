@@ -14,11 +14,12 @@ import type {
   HoldingCells,
   MetadataCells,
   PlacedTransferCells,
+  TokenBalanceCells,
   TokenSql,
   TransferArguments,
 } from '../store/sql/tokenViews.js'
 import { TokenCalls } from '../tokens/tokenCalls.js'
-import { createTokenReaders, type TokenReaders } from '../tokens/tokenReaders.js'
+import { createTokenReaders, type TokenBlocks, type TokenReaders } from '../tokens/tokenReaders.js'
 import type { TransferPlace } from '../tokens/transferReader.js'
 
 const PAGE = 1_000
@@ -81,9 +82,12 @@ export class TokenQueries implements TokenSql {
 
   holders(token: Uint8Array, block: number | undefined): Iterable<HoldingCells> {
     const { chain, readers } = this.#open()
-    const toBlock = requireBlock(chain, block)
-    const blocks = { fromBlock: chain.coverage()!.first, toBlock, hash: chain.blockHash(toBlock)! }
-    return readers.holders(token, blocks, noDeadline).holdings
+    return readers.holders(token, blocksTo(chain, block), noDeadline).holdings
+  }
+
+  balances(account: Uint8Array, block: number | undefined): Iterable<TokenBalanceCells> {
+    const { chain, readers } = this.#open()
+    return readers.balances(account, blocksTo(chain, block), noDeadline)
   }
 
   metadata(block: number | undefined): MetadataCells {
@@ -116,6 +120,11 @@ export class TokenQueries implements TokenSql {
 }
 
 const NO_ANSWERS: MetadataCells = { name: () => null, symbol: () => null, decimals: () => null, supply: () => null }
+
+function blocksTo(chain: ChainReader, block: number | undefined): TokenBlocks {
+  const toBlock = requireBlock(chain, block)
+  return { fromBlock: chain.coverage()!.first, toBlock, hash: chain.blockHash(toBlock)! }
+}
 
 /** The number of a stored block; the newest if undefined. @throws Error for another one */
 function requireBlock(chain: ChainReader, block: number | undefined): number {

@@ -42,7 +42,7 @@ const NO_INTERFACE = parseHex('0xffffffff')
 /** Fills the word of an interface id. */
 const AFTER_ID = new Uint8Array(28)
 
-/** Limits of a call of a token: a name of a megabyte takes 2.5 million gas. */
+/** Limits of a call of a token: a name of a megabyte takes 2.3 million gas. */
 const MOST: CallLimits = {
   gasCapPercent: 1000,
   maxCallGas: 5_000_000,

@@ -145,7 +145,8 @@ export class TransferReader {
     const page = new PageRows(limit, false)
     const begin = from === undefined ? undefined : this.#idOf(from)
     for (let start = begin?.id ?? range.from; start < range.to; ) {
-      const { ids, next = range.to } = this.#find(filters, { from: start, to: range.to }, ROWS, sliceEnds)
+      const step = Math.max(ROWS, limit - page.transfers.length)
+      const { ids, next = range.to } = this.#find(filters, { from: start, to: range.to }, step, sliceEnds)
       const rest = this.#add(page, query, ids, begin)
       if (rest !== undefined) return { transfers: page.transfers, next: rest }
       start = next

@@ -113,6 +113,20 @@ test('token_holders has the balances of the method, at the head and before', asy
   }
 })
 
+test('token_balances has the balances of the method, at the head and before', async () => {
+  for (const account of chain.accounts) {
+    for (const block of [chain.head, chain.head - 8]) {
+      const options = { limit: 1_000, block: `0x${block.toString(16)}` }
+      const { balances } = await resultOf<{
+        balances: { token: string; kind: string; id: string | null; balance: string }[]
+      }>(server.url, 'cairn_getTokenBalances', [account, options])
+      assert.ok(balances.length > 3)
+      const wanted = balances.map(({ token, kind, id, balance }) => [token, kind, decimal(id), decimal(balance)])
+      assert.deepEqual(await rowsOf(`SELECT * FROM token_balances('${account}', ${block})`), wanted)
+    }
+  }
+})
+
 test('v_tokens has what the contracts say, and how many transfers they logged', async () => {
   const rows = await rowsOf(`SELECT address, kind, first_block, transfer_count, name, symbol, decimals, total_supply
     FROM v_tokens ORDER BY address`)
@@ -143,7 +157,11 @@ test('arguments that are none are errors that name the function', async () => {
     ['SELECT token_name()', /^token_name: expected an address of 20 bytes, got undefined$/],
     [`SELECT token_symbol('${chain.tokens.nft}', 'x')`, /^token_symbol: expected a block number, got x$/],
     [`SELECT token_symbol('${chain.tokens.nft}', 1000)`, /^block 1000 is not available$/],
-    ['SELECT * FROM token_holders', /^token_holders: expected a token, as in token_holders\('0x…'\)$/],
+    ['SELECT * FROM token_holders', /^token_holders: expected the address of the token, as in token_holders\('0x…'\)$/],
+    [
+      'SELECT * FROM token_balances',
+      /^token_balances: expected the address of the account, as in token_balances\('0x…'\)$/,
+    ],
     ["SELECT * FROM token_transfers('bob')", /^token_transfers: expected an address of 20 bytes, got bob$/],
     ["SELECT * FROM token_transfers('', '', -1)", /^token_transfers: expected a block number, got -1$/],
   ] as const) {

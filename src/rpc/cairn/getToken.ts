@@ -1,4 +1,3 @@
-import { noDeadline } from '../../lib/deadline.js'
 import { formatData, formatQuantity } from '../../lib/hex.js'
 import { HEADER_NOT_FOUND } from '../core/blockId.js'
 import { defineMethod } from '../core/method.js'
@@ -45,8 +44,10 @@ export const getToken = defineMethod({
   errors: [HEADER_NOT_FOUND],
   handler: (context, token, id) => {
     const { fromBlock, toBlock } = resolveTokenBlocks(context.chain, id)
-    const options = { limit: 1, sliceEnds: noDeadline }
+    const { deadline } = context
+    const options = { limit: 1, sliceEnds: deadline }
     const [first] = context.tokens().transfers.page({ token, fromBlock, toBlock }, options).transfers
+    deadline.check()
     const calls = tokenCalls(context, toBlock)
     const metadata = calls?.metadata(token) ?? { name: null, symbol: null, decimals: null }
     const totalSupply = calls?.totalSupply(token) ?? null

@@ -33,13 +33,22 @@ export interface TransferArguments {
   readonly toBlock?: number
 }
 
-/** A balance as a row. */
-export interface HoldingCells {
-  readonly holder: Uint8Array // 20
+/** What an account has of a token, as a row. */
+export interface BalanceCells {
   readonly kind: string
-  /** Undefined for ERC-20. */
+  /** Undefined for ERC-20, and for a number of ERC-721 tokens. */
   readonly id: bigint | undefined
   readonly balance: bigint
+}
+
+/** A holder as a row. */
+export interface HoldingCells extends BalanceCells {
+  readonly holder: Uint8Array // 20
+}
+
+/** A token of an account as a row. */
+export interface TokenBalanceCells extends BalanceCells {
+  readonly token: Uint8Array // 20
 }
 
 /** A contract's answers as cells; null if the call fails, and without state. */
@@ -61,18 +70,33 @@ export interface TokenSql {
   transfers(wanted: TransferArguments): Iterable<PlacedTransferCells>
   /** Holders of a token after a block; undefined: the newest. */
   holders(token: Uint8Array, block: number | undefined): Iterable<HoldingCells>
+  /** Tokens of an account after a block; undefined: the newest. */
+  balances(account: Uint8Array, block: number | undefined): Iterable<TokenBalanceCells>
   /** Answers after a block; undefined: the newest. */
   metadata(block: number | undefined): MetadataCells
 }
 
 /** Adds to a connection the views `v_token_transfers` and `v_tokens`, the tables `token_transfers(of_token, of_account,
- *  from_block, to_block)` and `token_holders(of_token, at_block)`, and the functions `token_name`, `token_symbol`,
- *  `token_decimals` and `token_supply` of a contract, and of a block if there is a second argument. An argument of NULL
- *  gives NULL, or no rows. */
+ *  from_block, to_block)`, `token_holders(of_token, at_block)` and `token_balances(of_account, at_block)`, and the
+ *  functions `token_name`, `token_symbol`, `token_decimals` and `token_supply` of a contract, and of a block if there
+ *  is a second argument. An argument of NULL gives NULL, or no rows. */
 export function addTokenViews(db: Database, tokens: TokenSql): void {
   addLogTransfers(db, tokens)
   addTransfers(db, tokens)
-  addHolders(db, tokens)
+  addBalances(db, {
+    name: 'token_holders',
+    subject: 'token',
+    column: 'holder',
+    rows: (token, block) => tokens.holders(token, block),
+    cell: ({ holder }) => holder,
+  })
+  addBalances(db, {
+    name: 'token_balances',
+    subject: 'account',
+    column: 'token',
+    rows: (account, block) => tokens.balances(account, block),
+    cell: ({ token }) => token,
+  })
   addMetadata(db, tokens)
   const topics = tokens.topics.map((topic) => `X'${formatData(topic).slice(2)}'`)
   db.exec(`CREATE TEMP VIEW v_token_transfers AS SELECT ${PLACE_OF_LOG}, x.batch_index AS batch_index,
@@ -143,16 +167,30 @@ function addTransfers(db: Database, tokens: TokenSql): void {
   })
 }
 
-function addHolders(db: Database, tokens: TokenSql): void {
-  const name = 'token_holders'
+/** A table of balances of a token, or of an account. */
+interface BalanceTable<T> {
+  readonly name: string
+  /** What the first argument is. */
+  readonly subject: string
+  /** The first column, an address. */
+  readonly column: string
+  rows(subject: Uint8Array, block: number | undefined): Iterable<T>
+  /** The address of the first column. */
+  cell(row: T): Uint8Array
+}
+
+function addBalances<T extends BalanceCells>(
+  db: Database,
+  { name, subject, column, rows, cell }: BalanceTable<T>,
+): void {
   db.table(name, {
-    columns: ['holder', 'kind', 'id', 'balance'],
-    parameters: ['of_token', 'at_block'],
-    *rows(...[token, block]: unknown[]) {
-      if (token === undefined) throw new Error(`${name}: expected a token, as in ${name}('0x…')`)
-      const holders = tokens.holders(addressOfValue(name, token), optionalBlock(name, block))
-      for (const { holder, kind, id, balance } of holders) {
-        yield [formatData(holder), kind, id?.toString() ?? null, balance.toString()]
+    columns: [column, 'kind', 'id', 'balance'],
+    parameters: [`of_${subject}`, 'at_block'],
+    *rows(...[address, block]: unknown[]) {
+      if (address === undefined)
+        throw new Error(`${name}: expected the address of the ${subject}, as in ${name}('0x…')`)
+      for (const row of rows(addressOfValue(name, address), optionalBlock(name, block))) {
+        yield [formatData(cell(row)), row.kind, row.id?.toString() ?? null, row.balance.toString()]
       }
     },
   })
