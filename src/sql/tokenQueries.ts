@@ -15,6 +15,7 @@ import type {
   MetadataCells,
   PlacedTransferCells,
   TokenBalanceCells,
+  TokenCells,
   TokenSql,
   TransferArguments,
 } from '../store/sql/tokenViews.js'
@@ -78,6 +79,13 @@ export class TokenQueries implements TokenSql {
       }
       from = page.next
     } while (from !== undefined)
+  }
+
+  tokens(): Iterable<TokenCells> {
+    const { chain, readers } = this.#open()
+    const coverage = chain.coverage()
+    if (coverage === undefined) return []
+    return readers.transfers.tokens({ fromBlock: coverage.first, toBlock: coverage.head }, noDeadline)
   }
 
   holders(token: Uint8Array, block: number | undefined): Iterable<HoldingCells> {

@@ -3,7 +3,7 @@ import { readTokenTransfers, type TokenKind, type TokenTransfer } from '../decod
 import { LogsUnavailable } from '../index/logs/errors.js'
 import type { LogFilter } from '../index/logs/filter.js'
 import type { LogIdPage, LogSource } from '../index/logs/query.js'
-import { padLeft } from '../lib/bytes.js'
+import { keyOfBytes, padLeft } from '../lib/bytes.js'
 import type { Deadline } from '../lib/deadline.js'
 import type { CommitWatch } from '../store/commitWatch.js'
 import type { Database } from '../store/database.js'
@@ -29,6 +29,16 @@ export interface TransferQuery {
 /** A transfer of a token contract. */
 export interface TransferOfToken extends TokenTransfer {
   readonly token: Uint8Array // 20
+}
+
+/** A contract that logged transfers. */
+export interface LoggedToken {
+  readonly token: Uint8Array // 20
+  /** That of the first transfer. */
+  readonly kind: TokenKind
+  /** Block of the first transfer. */
+  readonly firstBlock: number
+  readonly transferCount: number
 }
 
 /** A transfer in the chain. */
@@ -107,8 +117,9 @@ export class TransferReader {
     this.#blockOfLog = createBlockOfLog(db)
   }
 
-  /** Passes the transfers to `visit`, in chain order. @throws LogsUnavailable, DeadlineExceeded */
-  visit(query: TransferQuery, deadline: Deadline, visit: (transfer: TransferOfToken) => void): void {
+  /** Passes the transfers and the ids of their logs to `visit`, in chain order. @throws LogsUnavailable,
+   *  DeadlineExceeded */
+  visit(query: TransferQuery, deadline: Deadline, visit: (transfer: TransferOfToken, logId: number) => void): void {
     this.#inSnapshot(() => {
       const range = this.#rangeOf(query)
       const filters = filtersOf(query)
@@ -119,12 +130,29 @@ export class TransferReader {
           deadline.check()
           for (const log of this.#rows.logsByIds(ids.slice(at, at + ROWS))) {
             for (const transfer of readTokenTransfers(log)) {
-              if (isWanted(query, transfer)) visit({ ...transfer, token: log.address })
+              if (isWanted(query, transfer)) visit({ ...transfer, token: log.address }, log.id)
             }
           }
         }
         start = next
       }
+    })
+  }
+
+  /** Token contracts, in the order of their first transfers. @throws as `visit` */
+  tokens(query: TransferQuery, deadline: Deadline): LoggedToken[] {
+    return this.#inSnapshot(() => {
+      const byToken = new Map<string, { token: Uint8Array; kind: TokenKind; firstLog: number; transferCount: number }>()
+      this.visit(query, deadline, ({ token, kind }, firstLog) => {
+        const key = keyOfBytes(token)
+        const known = byToken.get(key)
+        if (known === undefined) byToken.set(key, { token, kind, firstLog, transferCount: 1 })
+        else known.transferCount++
+      })
+      return Array.from(byToken.values(), ({ firstLog, ...each }) => ({
+        ...each,
+        firstBlock: this.#blockOfLog.numberOf(firstLog)!,
+      }))
     })
   }
 
@@ -275,21 +303,26 @@ class PageRows {
   }
 }
 
-/** Filters that match the logs of the query, one per position of the account. */
+/** Filters that match the logs of the query, one per position of the account. Only logs with four topics match if ERC-20
+ *  is not wanted. */
 function filtersOf({ token, account, kinds }: TransferQuery): LogTopics[] {
   const has = (kind: TokenKind) => kinds === undefined || kinds.includes(kind)
   const transfers = has('erc20') || has('erc721') ? [TRANSFER_TOPIC] : []
   const multi = has('erc1155') ? [TRANSFER_SINGLE_TOPIC, TRANSFER_BATCH_TOPIC] : []
+  const atLeast = has('erc20') ? 3 : 4
   const addresses = token && [token]
+  const filterOf = (events: Uint8Array[], position?: number): LogTopics => {
+    const topics: (Uint8Array[] | null)[] = Array.from({ length: atLeast }, () => null)
+    topics[0] = events
+    if (position !== undefined) topics[position] = [padLeft(account!, 32)]
+    return { addresses, topics }
+  }
   if (transfers.length + multi.length === 0) return []
-  if (account === undefined) return [{ addresses, topics: [[...transfers, ...multi], null, null] }]
-  const wanted = [padLeft(account, 32)]
-  const ofTransfers = [[wanted], [null, wanted]].map((topics) => ({ addresses, topics: [transfers, ...topics] }))
-  const ofMulti = [
-    [null, wanted],
-    [null, null, wanted],
-  ].map((topics) => ({ addresses, topics: [multi, ...topics] }))
-  return [...(transfers.length > 0 ? ofTransfers : []), ...(multi.length > 0 ? ofMulti : [])]
+  if (account === undefined) return [filterOf([...transfers, ...multi])]
+  return [
+    ...(transfers.length > 0 ? [filterOf(transfers, 1), filterOf(transfers, 2)] : []),
+    ...(multi.length > 0 ? [filterOf(multi, 2), filterOf(multi, 3)] : []),
+  ]
 }
 
 /** The index knows no kinds: ERC-20 and ERC-721 share a first topic. */
