@@ -25,6 +25,9 @@ export interface TokenMetadata {
   readonly decimals: number | null
 }
 
+/** Metadata without answers. */
+export const NO_METADATA: TokenMetadata = { name: null, symbol: null, decimals: null }
+
 const selector = (signature: string) => hashSignature(signature).subarray(0, 4)
 
 const NAME = selector('name()')

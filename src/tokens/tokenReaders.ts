@@ -7,7 +7,7 @@ import { AccountSums, type TokenBalance } from './accountTokens.js'
 import { HolderSums, type Holders } from './holders.js'
 import { TransferReader } from './transferReader.js'
 
-/** Balances that one request keeps at most: about 100 MB. */
+/** Balances that one request keeps at most: about 150 MB with their list. */
 const MAX_HOLDINGS = 500_000
 /** Holders that stay in memory for the next page: about 20 MB. */
 const MAX_KEPT = 100_000

@@ -240,9 +240,13 @@ export class TransferReader {
     return { ids: [...ids].sort((a, b) => a - b), next }
   }
 
+  /** @throws LogsUnavailable for a place of a database that begins earlier */
   #idOf({ blockNumber, logIndex, batchIndex }: TransferPlace): IdPlace {
-    const first = this.#ranges.idsOf(blockNumber, blockNumber)!.from
-    return { id: first + logIndex, batchIndex }
+    const ids = this.#ranges.idsOf(blockNumber, blockNumber)
+    if (ids === undefined) {
+      throw new LogsUnavailable({ fromBlock: blockNumber, firstAvailable: this.#ranges.coverage()!.first })
+    }
+    return { id: ids.from + logIndex, batchIndex }
   }
 
   /** @throws LogsUnavailable */
@@ -303,8 +307,8 @@ class PageRows {
   }
 }
 
-/** Filters that match the logs of the query, one per position of the account. Only logs with four topics match if ERC-20
- *  is not wanted. */
+/** Filters that match the logs of the query, one per position of the account. Only logs with four topics match if
+ *  ERC-20 is not wanted. */
 function filtersOf({ token, account, kinds }: TransferQuery): LogTopics[] {
   const has = (kind: TokenKind) => kinds === undefined || kinds.includes(kind)
   const transfers = has('erc20') || has('erc721') ? [TRANSFER_TOPIC] : []

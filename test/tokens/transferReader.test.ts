@@ -72,4 +72,6 @@ test('a visit ends at its deadline, and a range before the first block is refuse
   const query = { fromBlock: 0, toBlock: chain.head }
   assert.throws(() => reader.visit(query, deadlineAfter(-1), () => {}), DeadlineExceeded)
   assert.throws(() => reader.visit({ ...query, fromBlock: -1 }, noDeadline, () => {}), LogsUnavailable)
+  const from = { blockNumber: -1, logIndex: 0, batchIndex: 0 }
+  assert.throws(() => reader.page(query, { from, limit: 1, sliceEnds: noDeadline }), LogsUnavailable)
 })

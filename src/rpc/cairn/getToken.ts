@@ -1,4 +1,5 @@
 import { formatData, formatQuantity } from '../../lib/hex.js'
+import { NO_METADATA } from '../../tokens/tokenCalls.js'
 import { HEADER_NOT_FOUND } from '../core/blockId.js'
 import { defineMethod } from '../core/method.js'
 import { address, quantity, required } from '../core/params.js'
@@ -49,7 +50,7 @@ export const getToken = defineMethod({
     const [first] = context.tokens().transfers.page({ token, fromBlock, toBlock }, options).transfers
     deadline.check()
     const calls = tokenCalls(context, toBlock)
-    const metadata = calls?.metadata(token) ?? { name: null, symbol: null, decimals: null }
+    const metadata = calls?.metadata(token) ?? NO_METADATA
     const totalSupply = calls?.totalSupply(token) ?? null
     const isErc20 = metadata.decimals !== null && totalSupply !== null
     const kind = calls?.supportedKind(token) ?? first?.kind ?? (isErc20 ? 'erc20' : undefined)

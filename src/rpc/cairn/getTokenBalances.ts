@@ -1,7 +1,7 @@
 import { keyOfBytes } from '../../lib/bytes.js'
 import { formatData, formatQuantity } from '../../lib/hex.js'
 import type { TokenBalance } from '../../tokens/accountTokens.js'
-import type { TokenMetadata } from '../../tokens/tokenCalls.js'
+import { NO_METADATA, type TokenCalls, type TokenMetadata } from '../../tokens/tokenCalls.js'
 import { HEADER_NOT_FOUND } from '../core/blockId.js'
 import { InvalidValue } from '../core/errors.js'
 import { defineMethod } from '../core/method.js'
@@ -38,8 +38,6 @@ const options = strictObject(
   },
   { title: 'token balance options' },
 )
-
-const NO_METADATA: TokenMetadata = { name: null, symbol: null, decimals: null }
 
 export const getTokenBalances = defineMethod({
   name: 'cairn_getTokenBalances',
@@ -106,7 +104,7 @@ export const getTokenBalances = defineMethod({
     const known = new Map<string, TokenMetadata>()
     const metadataOf = (token: Uint8Array): TokenMetadata => {
       const key = keyOfBytes(token)
-      const metadata = known.get(key) ?? (calls && ifKnown(() => calls.metadata(token))) ?? NO_METADATA
+      const metadata = known.get(key) ?? knownMetadata(calls, token)
       known.set(key, metadata)
       return metadata
     }
@@ -129,3 +127,12 @@ export const getTokenBalances = defineMethod({
     }
   },
 })
+
+function knownMetadata(calls: TokenCalls | undefined, token: Uint8Array): TokenMetadata {
+  if (calls === undefined) return NO_METADATA
+  return {
+    name: ifKnown(() => calls.name(token)),
+    symbol: ifKnown(() => calls.symbol(token)),
+    decimals: ifKnown(() => calls.decimals(token)),
+  }
+}

@@ -413,3 +413,20 @@ test('with --state none logs alone answer, and what needs a call is null', async
     await result('cairn_getTokenTransfers', { limit: 10_000 }),
   )
 })
+
+test('with sparse state a contract is asked with values of the upstream, and logs count from the first block', async (t) => {
+  const from = 20
+  const args = ['--genesis', join(chain.folder, 'genesis.json'), '--datadir', temporaryDirectory(t), '--open']
+  const sparse = ['--state', 'sparse', '--from', String(from), '--upstream', server.url]
+  const { url } = await startCairn(t, [...args, ...sparse])
+  await until(async () => (await ask(url, 'eth_blockNumber')).result === hex(chain.head))
+  for (const token of Object.values(chain.tokens)) {
+    const wanted = await result<Token>('cairn_getToken', token)
+    const later = allTransfers().filter((each) => each.token === token && Number(each.blockNumber) >= from)
+    const firstBlock = later[0]?.blockNumber ?? null
+    assert.deepEqual(await resultOf(url, 'cairn_getToken', [token]), { ...wanted, firstBlock })
+    const page = await resultOf<{ holders: Entry[]; fromBlock: Hex }>(url, 'cairn_getTokenHolders', [token])
+    assert.equal(page.fromBlock, hex(from))
+    assert.ok(page.holders.every((holder) => later.some(({ to }) => to === holder.holder)))
+  }
+})
