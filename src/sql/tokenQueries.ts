@@ -102,7 +102,7 @@ export class TokenQueries implements TokenSql {
     const { chain } = this.#open()
     const blockNumber = requireBlock(chain, block)
     if (!hasStateAfter(chain.coverage(), blockNumber)) return NO_ANSWERS
-    const calls = new TokenCalls(this.#evm!, { blockNumber, deadline: noDeadline })
+    const calls = new TokenCalls(this.#evm!, { blockNumber, deadline: noDeadline, isAmongMany: true })
     return {
       name: (token) => calls.name(token),
       symbol: (token) => calls.symbol(token),

@@ -53,25 +53,33 @@ const MOST: CallLimits = {
   maxReturnBytes: 2 ** 21,
 }
 
-/** Calls of token contracts after one block. Each has at most 5 million gas, 8 MiB of memory and 2 MiB of output; a
- *  call that fails has no answer. All methods throw what reading the state throws: StateUnavailable, MissingState,
- *  EvmPending; and DeadlineExceeded. */
+/** Gas of a call among many: contracts that burn all of it for each entry of a page must not use up its time. */
+const GAS_AMONG_MANY = 500_000
+
+/** Calls of token contracts after one block. Each has at most 5 million gas, or 500,000 among many, 8 MiB of memory and
+ *  2 MiB of output; a call that fails has no answer. All methods throw what reading the state throws: StateUnavailable,
+ *  MissingState, EvmPending; and DeadlineExceeded. */
 export class TokenCalls {
   readonly #evm: Pick<EvmService, 'call'>
   readonly #blockNumber: number
   readonly #limits: CallLimits
   readonly #deadline: Deadline
 
-  /** `limits`: those of other calls, if they are lower. */
+  /** `limits`: those of other calls, if they are lower; `isAmongMany`: default false. */
   constructor(
     evm: Pick<EvmService, 'call'>,
-    { blockNumber, deadline, limits = MOST }: { blockNumber: number; deadline: Deadline; limits?: CallLimits },
+    {
+      blockNumber,
+      deadline,
+      limits = MOST,
+      isAmongMany = false,
+    }: { blockNumber: number; deadline: Deadline; limits?: CallLimits; isAmongMany?: boolean },
   ) {
     this.#evm = evm
     this.#blockNumber = blockNumber
     this.#limits = {
       gasCapPercent: limits.gasCapPercent,
-      maxCallGas: Math.min(limits.maxCallGas, MOST.maxCallGas),
+      maxCallGas: Math.min(limits.maxCallGas, isAmongMany ? GAS_AMONG_MANY : MOST.maxCallGas),
       callMemoryBytes: Math.min(limits.callMemoryBytes, MOST.callMemoryBytes),
       maxReturnBytes: Math.min(limits.maxReturnBytes, MOST.maxReturnBytes),
     }

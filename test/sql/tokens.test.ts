@@ -139,7 +139,9 @@ test('v_tokens has what the contracts say, and how many transfers they logged', 
     assert.deepEqual([kind, Number(first)], [token.kind, Number(token.firstBlock)])
     assert.equal(Number(count), (await transferRows({ token: address })).length)
     const decimals = token.decimals === null ? null : BigInt(token.decimals)
-    assert.deepEqual(rest, [token.name, token.symbol, decimals, decimal(token.totalSupply as string | null)])
+    // A name of a megabyte needs more gas than a call of many has.
+    const [name, symbol] = address === chain.tokens.huge ? [null, null] : [token.name, token.symbol]
+    assert.deepEqual(rest, [name, symbol, decimals, decimal(token.totalSupply as string | null)])
   }
 })
 

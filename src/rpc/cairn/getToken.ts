@@ -18,11 +18,12 @@ export const getToken = defineMethod({
   name: 'cairn_getToken',
   summary: 'What a token contract says about itself after a block.',
   description:
-    'A Cairn extension. `kind` is what the contract says it supports (ERC-165), else that of its first transfer, else `erc20` ' +
-    'if it answers `decimals()` and `totalSupply()`. The result is null for an address that is none of these. `firstBlock` has ' +
-    'its first transfer. Each call has 5 million gas; a member is null if its call fails. Bytes that are no UTF-8, control ' +
-    'characters, and characters that are invisible or change the direction of text become U+FFFD; a text of more than 256 characters is ' +
-    'cut and ends with `…`. Without state all but `kind` and `firstBlock` are null.',
+    'A Cairn extension. `kind` is what the contract says it supports (ERC-165), else that of its first transfer, ' +
+    'else `erc20` if it answers `decimals()` and `totalSupply()`. The result is null for an address that is none ' +
+    'of these. `firstBlock` has its first transfer. Each call has 5 million gas; a member is null if its call ' +
+    'fails. Bytes that are no UTF-8, control characters, and characters that are invisible or change the direction ' +
+    'of text become U+FFFD; a text of more than 256 characters is cut and ends with `…`. Without state all but ' +
+    '`kind` and `firstBlock` are null.',
   cost: 'evm',
   classes: ['calls'],
   params: [required('token', address, 'address of the contract'), stateBlockParam],

@@ -43,12 +43,13 @@ export const getTokenBalances = defineMethod({
   name: 'cairn_getTokenBalances',
   summary: 'Balances of all tokens that an account was ever party to a transfer of.',
   description:
-    'A Cairn extension. `balance` is the sum of the logs up to the block, of ERC-721 the number of tokens, of ERC-1155 that of one ' +
-    'id; null if the logs take more than they gave. `balanceOf` is the answer of the contract after the block, null if ' +
-    'the call fails; `matches` says whether both are equal, null if there is no answer. They differ for tokens that change balances ' +
-    'without a transfer log: fees on transfers, rebasing, wrapped ether. Entries are ordered by address, kind and id; those ' +
-    'without a balance are included. Logs count from `fromBlock` on, the first stored block. Without state, ' +
-    '`balanceOf`, `name`, `symbol` and `decimals` are null, and so they are where sparse state does not know them.',
+    'A Cairn extension. `balance` is the sum of the logs up to the block, of ERC-721 the number of tokens, of ' +
+    'ERC-1155 that of one id; null if the logs take more than they gave. `balanceOf` is the answer of the contract ' +
+    'after the block, null if the call fails or needs more than 500,000 gas; `matches` says whether both are ' +
+    'equal, null if there is no answer. They differ for tokens that change balances without a transfer log: fees ' +
+    'on transfers, rebasing, wrapped ether. Entries are ordered by address, kind and id; those without a balance ' +
+    'are included. Logs count from `fromBlock` on, the first stored block. Without state, `balanceOf`, `name`, ' +
+    '`symbol` and `decimals` are null, and so they are where sparse state does not know them.',
   cost: 'scan',
   classes: ['logs', 'calls'],
   params: [
@@ -100,7 +101,7 @@ export const getTokenBalances = defineMethod({
     const all = withinBounds(() => context.tokens().balances(account, { fromBlock, toBlock, tokens: wanted }, deadline))
     const start = Number(cursor?.place[0] ?? 0)
     const page = all.slice(start, start + limit)
-    const calls = tokenCalls(context, toBlock)
+    const calls = tokenCalls(context, toBlock, { isAmongMany: true })
     const known = new Map<string, TokenMetadata>()
     const metadataOf = (token: Uint8Array): TokenMetadata => {
       const key = keyOfBytes(token)

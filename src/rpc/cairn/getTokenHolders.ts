@@ -32,12 +32,13 @@ export const getTokenHolders = defineMethod({
   name: 'cairn_getTokenHolders',
   summary: 'Holders of a token after a block, from its transfers.',
   description:
-    'A Cairn extension. ERC-20: balances, the largest first. ERC-721: the owner of each id, the receiver of its last transfer. ERC-1155: the ' +
-    'balances of each id. `count` is the number of entries on all pages. `isComplete` is false if the logs take more from an account than ' +
-    'they gave it: the token also changes balances without a transfer log. `balanceOf` is the answer of the contract ' +
-    'after the block (of ERC-721: 1 if `ownerOf` the id is the holder, else 0), null if the call fails, without state, and where sparse ' +
-    'state does not know it; `matches` says whether both are equal. Logs count from `fromBlock` on, the first stored ' +
-    'block. Each page adds up all transfers of the token again unless it has at most 100,000 holders.',
+    'A Cairn extension. ERC-20: balances, the largest first. ERC-721: the owner of each id, the receiver of its ' +
+    'last transfer. ERC-1155: the balances of each id. `count` is the number of entries on all pages. `isComplete` ' +
+    'is false if the logs take more from an account than they gave it: the token also changes balances without a ' +
+    'transfer log. `balanceOf` is the answer of the contract after the block (of ERC-721: 1 if `ownerOf` the id is ' +
+    'the holder, else 0), null if the call fails or needs more than 500,000 gas, without state, and where sparse ' +
+    'state does not know it; `matches` says whether both are equal. Logs count from `fromBlock` on, the first ' +
+    'stored block. Each page adds up all transfers of the token again unless it has at most 100,000 holders.',
   cost: 'scan',
   classes: ['logs', 'calls'],
   params: [
@@ -82,7 +83,7 @@ export const getTokenHolders = defineMethod({
     const { holdings, isComplete } = withinBounds(() => context.tokens().holders(token, blocks, deadline))
     const start = Number(cursor?.place[0] ?? 0)
     const page = holdings.slice(start, start + limit)
-    const calls = tokenCalls(context, toBlock)
+    const calls = tokenCalls(context, toBlock, { isAmongMany: true })
     const format = (holding: Holding) => {
       const { holder, kind, id, balance } = holding
       return {

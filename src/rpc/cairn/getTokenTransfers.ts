@@ -62,11 +62,12 @@ export const getTokenTransfers = defineMethod({
   name: 'cairn_getTokenTransfers',
   summary: 'Token transfers of a contract, of an account, or of both, page by page.',
   description:
-    'A Cairn extension. Transfers are `Transfer` of ERC-20 and ERC-721, `TransferSingle` and `TransferBatch` of ERC-1155; a batch is one ' +
-    'entry per id, with `batchIndex`. Logs of these events that are no encoding of the standard are left out. Without ' +
-    '`fromBlock` the range begins with the first stored block. The next call repeats the filter with the cursor of the ' +
-    'page before, until `cursor` is null. A page has at most `limit` entries and may be empty: it also ends after about two ' +
-    "seconds. All pages are of the same blocks, up to `toBlock` of the first page. Ether's own logs (EIP-7708) are those of the token " +
+    'A Cairn extension. Transfers are `Transfer` of ERC-20 and ERC-721, `TransferSingle` and `TransferBatch` of ' +
+    'ERC-1155; a batch is one entry per id, with `batchIndex`. Logs of these events that are no encoding of the ' +
+    'standard are left out. Without `fromBlock` the range begins with the first stored block. The next call ' +
+    'repeats the filter with the cursor of the page before, until `cursor` is null. A page has at most `limit` ' +
+    'entries and may be empty: it also ends after about two seconds. All pages are of the same blocks, up to ' +
+    "`toBlock` of the first page. Ether's own logs (EIP-7708) are those of the token " +
     '`0xfffffffffffffffffffffffffffffffffffffffe`.',
   cost: 'scan',
   classes: ['logs'],

@@ -70,9 +70,13 @@ export function resolveTokenBlocks(chain: ChainReader, id: BlockId) {
 }
 
 /** Calls of token contracts after the block; undefined if its state is not stored. */
-export function tokenCalls({ chain, evm, limits, deadline }: RpcContext, blockNumber: number): TokenCalls | undefined {
+export function tokenCalls(
+  { chain, evm, limits, deadline }: RpcContext,
+  blockNumber: number,
+  options: { isAmongMany?: boolean } = {},
+): TokenCalls | undefined {
   const hasState = hasStateAfter(chain.coverage(), blockNumber)
-  return hasState ? new TokenCalls(evm, { blockNumber, limits, deadline }) : undefined
+  return hasState ? new TokenCalls(evm, { blockNumber, limits, deadline, ...options }) : undefined
 }
 
 /** The result of a call; null if sparse state lacks a value: one page may need thousands of them. */
