@@ -1,6 +1,7 @@
 import { runBench } from '../lib/bench.js'
 import { measureCalls } from './calls.js'
 import { measureForks } from './forks.js'
+import { measureGethProofs, printGethProofs } from './gethProofs.js'
 import { measureImports, requireBusyChain } from './imports.js'
 import { type EvmRun, OPTIONS, pickNames } from './options.js'
 import { measureState } from './state.js'
@@ -52,6 +53,12 @@ await runBench({
       about: 'imports, roots and proofs of a state of --accounts accounts',
       isUsual: false,
       run: measureState,
+    },
+    gethProofs: {
+      about: 'eth_getProof of a state of --accounts accounts, beside a full geth on the PATH',
+      isUsual: false,
+      run: measureGethProofs,
+      print: printGethProofs,
     },
   },
 })

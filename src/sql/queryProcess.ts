@@ -2,9 +2,10 @@ import { Worker } from 'node:worker_threads'
 import { messageOf } from '../lib/errors.js'
 import { readAddedAbis } from '../store/addedAbis.js'
 import type { Database } from '../store/database.js'
-import { bytesOfValue } from '../store/sql/functionValues.js'
+import type { RevertReason } from '../store/sql/callViews.js'
 import { openForQueries } from '../store/sql/queryDatabase.js'
 import { checkLength, runQuery, type SqlValue } from '../store/sql/runQuery.js'
+import { createCallDecoder } from './callDecoder.js'
 import { readEventViews } from './eventViews.js'
 import { explainQueryError } from './explainQueryError.js'
 import { formatRows } from './formats.js'
@@ -16,7 +17,7 @@ import {
   type QueryReply,
   type QueryRequest,
 } from './protocol.js'
-import type { RevertReasons } from './revertReasons.js'
+import { createStateConnection } from './stateConnection.js'
 import { addStateFunctions } from './stateFunctions.js'
 import { TokenQueries } from './tokenQueries.js'
 
@@ -49,46 +50,43 @@ interface OpenQuery {
   rest: { text: string; isLast: boolean } | undefined
 }
 
-let opened:
-  | { db: Database; version: () => string; seen: string; closeState: () => void; tokens: TokenQueries }
-  | undefined
+let opened: { db: Database; version: () => string; seen: string; tokens: TokenQueries; close: () => void } | undefined
 let query: OpenQuery | undefined
 
 /** Returns a connection with views of the current ABIs. */
 function connection(): Database {
   if (opened !== undefined && opened.version() !== opened.seen) {
-    opened.closeState()
-    opened.tokens.close()
-    opened.db.close()
+    opened.close()
     opened = undefined
   }
   if (opened === undefined) {
     let seen = ''
     const tokens = new TokenQueries(datadir)
+    const state = createStateConnection(datadir)
     const readEvents = (database: Database) => {
       seen = readAddedAbis(database).version() // before they are read: an ABI added meanwhile causes a new connection
       return readEventViews(database)
     }
-    const db = openForQueries(datadir, readEvents, tokens)
-    db.function(REASON_FUNCTION, (hash: unknown) => {
-      const bytes = bytesOfValue(hash)
-      return bytes?.length === 32 ? revertReasons!(bytes) : null
-    })
+    const calls = { decodeCall: createCallDecoder(state), revertReason: (hash: Uint8Array) => revertReasons!(hash) }
+    const db = openForQueries(datadir, readEvents, { calls, tokens })
+    addStateFunctions(db, state)
     const { version } = readAddedAbis(db)
-    opened = { db, version, seen, closeState: addStateFunctions(db, datadir), tokens }
+    const close = () => {
+      for (const each of [state, tokens, db]) each.close()
+    }
+    opened = { db, version, seen, tokens, close }
   }
   return opened.db
 }
 
-/** `cairn_revert_reason(transaction_hash)` re-executes a transaction. The EVM is loaded for the first query that names
- *  it. */
-const REASON_FUNCTION = 'cairn_revert_reason'
-let revertReasons: RevertReasons | undefined
+/** What re-executes transactions. The EVM is loaded for the first query that names it. */
+const REASONS = /cairn_revert_reason|v_reverts/i
+let revertReasons: RevertReason | undefined
 
 async function prepare(sql: string): Promise<void> {
   connection()
   await opened?.tokens.loadFor(sql)
-  if (revertReasons !== undefined || !sql.toLowerCase().includes(REASON_FUNCTION)) return
+  if (revertReasons !== undefined || !REASONS.test(sql)) return
   const { loadRevertReasons } = await import('./revertReasons.js')
   revertReasons = await loadRevertReasons(datadir)
 }

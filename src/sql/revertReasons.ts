@@ -10,18 +10,16 @@ import { createCommitWatch } from '../store/commitWatch.js'
 import { openForReading } from '../store/open.js'
 import { createChainReader } from '../store/rows/chainReader.js'
 import type { TransactionLocation } from '../store/rows/transactionHashes.js'
+import type { RevertReason } from '../store/sql/callViews.js'
 import { createStateReads } from '../store/state/stateReader.js'
 
 /** Memory of the executed transaction: the heap of a query process is small. */
 const MEMORY_BYTES = 64 * 2 ** 20
 
-/** Returns the reason of a failed transaction: its decoded error, else the EVM's failure. Null for a transaction that
- *  succeeded or is unknown, or whose state is not available. */
-export type RevertReasons = (hash: Uint8Array) => string | null
-
-/** Uses a separate connection, since a connection cannot run other queries during a query. The query process is killed
- *  at its time limit, so executions have none. */
-export async function loadRevertReasons(datadir: string): Promise<RevertReasons> {
+/** Returns what reads the reason of a failed transaction: its decoded error, else the EVM's failure; null, too, where
+ *  the state is not available. Uses a separate connection, since a connection cannot run other queries during a query.
+ *  The query process is killed at its time limit, so executions have none. */
+export async function loadRevertReasons(datadir: string): Promise<RevertReason> {
   const db = openForReading(datadir)
   const watch = createCommitWatch(db)
   const chain = createChainReader(db, watch)

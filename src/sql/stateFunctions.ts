@@ -1,34 +1,25 @@
 import { padLeft } from '../lib/bytes.js'
 import { formatData, parseHex } from '../lib/hex.js'
-import { createCommitWatch } from '../store/commitWatch.js'
 import type { Database } from '../store/database.js'
-import { openForReading } from '../store/open.js'
-import { createChainReader } from '../store/rows/chainReader.js'
 import { hasStateAfter } from '../store/rows/coverage.js'
-import type { ChainReader } from '../store/rows/types.js'
 import { addressOfValue, bytesOfValue, describeValue } from '../store/sql/functionValues.js'
-import { createStateReads, type StateReads } from '../store/state/stateReader.js'
+import type { StateReads } from '../store/state/stateReader.js'
+import type { LazyStateConnection } from './stateConnection.js'
 
 /** Adds `balance_at(address, block)` and `nonce_at(address, block)` (decimal text), `code_at(address, block)` (hex
  *  text) and `storage_at(address, slot, block)` (hex text of 32 bytes) to a connection: the state after a block, as
  *  `eth_getBalance` and its siblings answer. An argument of NULL gives NULL; a block whose state is not available is an
- *  error. State is read through another connection to the database of `datadir`, opened at the first call and closed by
- *  the returned function: a connection runs no other statement during a query. */
-export function addStateFunctions(db: Database, datadir: string): () => void {
-  let opened: { own: Database; chain: ChainReader; state: StateReads } | undefined
-  const open = () => {
-    const own = openForReading(datadir)
-    return { own, chain: createChainReader(own, createCommitWatch(own)), state: createStateReads(own) }
-  }
+ *  error. State is read through `connection`. */
+export function addStateFunctions(db: Database, connection: LazyStateConnection): void {
   const stateAt = (name: string, block: unknown): [state: StateReads, block: number] => {
-    opened ??= open()
-    const coverage = opened.chain.coverage()
+    const { chain, state } = connection.get()
+    const coverage = chain.coverage()
     if (typeof block !== 'bigint') throw new Error(`${name}: expected a block number, got ${block}`)
     if (coverage === undefined || block < 0n || block > BigInt(coverage.head)) {
       throw new Error(`${name}: block ${block} is not available`)
     }
     if (!hasStateAfter(coverage, Number(block))) throw new Error(`${name}: state of block ${block} is not available`)
-    return [opened.state, Number(block)]
+    return [state, Number(block)]
   }
   const options = { safeIntegers: true }
   const ofAccount = (name: string, read: (state: StateReads, address: Uint8Array, block: number) => string) =>
@@ -45,7 +36,6 @@ export function addStateFunctions(db: Database, datadir: string): () => void {
     const [state, number] = stateAt('storage_at', block)
     return formatData(state.storage(addressOfValue('storage_at', address), parseSlot(slot), number))
   })
-  return () => opened?.own.close()
 }
 
 /** A number, hex text or bytes; 32 bytes. */

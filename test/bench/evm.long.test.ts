@@ -2,17 +2,20 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { CallRun } from '../../bench/evm/calls.js'
 import type { ForkFigures } from '../../bench/evm/forks.js'
+import type { GethProofFigures } from '../../bench/evm/gethProofs.js'
 import type { ImportRun } from '../../bench/evm/imports.js'
 import type { ProofFigures } from '../../bench/evm/proofs.js'
 import type { TraceFigures } from '../../bench/evm/traces.js'
 import { runShortBench } from '../support/shortBench.js'
 import { findFoundry } from '../support/upstream/foundry.js'
+import { SKIP_GETH } from '../support/upstream/geth.js'
 
 interface Report {
   calls: CallRun
   traces: TraceFigures[]
   imports: ImportRun
   forks: ForkFigures[]
+  gethProofs: GethProofFigures[]
   state: { stored: { triePages: number }; proofs: ProofFigures[]; updateBlocks: { blocks: number } }
 }
 
@@ -59,4 +62,16 @@ test('bench:evm: a large state is imported, rebuilt and proved', async (t) => {
   assert.ok(state.stored.triePages > 0)
   assert.equal(state.updateBlocks.blocks, 4)
   for (const { blocksBehind, error } of state.proofs) assert.equal(error, undefined, `${blocksBehind} blocks behind`)
+})
+
+test('bench:evm: Cairn and a full geth prove the same accounts and slots', { skip: SKIP_GETH }, async (t) => {
+  const args = '--accounts 1000 --updates 10 --update-blocks 4 --seconds 0.1'
+  const { gethProofs } = await runShortBench<Report>(t, 'evm', { phases: ['gethProofs'], args })
+  assert.deepEqual(
+    gethProofs.map(({ blocksBehind, cairn, geth }) => [blocksBehind, cairn.perSecond > 0 && geth.perSecond > 0]),
+    [
+      [0, true],
+      [1, true],
+    ],
+  )
 })

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { before, test } from 'node:test'
-import { keccak256, toHex } from 'viem'
+import { decodeFunctionData, keccak256, parseAbi, toFunctionSelector, toFunctionSignature, toHex } from 'viem'
 import { createQueryRunner, type QueryRunner } from '../../src/sql/queryRunner.js'
 import { packagePath } from '../../src/store/open.js'
 import type { SqlValue } from '../../src/store/sql/runQuery.js'
 import { HOLDER, LOGGERS } from '../support/chains/viewChain.js'
-import { type Answers, askChains, type Block, type Log } from '../support/compare/stateOracle.js'
+import { type Answers, askChains, type Block, type Hex, type Log } from '../support/compare/stateOracle.js'
 import { endOfFile } from '../support/endings.js'
 import { resultOf } from '../support/rpcClient.js'
 
@@ -25,6 +25,12 @@ interface Chain {
 
 const chains: Chain[] = []
 const ending = endOfFile()
+
+const TOKEN_ABI = parseAbi([
+  'function transfer(address to, uint256 value)',
+  'function mint(address to, uint256 amount)',
+  'function totalSupply()',
+])
 
 const PAGE_TOKEN = '0xed01f80b3b7f874af79e90e91e4ccca7fce24344'
 const PAGE_COLLECTION = '0x920ea1b70a9d375eb674b11f20ee1cee7677b0af'
@@ -166,6 +172,48 @@ question('Gas by contract', 3, async ({ answers }) => {
   }
   return rows.sort(([, , a], [, , b]) => (a < b ? 1 : -1))
 })
+
+/** What `cairn_getDecodedTransaction` says of a failed transaction. */
+interface Described {
+  failure: { reason: string } | null
+}
+
+question('Reverted transactions', 5, async ({ answers }) => {
+  const failed = answers.receipts.flat().filter(({ status }) => status === '0x0')
+  const rows: unknown[][] = []
+  for (const { blockNumber, transactionIndex, transactionHash, to } of failed) {
+    const { failure } = await resultOf<Described>(answers.url, 'cairn_getDecodedTransaction', [transactionHash])
+    rows.push([BigInt(blockNumber), BigInt(transactionIndex), transactionHash, to, lowerAddresses(failure!.reason)])
+  }
+  return rows
+})
+
+/** Without the checksums of addresses, which SQL does not have. */
+const lowerAddresses = (text: string) => text.replace(/\b0x[0-9a-fA-F]{40}\b/g, (address) => address.toLowerCase())
+
+question('Calls of a contract', 8, ({ answers, token }) => {
+  const calls = answers.blocks.flatMap(({ number, transactions }) =>
+    transactions.flatMap((transaction, index) => ({ ...transaction, number: BigInt(number), index: BigInt(index) })),
+  )
+  const statusOf = new Map(
+    answers.receipts
+      .flat()
+      .map(({ transactionHash, status }) => [transactionHash, status === undefined ? null : BigInt(status)]),
+  )
+  return calls
+    .filter(({ to, input }) => to === token && input !== '0x')
+    .map(({ hash, number, index, from, input }) => [number, index, from, ...decodeByViem(input), statusOf.get(hash)])
+})
+
+/** The function and its arguments as JSON, by viem. */
+function decodeByViem(input: Hex): [name: string | null, args: string | null] {
+  const selector = input.length < 10 ? null : input.slice(0, 10)
+  const item = TOKEN_ABI.find((each) => toFunctionSelector(each) === selector)
+  if (item === undefined) return [selector, null]
+  const { args } = decodeFunctionData({ abi: [item], data: input })
+  const named = item.inputs.map(({ name }, i) => [name, String(args?.[i]).toLowerCase()])
+  return [toFunctionSignature(item), JSON.stringify(Object.fromEntries(named))]
+}
 
 question('Balance of an address at a block', 1, async ({ answers, holder }) => {
   const balance = await resultOf<string>(answers.url, 'eth_getBalance', [holder, '0x28'])

@@ -26,7 +26,7 @@ before(async () => {
     showProgress: false,
   })
   const tokens = new TokenQueries(datadir)
-  db = openForQueries(datadir, () => [], tokens)
+  db = openForQueries(datadir, () => [], { tokens })
 })
 after(() => db.close())
 

@@ -252,7 +252,7 @@ test('an address and a range of blocks are found by keys', () => {
       'SEARCH h USING PRIMARY KEY (address_id=? AND block_number>? AND block_number<?)',
     ],
     ...Object.fromEntries(
-      ['v_withdrawals', 'v_authorizations', 'v_access_lists'].map((view) => [
+      ['v_withdrawals', 'v_authorizations', 'v_access_lists', 'v_calls', 'v_reverts'].map((view) => [
         `${view} WHERE block_number BETWEEN 7 AND 9`,
         [
           'SEARCH b USING INTEGER PRIMARY KEY (rowid>? AND rowid<?)',

@@ -109,8 +109,10 @@ async function createChain(): Promise<SoakChain> {
 /** Does `step` again and again until the end, after a random time from `fromMs` to `toMs` each. */
 async function repeat(seedOffset: number, [fromMs, toMs]: readonly [number, number], step: () => Promise<void>) {
   const own = seededRandom(seed * 1_000 + seedOffset)
-  while (minutes() < lasts && problems.length === 0) {
-    await sleep(fromMs + own.below(toMs - fromMs))
+  const leftMs = () => (lasts - minutes()) * 60_000
+  while (problems.length === 0) {
+    await sleep(Math.min(fromMs + own.below(toMs - fromMs), leftMs()))
+    if (leftMs() <= 0) return
     await pause
     await step()
   }

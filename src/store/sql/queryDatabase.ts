@@ -5,6 +5,7 @@ import { openForReading } from '../open.js'
 import { decodeAccountKeys, visitSlotKeys } from '../state/changedKeys.js'
 import { addAmountFunctions } from './amountFunctions.js'
 import { addBodyViews } from './bodyViews.js'
+import { addCallViews, type CallDecoding, noCallDecoding } from './callViews.js'
 import { addHashFunctions } from './hashFunctions.js'
 import { JOINED_LOGS, PLACE_OF_LOG } from './logSql.js'
 import { addStateViews } from './stateViews.js'
@@ -52,13 +53,13 @@ export function schemaQuery(name: string | undefined): string {
 }
 
 /** Opens the database of `datadir` read-only for SQL of users: with a view per event, views of lists in blocks and
- *  transactions, views of the state and, with `tokens`, those of tokens. Addresses are in lower case in all views, as
- *  in any SQLite shell: the same join has the same rows everywhere. Views are temporary: they use functions that only
- *  this connection has. @throws DatabaseMissing, DatabaseOutdated */
+ *  transactions, of calls, of the state and, with `tokens`, of tokens. Addresses are in lower case in all views, as in
+ *  any SQLite shell: the same join has the same rows everywhere. Views are temporary: they use functions that only this
+ *  connection has. @throws DatabaseMissing, DatabaseOutdated */
 export function openForQueries(
   datadir: string,
   readEvents: (db: Database) => readonly EventView[],
-  tokens?: TokenSql,
+  { calls = noCallDecoding, tokens }: { calls?: CallDecoding; tokens?: TokenSql } = {},
 ): Database {
   const db = openForReading(datadir)
   try {
@@ -67,6 +68,7 @@ export function openForQueries(
     addAmountFunctions(db)
     addHashFunctions(db)
     addBodyViews(db)
+    addCallViews(db, calls)
     addStateViews(db, datadir)
     if (tokens !== undefined) addTokenViews(db, tokens)
     for (const sql of [ERC20_TRANSFERS, ...events.map(eventView)]) db.exec(sql)

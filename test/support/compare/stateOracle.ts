@@ -31,6 +31,7 @@ export interface Block {
     hash: Hex
     from: Hex
     to: Hex | null
+    input: Hex
     blobVersionedHashes?: Hex[]
     accessList?: { address: Hex; storageKeys: Hex[] }[]
     authorizationList?: Signed[]
@@ -49,6 +50,9 @@ export interface Account {
 export interface Receipt {
   blockNumber: Hex
   transactionHash: Hex
+  transactionIndex: Hex
+  /** Not before Byzantium. */
+  status?: Hex
   from: Hex
   to: Hex | null
   gasUsed: Hex

@@ -104,6 +104,8 @@ export async function startGethPeer(
 /** A geth that keeps the states of its 128 newest blocks only. */
 export interface FullGeth {
   readonly url: string
+  /** Of the process, until it is restarted. */
+  pid(): number
   /** Imports blocks of a file of RLP lists: the last one becomes the head, with a reorg if need be. */
   import(file: string): Promise<void>
   /** Stops it as an operator does, and starts it again at the same address. */
@@ -136,6 +138,7 @@ export async function startFullGeth(
   const url = `http://127.0.0.1:${port}`
   return {
     url,
+    pid: () => running.child.pid!,
     import: async (file) => {
       if (!(await resultOf<boolean>(url, 'admin_importChain', [file]))) throw new Error(`geth refused ${file}`)
     },

@@ -1,0 +1,77 @@
+import { formatData } from '../../lib/hex.js'
+import type { Database } from '../database.js'
+import { bytesOfValue } from './functionValues.js'
+
+/** A call by the interface of the called contract. */
+export interface NamedCall {
+  readonly method: string
+  /** Name and types of the parameters: `transfer(address,uint256)`. */
+  readonly signature: string
+  /** JSON: an object of the arguments by name, `arg0` for the first one without a name. */
+  readonly arguments: string
+  /** Whether a signature file names the method, and no ABI. */
+  readonly isGuess: boolean
+}
+
+/** Decodes the input of a call to `to` (20 bytes) in a block. Null for unknown methods and malformed input. */
+export type DecodeCall = (to: Uint8Array, input: Uint8Array, blockNumber: number) => NamedCall | null
+
+/** Columns that come from the decoded call, in the order of `cairn_call`. */
+const COLUMNS: readonly ((call: NamedCall) => string | bigint)[] = [
+  ({ method }) => method,
+  ({ signature }) => signature,
+  (call) => call.arguments,
+  ({ isGuess }) => BigInt(isGuess),
+]
+
+/** Returns why a transaction failed, by its hash (32 bytes); null for one that succeeded or is unknown. */
+export type RevertReason = (hash: Uint8Array) => string | null
+
+/** What decodes the calls of a connection. */
+export interface CallDecoding {
+  readonly decodeCall: DecodeCall
+  readonly revertReason: RevertReason
+}
+
+/** For a connection whose views of calls are not queried. */
+export const noCallDecoding: CallDecoding = { decodeCall: () => null, revertReason: () => null }
+
+/** Adds `v_calls`, the calls of transactions by method and arguments, and `v_reverts`, failed transactions with their
+ *  reasons, and the function `cairn_revert_reason(transaction_hash)` to a connection. */
+export function addCallViews(db: Database, { decodeCall, revertReason }: CallDecoding): void {
+  // SQLite requests each column of a row in turn: the last call is kept.
+  let last: { transaction: number; call: NamedCall | null } | undefined
+  db.function(
+    'cairn_call',
+    (column: number, transaction: number, to: Uint8Array, input: Uint8Array, blockNumber: number) => {
+      if (last?.transaction !== transaction) last = { transaction, call: decodeCall(to, input, blockNumber) }
+      return last.call === null ? null : COLUMNS[column](last.call)
+    },
+  )
+  db.function('cairn_selector', { deterministic: true }, (input: Uint8Array) =>
+    input.length < 4 ? null : formatData(input.subarray(0, 4)),
+  )
+  db.function('cairn_revert_reason', (hash: unknown) => {
+    const bytes = bytesOfValue(hash)
+    return bytes?.length === 32 ? revertReason(bytes) : null
+  })
+  for (const sql of [CALLS, REVERTS]) db.exec(sql)
+}
+
+const PLACE = `b.number AS block_number, b.timestamp AS timestamp, t.id - b.first_tx AS transaction_index,
+  '0x' || lower(hex(t.hash)) AS transaction_hash, '0x' || lower(hex(t.sender)) AS "from"`
+// Without CROSS and `+` SQLite makes an index of all receipts by status for each query.
+const ROWS = `FROM blocks b CROSS JOIN transactions t ON t.id >= b.first_tx AND t.id < b.first_tx + b.n_tx`
+
+const column = (index: number) => `cairn_call(${index}, t.id, t.recipient, t.input, b.number)`
+
+const CALLS = `CREATE TEMP VIEW v_calls AS SELECT ${PLACE},
+  '0x' || lower(hex(t.recipient)) AS "to", cairn_selector(t.input) AS selector,
+  ${column(0)} AS method, ${column(1)} AS signature, ${column(2)} AS arguments, ${column(3)} AS is_guess,
+  CAST(t.value AS TEXT) AS value, r.status AS status, r.gas_used AS gas_used
+  ${ROWS} LEFT JOIN receipts r ON r.tx_id = t.id WHERE t.recipient IS NOT NULL AND length(t.input) > 0`
+
+const REVERTS = `CREATE TEMP VIEW v_reverts AS SELECT ${PLACE},
+  CASE WHEN t.recipient IS NULL THEN NULL ELSE '0x' || lower(hex(t.recipient)) END AS "to",
+  cairn_selector(t.input) AS selector, r.gas_used AS gas_used, cairn_revert_reason(t.hash) AS reason
+  ${ROWS} CROSS JOIN receipts r ON r.tx_id = t.id WHERE +r.status = 0`
