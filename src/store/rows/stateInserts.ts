@@ -34,7 +34,8 @@ export interface StateInserts {
   putEntry(entry: StateEntry, base: BaseState): void
   /** Writes all rows. */
   flush(): void
-  /** Moves some recent rows to the history, in about a millisecond. @returns true when there are more */
+  /** Moves some recent rows to the history, in about a millisecond. @returns true when there are more, save those of
+   *  blocks that were inserted since the first call that returned true */
   moveRecent(): boolean
   /** Number of blocks that have recent rows, at most. */
   recentBlocks(): number
@@ -131,10 +132,7 @@ export function createStateInserts(
     putEntry: base.putEntry,
     flush,
     recentBlocks: () => recent.blocks,
-    moveRecent: () => {
-      recent.moveSome()
-      return recent.blocks > 0
-    },
+    moveRecent: () => recent.moveSome(),
     clear: () => {
       recent.clear()
       history.clear()

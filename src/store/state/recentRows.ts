@@ -10,8 +10,9 @@ interface RecentRows {
   /** Call it before writing rows of a block there. */
   add(blockNumber: number): void
   /** Moves some hundred rows: those of the next keys, with all their blocks. Rows added during a pass over the keys may
-   *  be left for the next one. */
-  moveSome(): void
+   *  be left for the next one. Returns false once the pass ends: another pass for the few blocks that were added
+   *  meanwhile would write as many pages. */
+  moveSome(): boolean
   /** Moves all rows. */
   moveAll(): void
   /** Call it after a rollback. */
@@ -70,13 +71,13 @@ function createRecentRows(db: Database): RecentRows {
     },
     moveSome: () => {
       const range = known()
-      if (range === undefined) return
+      if (range === undefined) return false
       pass ??= { at: 0, upTo: range.to }
-      if (!moves[pass.at].some() && ++pass.at === moves.length) {
-        const from = pass.upTo + 1
-        set(from > range.to ? undefined : { from, to: range.to })
-        endPass()
-      }
+      if (moves[pass.at].some() || ++pass.at < moves.length) return true
+      const from = pass.upTo + 1
+      set(from > range.to ? undefined : { from, to: range.to })
+      endPass()
+      return false
     },
     moveAll: () => {
       if (known() === undefined) return

@@ -316,7 +316,8 @@ export class ChainHead {
   }
 
   /** Moves some state rows that were written at the tip to the history, in a transaction of its own of about a
-   *  millisecond; true when there are more. Commits earlier changes first. */
+   *  millisecond; true when there are more, save those of blocks appended since the first call that returned true.
+   *  Commits earlier changes first. */
   moveRecentState(): boolean {
     return this.writer.recentBlocks() > 0 && this.work(() => this.writer.moveRecent())
   }

@@ -168,7 +168,7 @@ test('reads of a history with some recent rows equal those of the same rows in o
       const [expected, found] = [plain, staged].map(({ db }) => answers(db, seededRandom(step), chain.length - 1))
       assert.deepEqual(found, expected, `seed ${seed}, step ${step}`)
     }
-    while (inTransaction(staged, (writer) => writer.moveRecent()));
+    moveAll(staged)
     for (const table of ['account_history', 'storage_history']) {
       const rows = ({ db }: OpenedWriter) => db.prepare(`SELECT * FROM ${table}`).raw().all()
       assert.deepEqual(rows(staged), rows(plain), table)
@@ -176,6 +176,30 @@ test('reads of a history with some recent rows equal those of the same rows in o
     assert.equal(count(staged.db, 'account_recent') + count(staged.db, 'storage_recent'), 0)
   }
   assert.ok(most > 1000, `${most} recent rows at most: too few for several moves`)
+})
+
+test('a pass leaves the rows of blocks that came meanwhile for the next one', (t) => {
+  const random = seededRandom(78)
+  const staged = open(t)
+  let incarnations = new Map<number, number>()
+  const append = (number: number) => {
+    incarnations = new Map(incarnations)
+    const { block, receipts } = randomBlock(random, number)
+    const changes = makeChanges(random, incarnations)
+    inTransaction(staged, (writer) => writer.insertBlock(block, receipts, 1n, changes, { isAtTip: true }))
+  }
+  const moveSome = () => inTransaction(staged, (writer) => writer.moveRecent())
+  for (let number = 0; number < 40; number++) append(number)
+  assert.equal(moveSome(), true)
+  append(40)
+  append(41)
+  while (moveSome());
+  assert.equal(staged.writer.recentBlocks(), 2)
+  const rowsBelow = (table: string) =>
+    staged.db.prepare<[], number>(`SELECT count(*) FROM ${table} WHERE block_number < 40`).pluck().get()
+  assert.deepEqual(['account_recent', 'storage_recent'].map(rowsBelow), [0, 0])
+  moveAll(staged)
+  assert.equal(staged.writer.recentBlocks(), 0)
 })
 
 test('a writer that is never idle moves some recent rows with each block once many blocks have them', (t) => {
@@ -198,9 +222,14 @@ test('a writer that is never idle moves some recent rows with each block once ma
   assert.ok(Math.max(...blocks) < 150 && blocks.at(-1)! < 128, `${Math.max(...blocks)}, ${blocks.at(-1)}`)
   const [expected, found] = [plain, staged].map(({ db }) => answers(db, seededRandom(1), 249))
   assert.deepEqual(found, expected)
-  while (inTransaction(staged, (writer) => writer.moveRecent()));
+  moveAll(staged)
   for (const table of ['account_history', 'storage_history']) {
     const rows = ({ db }: OpenedWriter) => db.prepare(`SELECT * FROM ${table}`).raw().all()
     assert.deepEqual(rows(staged), rows(plain), table)
   }
 })
+
+/** Moves all recent rows, in as many passes as that takes. */
+function moveAll(staged: OpenedWriter): void {
+  while (inTransaction(staged, (writer) => writer.moveRecent()) || staged.writer.recentBlocks() > 0);
+}
