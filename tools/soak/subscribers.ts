@@ -10,8 +10,8 @@ export interface SoakSubscriber {
   readonly received: number
   /** Resolves when it was notified of this head. */
   reaches(hash: Uint8Array): Promise<void>
-  /** Differences between its notifications and the chain, whose newest block's logs may not have come yet. Empty:
-   *  none. */
+  /** Differences between its notifications and the chain, whose newest block's logs may not have come yet. Empty: none;
+   *  then the blocks that no reorg removes any more are forgotten, so that memory does not grow with the chain. */
   compare(blocks: readonly SoakBlock[]): string[]
   close(): void
 }
@@ -32,6 +32,9 @@ interface Message {
   params?: { subscription: string; result: LogObject & HeadObject }
 }
 
+/** More than a reorg removes. */
+const KEPT_BLOCKS = 128
+
 /** Opens one on a server whose chain has `blocks`. */
 export async function openSoakSubscriber(
   url: string,
@@ -39,7 +42,8 @@ export async function openSoakSubscriber(
 ): Promise<SoakSubscriber> {
   const faults: string[] = []
   const heads = new Map(blocks.map(({ hash }, number) => [number, formatData(hash)]))
-  const first = blocks.length
+  let first = blocks.length
+  let firstHead = 0
   const logs = new Set<string>()
   const answers: ((result: string) => void)[] = []
   let [newest, received, logsId] = ['', 0, '']
@@ -58,6 +62,10 @@ export async function openSoakSubscriber(
     if (logs.has(key) !== removed) faults.push(`log ${key}: ${removed ? 'removed, but not there' : 'twice'}`)
     if (removed) logs.delete(key)
     else logs.add(key)
+  }
+  const forgetBelow = (chain: readonly SoakBlock[], number: number) => {
+    for (; firstHead < number; firstHead++) heads.delete(firstHead)
+    for (; first < number; first++) for (const key of logKeys(chain[first], filter)) logs.delete(key)
   }
   const socket = new WebSocket(url)
   socket.on('message', (data) => {
@@ -94,13 +102,15 @@ export async function openSoakSubscriber(
     compare: (chain) => {
       const wrong = [...faults]
       const newestNumber = chain.length - 1
-      for (const [number, { hash }] of chain.entries()) {
+      for (let number = firstHead; number < chain.length; number++) {
+        const { hash } = chain[number]
         if (heads.get(number) !== formatData(hash)) wrong.push(`head ${number}: reported ${heads.get(number)}`)
       }
       const wanted = new Set(chain.slice(first, newestNumber).flatMap((block) => logKeys(block, filter)))
       const early = new Set(logKeys(chain[newestNumber], filter))
       for (const key of wanted) if (!logs.has(key)) wrong.push(`log ${key} was not reported`)
       for (const key of logs) if (!wanted.has(key) && !early.has(key)) wrong.push(`log ${key} is not on the chain`)
+      if (wrong.length === 0) forgetBelow(chain, newestNumber - KEPT_BLOCKS)
       return wrong
     },
     close: () => {
