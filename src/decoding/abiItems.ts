@@ -18,11 +18,18 @@ export interface AbiEvent {
   readonly signature: string
 }
 
+/** What a function may do: read, read nothing, receive ether, or change state. */
+export type StateMutability = 'view' | 'pure' | 'payable' | 'nonpayable'
+
 /** A function of an ABI: its name and its parameters. */
 export interface AbiFunction {
   readonly type: 'function'
   readonly name: string
   readonly inputs: readonly AbiParameter[]
+  /** What it returns; undefined if the ABI does not say it. */
+  readonly outputs?: readonly AbiParameter[]
+  /** Undefined if the ABI does not say it. */
+  readonly stateMutability?: StateMutability
   readonly signature: string
 }
 
@@ -33,6 +40,10 @@ export interface AbiError {
   readonly inputs: readonly AbiParameter[]
   readonly signature: string
 }
+
+type FunctionResult = Pick<AbiFunction, 'outputs' | 'stateMutability'>
+
+const MUTABILITIES: readonly StateMutability[] = ['view', 'pure', 'payable', 'nonpayable']
 
 export type AbiItem = AbiEvent | AbiFunction | AbiError
 
@@ -70,7 +81,10 @@ function isItemType(type: string): type is AbiItem['type'] {
 
 function parseItem(item: JsonObject, type: AbiItem['type']): AbiItem {
   const name = parseName(item.name, { mayBeEmpty: false })
-  if (type === 'function') return makeFunction(name, parseParameters(item.inputs))
+  if (type === 'function') {
+    const { outputs, stateMutability } = parseResult(item)
+    return makeFunction(name, parseParameters(item.inputs), { outputs, stateMutability })
+  }
   if (type === 'error') return makeError(name, parseParameters(item.inputs))
   const { anonymous = false } = item
   if (typeof anonymous !== 'boolean') throw invalid('anonymous', anonymous, 'true or false')
@@ -82,6 +96,17 @@ function parseItem(item: JsonObject, type: AbiItem['type']): AbiItem {
   return makeEvent(name, inputs, anonymous)
 }
 
+/** Returns outputs and mutability of a function. Decoding needs neither, so malformed ones are left out. */
+function parseResult({ outputs, stateMutability, constant }: JsonObject): FunctionResult {
+  const known = MUTABILITIES.find((each) => each === stateMutability) ?? (constant === true ? 'view' : undefined)
+  try {
+    return { outputs: outputs === undefined ? undefined : parseParameters(outputs, 'outputs'), stateMutability: known }
+  } catch (error) {
+    if (error instanceof InvalidAbi) return { stateMutability: known }
+    throw error
+  }
+}
+
 /** Creates an event. @throws InvalidAbi if it has more indexed parameters than a log has topics */
 function makeEvent(name: string, inputs: readonly EventParameter[], anonymous = false): AbiEvent {
   const indexed = inputs.filter((input) => input.indexed).length
@@ -91,8 +116,8 @@ function makeEvent(name: string, inputs: readonly EventParameter[], anonymous = 
 }
 
 /** Creates a function. */
-function makeFunction(name: string, inputs: readonly AbiParameter[]): AbiFunction {
-  return { type: 'function', name, inputs, signature: signatureOf(name, inputs) }
+function makeFunction(name: string, inputs: readonly AbiParameter[], result: FunctionResult = {}): AbiFunction {
+  return { type: 'function', name, inputs, ...result, signature: signatureOf(name, inputs) }
 }
 
 /** Creates a custom error. */
@@ -144,15 +169,21 @@ function locate<T>(path: string, work: () => T): T {
   }
 }
 
-/** Parses a declaration such as `event Transfer(address indexed from, address indexed to, uint256 value)`.
+/** Parses a declaration such as `event Transfer(address indexed from, address indexed to, uint256 value)` or
+ *  `function name() view returns (string)`. A function without a word behind its parameters is nonpayable.
  *  @throws InvalidAbi */
 export function parseSignature(line: string): AbiItem {
-  const [, type, name, inputs] = /^(event|function|error) (\w+)\((.*)\)$/.exec(line) ?? []
+  const [, type, name, inputs, mutability, outputs] = DECLARATION.exec(line) ?? []
   if (type === undefined) throw invalid('signature', line, 'event NAME(…), function NAME(…) or error NAME(…)')
   const parameters = splitParameters(inputs).map(parseDeclaration)
   if (type === 'error') return makeError(name, parameters)
-  return type === 'event' ? makeEvent(name, parameters) : makeFunction(name, parameters)
+  if (type === 'event') return makeEvent(name, parameters)
+  const stateMutability = MUTABILITIES.find((each) => each === mutability) ?? 'nonpayable'
+  if (outputs === undefined) return makeFunction(name, parameters, { stateMutability })
+  return makeFunction(name, parameters, { stateMutability, outputs: splitParameters(outputs).map(parseDeclaration) })
 }
+
+const DECLARATION = /^(event|function|error) (\w+)\((.*?)\)(?: (view|pure|payable))?(?: returns \((.*)\))?$/
 
 /** Parses `uint256 value`, `address indexed from`, `(address to, bytes data)[] calls`. */
 function parseDeclaration(text: string): EventParameter {
@@ -188,6 +219,8 @@ export function formatAbiJson(items: readonly AbiItem[]): object[] {
     name: item.name,
     inputs: item.inputs.map((input) => ({ ...jsonParameter(input), ...indexedMember(input) })),
     ...(item.type === 'event' && item.anonymous ? { anonymous: true } : {}),
+    ...(item.type === 'function' && item.outputs ? { outputs: item.outputs.map(jsonParameter) } : {}),
+    ...(item.type === 'function' && item.stateMutability ? { stateMutability: item.stateMutability } : {}),
   }))
 }
 

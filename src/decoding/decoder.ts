@@ -35,11 +35,25 @@ export interface DecodedLog {
   readonly values: readonly DecodedValue[]
 }
 
+/** An ABI that a decoder uses. */
+export interface KnownAbi {
+  /** Undefined for a built-in interface. */
+  readonly added: AddedAbi | undefined
+  readonly name: string
+  /** The contract it is bound to, 20 bytes; undefined: any contract. */
+  readonly address: Uint8Array | undefined
+  readonly items: readonly AbiItem[]
+}
+
 /** Decodes logs, inputs and revert data with the known ABIs. An ABI of the contract's address takes precedence over one
  *  of its implementation, that over one without an address, and that over built-in ones. Among ABIs of one kind, the
  *  first added one that decodes wins. `blockNumber` is the block after which implementations of proxies are read;
  *  without it they are not. */
 export interface Decoder {
+  /** All known ABIs: added ones, oldest first, then those built in. */
+  readonly abis: readonly KnownAbi[]
+  /** Returns the implementations of a proxy after a block; none where the state is not available. */
+  readonly implementations: ImplementationReader
   /** All known events, those of added ABIs first. */
   readonly events: readonly KnownEvent[]
   /** Decodes a log. Null for unknown events and malformed logs. Never throws. */
@@ -82,6 +96,7 @@ export function createDecoder(
   added: readonly AddedAbi[],
   { signatures = noSignatures, implementations = noImplementations }: DecoderParts = {},
 ): Decoder {
+  const abis: KnownAbi[] = []
   const events: KnownEvent[] = []
   const byAddress = new Map<string, Table>()
   const everywhere = createTable()
@@ -90,13 +105,17 @@ export function createDecoder(
   const addItems = (table: Table, items: readonly AbiItem[], source: Omit<EventSource, 'ids'>) => {
     events.push(...fillTable(table, items, { ...source, ids: names.ids }))
   }
-  for (const { name, address, json } of added) {
+  for (const each of added) {
+    const { name, address, json } = each
     const key = address && keyOfBytes(address)
     const table = key === undefined ? everywhere : (byAddress.get(key) ?? createTable())
     if (key !== undefined) byAddress.set(key, table)
-    addItems(table, parseAbiJson(JSON.parse(json)), { abi: names.abi(name, address), address, isBuiltIn: false })
+    const items = parseAbiJson(JSON.parse(json))
+    abis.push({ added: each, name, address, items })
+    addItems(table, items, { abi: names.abi(name, address), address, isBuiltIn: false })
   }
   for (const { name, items } of wellKnownInterfaces()) {
+    abis.push({ added: undefined, name, address: undefined, items })
     addItems(builtIn, items, { abi: names.abi(name), address: undefined, isBuiltIn: true })
   }
   const general = [everywhere, builtIn]
@@ -108,6 +127,8 @@ export function createDecoder(
   }
   const guesser = createGuesser(signatures)
   return {
+    abis,
+    implementations,
     events,
     guessLog: guesser.guessLog,
     guessInput(to, input, blockNumber) {

@@ -37,6 +37,17 @@ export function nodeCases(): CasesByMethod {
       'too-many-blocks': positional(257),
       'too-many': positional(1, 2),
     },
+    cairn_listAbis: { none: positional(), 'too-many': positional(1) },
+    cairn_findSignatures: {
+      'by-name': { ...positional('balanceOf'), example: true },
+      'by-selector': positional('0xa9059cbb'),
+      'by-topic': positional('0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef', 1),
+      unknown: positional('noSuchFunction'),
+      empty: positional(''),
+      'zero-results': positional('transfer', 0),
+      missing: positional(),
+      'too-many': positional('transfer', 1, 2),
+    },
     // What it answers is the version and the platform: a test looks at its form.
     web3_clientVersion: { 'too-many': positional(1) },
     web3_sha3: {

@@ -288,6 +288,7 @@ function notHeldCases(hashes: FixtureHashes): CasesByMethod {
     eth_getAccountInfo: noState(ALICE, held),
     eth_getTransactionBySenderAndNonce: noState(ALICE, '0x0'),
     eth_getCode: noState(TOKEN, held),
+    cairn_getAbi: noState(TOKEN, held),
     eth_getStorageAt: noState(TOKEN, '0x2', held),
     eth_getStorageValues: noState({ [TOKEN]: ['0x2'] }, held),
     eth_getTransactionCount: noState(ALICE, held),

@@ -55,6 +55,15 @@ export function stateCases(hashes: FixtureHashes): CasesByMethod {
       'keys-without-prefix': positional(TOKEN, ['0', '2', `${'0'.repeat(63)}2`], 'latest'),
       'no-params': positional(),
     },
+    cairn_getAbi: {
+      token: { ...positional(TOKEN), example: true },
+      delegation: positional(DELEGATOR, at(40)),
+      'plain-account': positional(ALICE, 'latest'),
+      'before-deployment': positional(EMITTER, at(1)),
+      'beyond-head': positional(ALICE, at(HEAD + 1)),
+      'short-address': positional('0x1234'),
+      missing: positional(),
+    },
     eth_getCode: {
       ...largeCases((large) => positional(COUNTER, large)),
 

@@ -69,6 +69,7 @@ const STATUS_SCHEMA = objectOf('Status', {
     ),
     description: 'The part of this server in replication; null where it takes none.',
   },
+  forwardsTransactions: { type: 'boolean', description: 'True if `eth_sendRawTransaction` is served.' },
   database: {
     ...objectOf('StatusDatabase', { bytes: count, walBytes: count, freeBytes: count }),
     description: 'Bytes of the database file, of its write-ahead log, and of unused pages.',
@@ -113,6 +114,7 @@ export const getStatus = defineMethod({
       ...describeChain(context, blocks),
       l2: describeL2(context),
       replication: describeReplication(context),
+      forwardsTransactions: context.forwardTransaction !== undefined,
       database: databaseSizes(),
       calls: {
         count: calls?.count ?? 0,

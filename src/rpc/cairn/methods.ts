@@ -1,6 +1,8 @@
 import type { Method } from '../core/method.js'
 import { requiringChain } from '../core/requireChain.js'
 import { explainLogs } from './explainLogs.js'
+import { findSignatures } from './findSignatures.js'
+import { getAbi } from './getAbi.js'
 import { getDecodedCalls } from './getDecodedCalls.js'
 import { getDecodedLogs } from './getDecodedLogs.js'
 import { getDecodedTransaction } from './getDecodedTransaction.js'
@@ -9,10 +11,13 @@ import { getToken } from './getToken.js'
 import { getTokenBalances } from './getTokenBalances.js'
 import { getTokenHolders } from './getTokenHolders.js'
 import { getTokenTransfers } from './getTokenTransfers.js'
+import { listAbis } from './listAbis.js'
 
 /** The `cairn` namespace, in the order of the reference page. */
 export const CAIRN_METHODS: readonly Method[] = [
   explainLogs,
+  findSignatures,
+  getAbi,
   getDecodedCalls,
   getDecodedLogs,
   getDecodedTransaction,
@@ -21,4 +26,5 @@ export const CAIRN_METHODS: readonly Method[] = [
   getTokenBalances,
   getTokenHolders,
   getTokenTransfers,
+  listAbis,
 ].map(requiringChain)
