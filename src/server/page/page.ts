@@ -1,11 +1,13 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { packagePath } from '../../store/open.js'
 import { chooseCoding } from '../http/acceptEncoding.js'
+import { viewOfPath } from './explorerPaths.js'
 import { type PageFile, readPageFiles } from './pageFiles.js'
 
 /** The web explorer. */
 export interface Page {
-  /** Answers a GET or HEAD of one of the page's files. Returns false for any other request and leaves it alone. */
+  /** Answers a GET or HEAD of one of the page's files, and of the explorer paths (EIP-3091). Returns false for any other
+   *  request and leaves it alone. */
   answer(request: IncomingMessage, response: ServerResponse): boolean
 }
 
@@ -37,9 +39,12 @@ export function createPage(folder: string = packagePath('dist/web')): Page {
     answer(request, response) {
       if (request.method !== 'GET' && request.method !== 'HEAD') return false
       files ??= readPageFiles(folder)
-      const file = files?.get((request.url ?? '/').replace(/\?.*$/, ''))
-      if (file === undefined) return false
-      sendFile(file, request, response)
+      const path = (request.url ?? '/').replace(/\?.*$/, '')
+      const file = files?.get(path)
+      const view = files === undefined ? undefined : viewOfPath(path)
+      if (file !== undefined) sendFile(file, request, response)
+      else if (view !== undefined) redirect(view, response)
+      else return false
       return true
     },
   }
@@ -49,6 +54,12 @@ export function createPage(folder: string = packagePath('dist/web')): Page {
  *  that terminates TLS. */
 export function isOwnOrigin(origin: string, host: string | undefined): boolean {
   return host !== undefined && (origin === `http://${host}` || origin === `https://${host}`)
+}
+
+/** Redirects to a view. The location is relative: a proxy may serve the page below a path. */
+function redirect(view: string, response: ServerResponse) {
+  response.writeHead(302, ['Location', view, 'Cache-Control', 'no-cache', 'Content-Length', '0', ...SECURITY_HEADERS])
+  response.end()
 }
 
 function sendFile(

@@ -117,3 +117,15 @@ test('the origin of the page is that of the Host header', () => {
   assert.ok(!isOwnOrigin('http://127.0.0.1:8546', '127.0.0.1:8545'))
   assert.ok(!isOwnOrigin('null', undefined))
 })
+
+test('a path of EIP-3091 redirects to its view, also below the path of a proxy', async (t) => {
+  const url = await servePage(t)
+  const hash = `0x${'ab'.repeat(32)}`
+  const response = await fetch(`${url}/tx/${hash}?from=a-wallet`, { redirect: 'manual' })
+  assert.equal(response.status, 302)
+  assert.equal(response.headers.get('location'), `../#/tx/${hash}`)
+  assert.match(response.headers.get('content-security-policy') ?? '', /default-src 'none'/)
+  assert.equal(new URL(`../#/tx/${hash}`, `https://host.example/cairn/tx/${hash}`).pathname, '/cairn/')
+  assert.equal((await fetch(`${url}/tx/${hash}`, { method: 'POST', redirect: 'manual' })).status, 404)
+  assert.equal((await fetch(`${url}/tx/0x12`, { redirect: 'manual' })).status, 404)
+})
