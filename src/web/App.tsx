@@ -5,7 +5,7 @@ import { liveBy, newestBlock } from './client/live.js'
 import { isOnline } from './client/rpc.js'
 import { answerOffer, apiKey, keyProblem, offeredKey, setKey } from './client/session.js'
 import { useStore } from './client/store.js'
-import { formatCount } from './format.js'
+import { formatCount, formatDuration } from './format.js'
 import { goTo, linkTo, type Route, route } from './routing.js'
 import { Icon, Mark } from './ui/Icon.js'
 import { ViewTitle } from './ui/Layout.js'
@@ -28,6 +28,7 @@ const VIEWS: ReadonlyMap<string, ComponentType<{ route: Route }>> = new Map([
   ['block', BlockView],
   ['tx', TransactionView],
   ['address', AddressView],
+  ['token', AddressView],
   ['logs', LogsView],
   ['console', ConsoleView],
   ['l2', Layer2View],
@@ -111,8 +112,8 @@ function SearchBox() {
           type="search"
           value={text}
           onInput={(event) => setText(event.currentTarget.value)}
-          placeholder="Block, transaction, address"
-          aria-label="Search for a block, a transaction or an address"
+          placeholder="Block, transaction, address, name"
+          aria-label="Search for a block, a transaction, an address or a name"
           aria-keyshortcuts="/"
           autocomplete="off"
           spellcheck={false}
@@ -188,12 +189,13 @@ function KeyOffer() {
 }
 
 /** Explains why the blocks below are not the newest ones. */
-function StoppedNotice({ problem: { source, state, block, check, reason } }: { problem: ChainProblem }) {
+function StoppedNotice({ problem: { source, state, block, check, reason, seconds } }: { problem: ChainProblem }) {
   return (
     <p class="notice" role="alert">
       <strong>
         The chain does not grow: {source} is {state}
-        {block !== null && ` at block ${formatCount(block)}`}, {check}.
+        {block !== null && ` at block ${formatCount(block)}`}, {check}
+        {seconds !== undefined && seconds >= 60 && `, for ${formatDuration(seconds)}`}.
       </strong>{' '}
       <span class="quiet">{reason}</span>
     </p>

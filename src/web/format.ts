@@ -27,7 +27,20 @@ export function formatBytes(bytes: number): string {
 
 /** Formats wei as ether, exact and without trailing zeros: `1,234.5`. */
 export function formatEther(wei: bigint): string {
-  const [whole, fraction] = formatUnits(wei, 18).split('.')
+  return formatDecimal(formatUnits(wei, 18))
+}
+
+/** Formats a positive decimal number in text with at most six decimals, rounded down: `<0.000001` for less. */
+export function formatBriefly(text: string): string {
+  const [whole, fraction = ''] = text.split('.')
+  const shown = fraction.slice(0, 6).replace(/0+$/, '')
+  if (shown === '' && whole === '0' && /[1-9]/.test(fraction)) return '<0.000001'
+  return formatDecimal(shown === '' ? whole : `${whole}.${shown}`)
+}
+
+/** Formats a decimal number in text with separators, exact: `1,234.5`. */
+export function formatDecimal(text: string): string {
+  const [whole, fraction] = text.split('.')
   const grouped = whole === '-0' ? '-0' : formatCount(BigInt(whole))
   return fraction === undefined ? grouped : `${grouped}.${fraction}`
 }
@@ -52,15 +65,19 @@ export function formatTime(seconds: bigint): string {
 /** Formats an age in the largest fitting unit: `3 min ago`. */
 export function formatAge(seconds: bigint, nowMs: number): string {
   const age = Math.floor(nowMs / 1000) - Number(seconds)
-  if (age < 0) return 'in the future'
+  return age < 0 ? 'in the future' : `${formatDuration(age)} ago`
+}
+
+/** Formats whole seconds in the largest fitting unit: `3 min`. */
+export function formatDuration(seconds: number): string {
   const units: [string, number][] = [
     ['y', 31_557_600],
     ['d', 86_400],
     ['h', 3600],
     ['min', 60],
   ]
-  const unit = units.find(([, size]) => age >= size)
-  return unit === undefined ? `${age} s ago` : `${Math.floor(age / unit[1])} ${unit[0]} ago`
+  const unit = units.find(([, size]) => seconds >= size)
+  return unit === undefined ? `${seconds} s` : `${Math.floor(seconds / unit[1])} ${unit[0]}`
 }
 
 /** Formats milliseconds: `0.42 ms`, `12 ms`, `1.8 s`. */

@@ -1,8 +1,10 @@
 import { render } from 'preact'
 import { App } from './App.js'
+import { loadLabels } from './client/abis.js'
 import { watchHealth } from './client/health.js'
 import { followHead } from './client/live.js'
 import { takeKeyFromAddress } from './client/session.js'
+import { watchWallets } from './client/wallet.js'
 import { followAddress } from './routing.js'
 import { followTheme } from './ui/theme.js'
 import './style/base.css'
@@ -19,4 +21,6 @@ addEventListener('hashchange', takeKeyFromAddress)
 followAddress()
 followHead()
 watchHealth()
+loadLabels()
+watchWallets()
 render(<App />, document.getElementById('app')!)

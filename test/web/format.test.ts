@@ -4,8 +4,10 @@ import {
   byteLength,
   cutMiddle,
   formatAge,
+  formatBriefly,
   formatBytes,
   formatCount,
+  formatDuration,
   formatEther,
   formatLag,
   formatMs,
@@ -74,4 +76,22 @@ test('the lag of replication is shown in blocks, or in seconds without a connect
   assert.equal(lagOf('standby', 0, 3_600), '3,600 s behind')
   assert.equal(lagOf('replica', null, 70), '70 s behind')
   assert.equal(lagOf('replica', null, 0), 'unknown')
+})
+
+test('brief amounts have six decimals, rounded down, and never look like nothing', () => {
+  for (const [text, shown] of [
+    ['0', '0'],
+    ['0.0', '0'],
+    ['1234.5', '1,234.5'],
+    ['1.0000009', '1'],
+    ['0.123456789', '0.123456'],
+    ['0.000000000000000001', '<0.000001'],
+    ['2.100000', '2.1'],
+  ]) {
+    assert.equal(formatBriefly(text), shown, text)
+  }
+})
+
+test('durations have the largest fitting unit', () => {
+  assert.deepEqual([59, 60, 3600, 172_800].map(formatDuration), ['59 s', '1 min', '1 h', '2 d'])
 })

@@ -7,6 +7,8 @@ export interface ChainProblem {
   readonly block: number | null
   readonly check: string
   readonly reason: string
+  /** How long it has lasted; undefined if unknown. */
+  readonly seconds?: number
 }
 
 /** The current problem; undefined while the chain grows. */
@@ -28,7 +30,13 @@ export function watchHealth(): void {
 
 interface Health {
   readonly problem?: ChainProblem | null
+  readonly following?: Follower | null
+  readonly l2Following?: Follower | null
   readonly unverifiedFrom?: number | null
+}
+
+interface Follower {
+  readonly stopped?: { readonly seconds: number } | null
 }
 
 async function readHealth(): Promise<void> {
@@ -38,6 +46,8 @@ async function readHealth(): Promise<void> {
   } catch {
     // A separate notice covers a server that does not answer.
   }
-  chainProblem.set(health.problem ?? undefined)
+  const { problem, following, l2Following } = health
+  const seconds = (problem?.source === 'layer 2' ? l2Following : following)?.stopped?.seconds
+  chainProblem.set(problem ? { ...problem, seconds } : undefined)
   unverifiedFrom.set(health.unverifiedFrom ?? null)
 }

@@ -29,13 +29,14 @@ export interface Status {
     lagBlocks: number | null
     lagSeconds: number
   } | null
+  forwardsTransactions: boolean
   database: { bytes: number; walBytes: number; freeBytes: number }
   calls: { count: number; uptimeSeconds: number }
   blocks: StatusBlock[]
 }
 
 /** One of the newest blocks. */
-interface StatusBlock {
+export interface StatusBlock {
   number: Hex
   hash: Hex
   timestamp: Hex
@@ -113,6 +114,8 @@ export interface Receipt {
   gasUsed: Hex
   effectiveGasPrice: Hex
   contractAddress: Hex | null
+  blobGasUsed?: Hex
+  blobGasPrice?: Hex
   logs: Log[]
   from: Hex
   to: Hex | null

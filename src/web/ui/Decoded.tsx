@@ -84,15 +84,21 @@ function Word({ name, word }: { name: string; word: string }) {
   )
 }
 
-function Arguments({ decoded }: { decoded: Decoded }) {
+/** The arguments of a function, event or error with their types. */
+export function Arguments({ decoded }: { decoded: Decoded }) {
   if (decoded.signature === null) return <p class="quiet">No single signature decodes the data</p>
   if (decoded.args.length === 0) return <p class="quiet">No arguments</p>
+  return <ArgumentList args={decoded.args} />
+}
+
+/** Values with their names and types. */
+export function ArgumentList({ args }: { args: Decoded['args'] }) {
   return (
     <dl class="arguments">
-      {decoded.args.map(({ name, type, indexed, value }, i) => (
+      {args.map(({ name, type, indexed, value }, i) => (
         <div key={i}>
           <dt>
-            {name || `#${i}`}{' '}
+            {name || (args.length > 1 ? `#${i}` : '')}{' '}
             <span class="quiet">
               {type}
               {indexed && ', indexed'}
@@ -108,7 +114,7 @@ function Arguments({ decoded }: { decoded: Decoded }) {
 }
 
 /** A decoded value: integers arrive as decimal text, bytes as hex. */
-function Argument({ type, value }: { type: string; value: unknown }) {
+export function Argument({ type, value }: { type: string; value: unknown }) {
   if (type === 'address' && typeof value === 'string') return <AddressLink address={value} whole />
   if (/^u?int\d*$/.test(type) && typeof value === 'string')
     return <span class="number break">{formatCount(value)}</span>

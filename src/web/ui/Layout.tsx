@@ -6,17 +6,19 @@ import { route } from '../routing.js'
 interface ViewTitleProps {
   children: ComponentChildren
   actions?: ComponentChildren
+  /** Shown beside the heading. */
+  beside?: ComponentChildren
   /** The displayed item for the window title, such as a hash, unless the heading has it. */
   item?: string
 }
 
 /** The heading of a view. It receives the focus after navigation by a link, so that screen readers begin there. */
-export function ViewTitle({ children, actions, item: shown }: ViewTitleProps) {
+export function ViewTitle({ children, actions, beside, item: shown }: ViewTitleProps) {
   const heading = useRef<HTMLHeadingElement>(null)
   const { view, item } = route.get()
   useEffect(() => {
     const text = heading.current?.textContent?.trim() ?? ''
-    document.title = `${text}${shown ? ` ${cutMiddle(shown)}` : ''} · Cairn`
+    document.title = `${text}${shown ? ` ${shortenItem(shown)}` : ''} · Cairn`
   })
   useEffect(() => {
     if (wasShown) heading.current?.focus({ preventScroll: true })
@@ -28,12 +30,19 @@ export function ViewTitle({ children, actions, item: shown }: ViewTitleProps) {
       <h1 ref={heading} tabIndex={-1}>
         {children}
       </h1>
+      {beside !== undefined && <span class="beside">{beside}</span>}
       {actions !== undefined && <div class="actions">{actions}</div>}
     </div>
   )
 }
 
 let wasShown = false
+
+/** Truncates a hash in the middle, and other text at its end. */
+function shortenItem(text: string): string {
+  if (/^0x[\da-f]+$/i.test(text)) return cutMiddle(text)
+  return text.length > 60 ? `${text.slice(0, 60)}…` : text
+}
 
 /** Names and values. */
 export function Facts({ facts }: { facts: readonly (readonly [name: string, value: ComponentChildren] | false)[] }) {
@@ -81,7 +90,7 @@ export function Tabs({
   current,
 }: {
   label: string
-  tabs: readonly [name: string, text: string, href: string][]
+  tabs: readonly (readonly [name: string, text: string, href: string])[]
   current: string
 }) {
   return (
@@ -95,8 +104,8 @@ export function Tabs({
   )
 }
 
-/** A column: its heading, and whether it contains numbers, which are right-aligned. */
-type Column = string | { name: string; isNumber: true }
+/** A column: its heading, whether it contains numbers, which are right-aligned, and whether it is left out on phones. */
+type Column = string | { name: string; isNumber?: boolean; isWide?: boolean }
 
 /** A table that scrolls on its own if too wide. The first cell of a row is its heading. */
 export function Table(props: {
@@ -105,7 +114,11 @@ export function Table(props: {
   rows: readonly (readonly ComponentChildren[])[]
 }) {
   const { caption, columns, rows } = props
-  const classOf = (i: number) => (typeof columns[i] === 'object' ? 'number' : undefined)
+  const classOf = (i: number) => {
+    const column = columns[i]
+    if (typeof column === 'string') return undefined
+    return [column.isNumber && 'number', column.isWide && 'wide'].filter(Boolean).join(' ') || undefined
+  }
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
     <section class="scroll" tabIndex={0} aria-label={caption}>

@@ -1,8 +1,9 @@
 import { useEffect, useState } from 'preact/hooks'
-import { hexToNumber } from 'viem'
-import { cutMiddle, formatAge, formatCount, formatEther, formatTime } from '../format.js'
+import { formatUnits, hexToNumber } from 'viem'
+import { cutMiddle, formatAge, formatBriefly, formatCount, formatEther, formatTime } from '../format.js'
 import { linkTo } from '../routing.js'
 import { Icon } from './Icon.js'
+import { Name, useLabel } from './Name.js'
 
 /** A button that copies a text. */
 export function CopyButton({ text, what = 'value' }: { text: string; what?: string }) {
@@ -52,6 +53,8 @@ export function Code({ text, whole = false, copies = true }: { text: string; who
 interface LinkProps {
   /** Show in full if there is space. */
   whole?: boolean
+  /** Show ten digits, for tables with many columns. */
+  isBrief?: boolean
   copies?: boolean
 }
 
@@ -60,21 +63,45 @@ function LinkedCode({
   href,
   what,
   whole,
+  isBrief = false,
   copies = true,
 }: LinkProps & { text: string; href: string; what: string }) {
   return (
     <span class="value">
       <a href={href} title={whole ? undefined : text}>
-        <code class={whole ? 'whole' : undefined}>{whole ? text : cutMiddle(text)}</code>
+        <code class={whole ? 'whole' : undefined}>
+          {whole ? text : isBrief ? cutMiddle(text, 6, 4) : cutMiddle(text)}
+        </code>
       </a>
       {copies && <CopyButton text={text} what={what} />}
     </span>
   )
 }
 
-/** A link to an address. */
-export function AddressLink({ address, ...props }: LinkProps & { address: string }) {
-  return <LinkedCode text={address} href={linkTo('address', address)} what="address" {...props} />
+/** A link to an address, with its label: beside the whole address, or instead of the truncated one. */
+export function AddressLink({ address, whole, isBrief, copies = true }: LinkProps & { address: string }) {
+  const label = useLabel(address)
+  const href = linkTo('address', address)
+  const link = { text: address, href, what: 'address', copies }
+  if (label === undefined) return <LinkedCode {...link} whole={whole} isBrief={isBrief} />
+  if (whole) {
+    return (
+      <>
+        <LinkedCode {...link} whole />{' '}
+        <span class="badge label">
+          <Name text={label.text} />
+        </span>
+      </>
+    )
+  }
+  return (
+    <span class="value">
+      <a class="label" href={href} title={address}>
+        <Name text={label.text} />
+      </a>
+      {copies && <CopyButton text={address} what="address" />}
+    </span>
+  )
 }
 
 /** A link to a transaction. */
@@ -92,8 +119,15 @@ export function BlockLink({ number }: { number: string | number }) {
   )
 }
 
-/** An amount of wei in ether. */
-export function Ether({ wei }: { wei: bigint | string }) {
+/** An amount of wei in ether. `isBrief` shows six decimals, and all of them as a hint. */
+export function Ether({ wei, isBrief = false }: { wei: bigint | string; isBrief?: boolean }) {
+  if (isBrief) {
+    return (
+      <span class="number" title={`${formatEther(BigInt(wei))} ETH`}>
+        {formatBriefly(formatUnits(BigInt(wei), 18))}
+      </span>
+    )
+  }
   return (
     <span class="number">
       {formatEther(BigInt(wei))} <abbr title="ether">ETH</abbr>

@@ -3,6 +3,7 @@ import { hexToNumber, isHex, numberToHex } from 'viem'
 import { CallFailed, call, callInBatch } from '../client/rpc.js'
 import type { Hex, Status } from '../client/types.js'
 import { useRequest } from '../client/useRequest.js'
+import { parseBlock } from '../contractCalls.js'
 import { formatCount } from '../format.js'
 import { Chart } from '../ui/Chart.js'
 import { Section } from '../ui/Layout.js'
@@ -145,10 +146,4 @@ function parseSlot(text: string): Hex {
   if (/^\d{1,78}$/.test(trimmed)) return numberToHex(BigInt(trimmed))
   if (isHex(trimmed) && trimmed.length <= 66 && trimmed.length > 2) return numberToHex(BigInt(trimmed))
   throw new Error('a slot is a number in decimal, or in hex with 0x')
-}
-
-/** Converts a decimal block number to a quantity; returns tags and hex unchanged. */
-function parseBlock(text: string): string {
-  const trimmed = text.trim()
-  return /^\d{1,15}$/.test(trimmed) ? numberToHex(Number(trimmed)) : trimmed
 }

@@ -2,12 +2,16 @@ import { CallFailed, call, callIfServed } from '../client/rpc.js'
 import type { Hex } from '../client/types.js'
 import { useRequest } from '../client/useRequest.js'
 import { byteLength, formatCount } from '../format.js'
+import type { LogFilter } from '../logFilter.js'
 import { linkTo, type Route } from '../routing.js'
 import { Facts, Section, Tabs, ViewTitle } from '../ui/Layout.js'
+import { Name, useLabel } from '../ui/Name.js'
 import { Empty, Loaded } from '../ui/States.js'
 import { AddressLink, Code, CopyButton, Ether, TransactionLink } from '../ui/Value.js'
 import { AddressHistory } from './AddressHistory.js'
 import { BalanceChart, StorageReader } from './AddressState.js'
+import { ContractView } from './ContractView.js'
+import { LogSearch } from './LogsView.js'
 
 interface Account {
   balance: Hex
@@ -21,11 +25,19 @@ export function AddressView({ route }: { route: Route }) {
   const address = route.item
   const tab = route.query.get('tab') ?? 'transactions'
   const request = useRequest(() => loadAccount(address), [address])
+  const label = useLabel(address)
+  const isContract = request.data !== undefined && request.data.code !== '0x'
   const link = (name: string) => linkTo('address', address, name === 'transactions' ? {} : { tab: name })
   return (
     <>
       <ViewTitle item={address} actions={<a href={linkTo('logs', '', { address })}>Logs</a>}>
-        {request.data !== undefined && request.data.code !== '0x' ? 'Contract' : 'Address'}
+        {isContract ? 'Contract' : 'Address'}
+        {label !== undefined && (
+          <>
+            {' '}
+            <Name text={label.text} />
+          </>
+        )}
       </ViewTitle>
       <p class="subtitle">
         <Code text={address} whole />
@@ -39,11 +51,15 @@ export function AddressView({ route }: { route: Route }) {
               current={tab}
               tabs={[
                 ['transactions', 'Transactions', link('transactions')],
+                ['events', 'Events', link('events')],
+                ...(isContract ? [['contract', 'Contract', link('contract')] as const] : []),
                 ['balance', 'Balance over time', link('balance')],
                 ['code', 'Code', link('code')],
                 ['storage', 'Storage', link('storage')],
               ]}
             />
+            {tab === 'events' && <LogSearch key={address} filter={eventsOf(address)} />}
+            {tab === 'contract' && <ContractView key={address} address={address} />}
             {tab === 'balance' && <BalanceChart address={address} />}
             {tab === 'code' && <ContractCode code={account.code} />}
             {tab === 'storage' && <StorageReader key={address} address={address} isContract={account.code !== '0x'} />}
@@ -55,6 +71,10 @@ export function AddressView({ route }: { route: Route }) {
       </Loaded>
     </>
   )
+}
+
+function eventsOf(address: string): LogFilter {
+  return { address: address as Hex, fromBlock: 'earliest', toBlock: 'latest' }
 }
 
 async function loadAccount(address: string): Promise<Account> {

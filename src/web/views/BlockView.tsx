@@ -7,6 +7,7 @@ import { useRequest } from '../client/useRequest.js'
 import { cutMiddle, formatBytes, formatCount, formatGwei, formatShare } from '../format.js'
 import { linkTo, type Route } from '../routing.js'
 import { Facts, Section, Table, ViewTitle } from '../ui/Layout.js'
+import { MethodName } from '../ui/Name.js'
 import { Empty, Loaded } from '../ui/States.js'
 import { AddressLink, Code, Ether, Time, TransactionLink } from '../ui/Value.js'
 
@@ -117,21 +118,23 @@ function BlockTransactions({ block, receipts }: BlockParts) {
         <Table
           caption={`Transactions of block ${hexToNumber(block.number)}`}
           columns={[
-            { name: '#', isNumber: true },
+            { name: '#', isNumber: true, isWide: true },
             'Hash',
-            'From',
-            'To',
-            { name: 'Value', isNumber: true },
-            { name: 'Gas used', isNumber: true },
-            { name: 'Logs', isNumber: true },
+            'Method',
+            { name: 'From', isWide: true },
+            { name: 'To', isWide: true },
+            { name: 'Value, ETH', isNumber: true },
+            { name: 'Gas used', isNumber: true, isWide: true },
+            { name: 'Logs', isNumber: true, isWide: true },
             'Result',
           ]}
           rows={transactions.map((transaction, i) => [
             i,
-            <TransactionLink key="hash" hash={transaction.hash} />,
-            <AddressLink key="from" address={transaction.from} copies={false} />,
+            <TransactionLink key="hash" hash={transaction.hash} copies={false} isBrief />,
+            <MethodName key="method" input={transaction.input} to={transaction.to} />,
+            <AddressLink key="from" address={transaction.from} copies={false} isBrief />,
             <Recipient key="to" to={transaction.to} created={receipts[i]?.contractAddress ?? null} />,
-            <Ether key="value" wei={transaction.value} />,
+            <Ether key="value" wei={transaction.value} isBrief />,
             receipts[i] ? formatCount(receipts[i].gasUsed) : '',
             receipts[i]?.logs.length ?? '',
             <Outcome key="result" receipt={receipts[i]} />,
@@ -148,16 +151,16 @@ function Withdrawals({ withdrawals }: { withdrawals: NonNullable<Block['withdraw
       <Table
         caption="Withdrawals"
         columns={[
-          { name: 'Index', isNumber: true },
+          { name: 'Index', isNumber: true, isWide: true },
           { name: 'Validator', isNumber: true },
           'Address',
-          { name: 'Amount', isNumber: true },
+          { name: 'Amount, ETH', isNumber: true },
         ]}
         rows={withdrawals.map(({ index, validatorIndex, address, amount }) => [
           formatCount(index),
           formatCount(validatorIndex),
-          <AddressLink key="address" address={address} />,
-          <Ether key="amount" wei={BigInt(amount) * 1_000_000_000n} />,
+          <AddressLink key="address" address={address} copies={false} isBrief />,
+          <Ether key="amount" wei={BigInt(amount) * 1_000_000_000n} isBrief />,
         ])}
       />
     </Section>
@@ -174,12 +177,12 @@ function BlockHash({ hash }: { hash: string }) {
 
 /** Recipient of a transaction, or the contract that it created. */
 export function Recipient({ to, created }: { to: string | null; created: string | null }) {
-  if (to !== null) return <AddressLink address={to} copies={false} />
+  if (to !== null) return <AddressLink address={to} copies={false} isBrief />
   if (created === null) return <span class="quiet">new contract</span>
   return (
     <>
       <span class="quiet">new </span>
-      <AddressLink address={created} copies={false} />
+      <AddressLink address={created} copies={false} isBrief />
     </>
   )
 }

@@ -23,7 +23,7 @@ export function ConsoleView({ route }: { route: Route }) {
   const request = useRequest(() => call<{ methods: MethodDoc[] }>('rpc_discover'), [])
   return (
     <>
-      <ViewTitle>Console</ViewTitle>
+      <ViewTitle item={route.item}>Console</ViewTitle>
       <Loaded request={request} what="the methods">
         {({ methods }) => {
           const method = methods.find(({ name }) => name === route.item)

@@ -123,7 +123,7 @@ function PieceFacts({ piece }: { piece: Piece }) {
           caption={`Clauses in segment ${segment.id}`}
           columns={[
             'Condition',
-            { name: 'Keys', isNumber: true },
+            { name: 'Keys', isNumber: true, isWide: true },
             { name: 'Found', isNumber: true },
             { name: 'Logs of them', isNumber: true },
             'Used',
@@ -151,9 +151,9 @@ function Clauses({ explanation: { clauses } }: { explanation: Explanation }) {
         columns={[
           'Condition',
           { name: 'Values', isNumber: true },
-          { name: 'Ever logged', isNumber: true },
-          { name: 'Segments asked', isNumber: true },
-          { name: 'Skipped', isNumber: true },
+          { name: 'Ever logged', isNumber: true, isWide: true },
+          { name: 'Segments asked', isNumber: true, isWide: true },
+          { name: 'Skipped', isNumber: true, isWide: true },
           { name: 'Logs of them', isNumber: true },
         ]}
         rows={clauses.map(({ member, values, known, asked, skipped, postings }) => [

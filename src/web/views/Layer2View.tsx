@@ -52,9 +52,9 @@ function L2Blocks({ top }: { top: string | null }) {
                 caption="Layer-2 blocks"
                 columns={[
                   { name: 'Block', isNumber: true },
-                  'Hash',
+                  { name: 'Hash', isWide: true },
                   { name: 'Age', isNumber: true },
-                  { name: 'Transactions', isNumber: true },
+                  { name: 'Transactions', isNumber: true, isWide: true },
                   'Status',
                 ]}
                 rows={data.blocks.map((block) => [
@@ -155,7 +155,7 @@ function L2BlockFacts({ block }: { block: L2Block }) {
             rows={block.transactions.map((hash, i) => [
               i,
               <a key="hash" href={linkTo('l2', '', { tx: hash })}>
-                <code>{hash}</code>
+                <code class="whole">{hash}</code>
               </a>,
             ])}
           />

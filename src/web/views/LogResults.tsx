@@ -4,11 +4,11 @@ import { type CallFailed, callIfServed } from '../client/rpc.js'
 import type { DecodedLog, Log } from '../client/types.js'
 import { useRequest } from '../client/useRequest.js'
 import { EXPORT_FORMATS, formatRows } from '../exportRows.js'
-import { cutMiddle, formatCount, formatPlural } from '../format.js'
-import { eventOf } from '../logFilter.js'
+import { formatCount, formatPlural } from '../format.js'
 import { LogCard } from '../ui/Decoded.js'
 import { download } from '../ui/download.js'
 import { Section, Table } from '../ui/Layout.js'
+import { EventName } from '../ui/Name.js'
 import { Empty, Failure } from '../ui/States.js'
 import { AddressLink, BlockLink, TransactionLink } from '../ui/Value.js'
 
@@ -90,8 +90,8 @@ function LogTable({ logs, onOpen }: { logs: readonly Log[]; onOpen: (log: Log) =
       caption="Logs"
       columns={[
         { name: 'Block', isNumber: true },
-        { name: 'Index', isNumber: true },
-        'Transaction',
+        { name: 'Index', isNumber: true, isWide: true },
+        { name: 'Transaction', isWide: true },
         'Address',
         'Event',
         'Details',
@@ -101,7 +101,7 @@ function LogTable({ logs, onOpen }: { logs: readonly Log[]; onOpen: (log: Log) =
         formatCount(log.logIndex),
         <TransactionLink key="hash" hash={log.transactionHash} copies={false} />,
         <AddressLink key="address" address={log.address} copies={false} />,
-        <EventName key="event" topic={log.topics[0]} />,
+        <EventName key="event" topic={log.topics[0]} address={log.address} />,
         <button key="open" type="button" class="link" onClick={() => onOpen(log)}>
           Show
           <span class="hidden">
@@ -112,12 +112,6 @@ function LogTable({ logs, onOpen }: { logs: readonly Log[]; onOpen: (log: Log) =
       ])}
     />
   )
-}
-
-function EventName({ topic }: { topic: string | undefined }) {
-  if (topic === undefined) return <span class="quiet">anonymous</span>
-  const name = eventOf(topic)?.replace(/\(.*/, '')
-  return name === undefined ? <code title={topic}>{cutMiddle(topic)}</code> : <span title={topic}>{name}</span>
 }
 
 /** One log, decoded if the server can. */

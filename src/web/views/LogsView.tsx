@@ -32,7 +32,7 @@ export function LogsView({ route }: { route: Route }) {
   const identity = JSON.stringify([filter instanceof WrongField ? filter.field : filter, turn])
   return (
     <>
-      <ViewTitle>Logs</ViewTitle>
+      <ViewTitle item={[form.topic0, form.address].filter(Boolean).join(' ')}>Logs</ViewTitle>
       <FilterBuilder
         key={JSON.stringify(form)}
         form={form}
@@ -48,7 +48,7 @@ export function LogsView({ route }: { route: Route }) {
       {filter !== undefined && !(filter instanceof WrongField) && (
         <>
           {isExplaining && <ExplainedFilter key={`explain${identity}`} filter={filter} />}
-          <Search key={identity} filter={filter} />
+          <LogSearch key={identity} filter={filter} />
         </>
       )}
     </>
@@ -79,7 +79,7 @@ function ExplainedFilter({ filter }: { filter: LogFilter }) {
 }
 
 /** The results of a filter, page by page. */
-function Search({ filter }: { filter: LogFilter }) {
+export function LogSearch({ filter }: { filter: LogFilter }) {
   const [found, setFound] = useState<LogsSoFar>(NO_LOGS)
   const [isRunning, setRunning] = useState(true)
   const [problem, setProblem] = useState<CallFailed | undefined>()

@@ -12,11 +12,13 @@ import { linkTo } from '../routing.js'
 import { Chart } from '../ui/Chart.js'
 import { Section, Table, ViewTitle } from '../ui/Layout.js'
 import { Empty, Loaded } from '../ui/States.js'
-import { BlockLink, Code, Time } from '../ui/Value.js'
+import { BlockLink, Time } from '../ui/Value.js'
+import { DevelopmentAccounts } from './DevelopmentAccounts.js'
+import { NewestTransactions } from './NewestTransactions.js'
 
 /** Blocks in the charts, and in the table. */
 const CHART_BLOCKS = 60
-const TABLE_BLOCKS = 12
+const TABLE_ROWS = 12
 
 const REFRESH_MS = 2_000
 /** Number of rates in the chart: four minutes. */
@@ -44,7 +46,13 @@ export function OverviewView() {
               </Empty>
             )}
             <Charts status={data} rates={rates} />
-            {data.head !== null && <NewestBlocks status={data} />}
+            {data.head !== null && (
+              <div class="halves">
+                <NewestBlocks status={data} />
+                <NewestTransactions blocks={data.blocks} wanted={TABLE_ROWS} />
+              </div>
+            )}
+            {data.head !== null && <DevelopmentAccounts chainId={data.chainId} head={data.head.number} />}
           </>
         )}
       </Loaded>
@@ -237,31 +245,27 @@ function ChartCard({ title, unit, children }: { title: string; unit: string; chi
 }
 
 function NewestBlocks({ status }: { status: Status }) {
-  const blocks = status.blocks.slice(-TABLE_BLOCKS).reverse()
+  const blocks = status.blocks.slice(-TABLE_ROWS).reverse()
   return (
     <Section title="Newest blocks">
       <Table
         caption="Newest blocks"
         columns={[
           { name: 'Block', isNumber: true },
-          'Hash',
           { name: 'Age', isNumber: true },
-          { name: 'Transactions', isNumber: true },
-          { name: 'Logs', isNumber: true },
+          { name: 'Txs', isNumber: true },
+          { name: 'Logs', isNumber: true, isWide: true },
           { name: 'Gas used', isNumber: true },
-          { name: 'Size', isNumber: true },
         ]}
         rows={blocks.map((block) => [
           <BlockLink key="number" number={block.number} />,
-          <Code key="hash" text={block.hash} />,
           <Time key="time" seconds={block.timestamp} onlyAge />,
           formatCount(block.transactions),
           formatCount(block.logs),
-          <span key="gas">
+          <span key="gas" title={`of ${formatCount(block.gasLimit)}`}>
             {formatCount(block.gasUsed)}{' '}
-            <span class="quiet">{formatShare(BigInt(block.gasUsed), BigInt(block.gasLimit))}</span>
+            <span class="quiet wide">{formatShare(BigInt(block.gasUsed), BigInt(block.gasLimit))}</span>
           </span>,
-          formatBytes(block.size),
         ])}
       />
     </Section>

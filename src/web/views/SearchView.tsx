@@ -1,5 +1,6 @@
 import { useEffect } from 'preact/hooks'
 import { hexToNumber, numberToHex } from 'viem'
+import type { AbiSource, KnownSignature } from '../client/abis.js'
 import { CallFailed, call, callInBatch } from '../client/rpc.js'
 import type { Block, Hex, L2Block, Transaction } from '../client/types.js'
 import { useRequest } from '../client/useRequest.js'
@@ -7,75 +8,119 @@ import { formatCount } from '../format.js'
 import { goTo, linkTo, type Route } from '../routing.js'
 import { recognise } from '../search.js'
 import { Section, Table, ViewTitle } from '../ui/Layout.js'
+import { Name } from '../ui/Name.js'
 import { Empty, Loaded } from '../ui/States.js'
 
-/** Finds what a text refers to and navigates there. */
+/** Finds what a text refers to and navigates there, or lists the matches. */
 export function SearchView({ route }: { route: Route }) {
   const text = route.query.get('q') ?? ''
   const found = useRequest(() => findLink(text), [text])
   useEffect(() => {
     if (typeof found.data === 'string') goTo(found.data, { replaces: true })
   }, [found.data])
+  const shown = text.length > 80 ? `${text.slice(0, 80)}…` : text
   return (
     <>
-      <ViewTitle>Search</ViewTitle>
+      <ViewTitle item={shown}>Search</ViewTitle>
       <Loaded request={found} what="what was found">
-        {(link) =>
-          link !== null && typeof link === 'object' ? (
-            <Beginnings found={link} />
-          ) : (
-            link === null && (
-              <Empty title={`Nothing here is named ${text.length > 80 ? `${text.slice(0, 80)}…` : text}`}>
-                Search for a block number or hash, a transaction hash, an address, or a hash of layer 2. What is not in
-                this database cannot be found; the <a href={linkTo('')}>overview</a> shows which blocks it holds.
-              </Empty>
-            )
-          )
-        }
+        {(data) => typeof data !== 'string' && <Matches found={data} text={shown} />}
       </Loaded>
     </>
   )
 }
 
-/** Matches in the newest blocks that begin with the text. */
-interface Beginning {
-  readonly prefix: string
+/** What matches a text. */
+interface Found {
   readonly matches: readonly Match[]
-  /** Bounds of the searched blocks. */
-  readonly from: number
-  readonly to: number
+  /** Bounds of the blocks that were searched for the beginning of a hash or address; undefined if none were. */
+  readonly searched?: { readonly prefix: string; readonly from: number; readonly to: number }
 }
 
 interface Match {
-  readonly what: 'Address' | 'Block' | 'Transaction'
+  readonly what: string
   readonly text: string
-  readonly link: string
+  /** Undefined for an error that no contract is known to have. */
+  readonly link?: string
+  readonly note?: string
 }
 
-function Beginnings({ found: { prefix, matches, from, to } }: { found: Beginning }) {
-  const range = `blocks ${formatCount(from)} to ${formatCount(to)}`
+function Matches({ found: { matches, searched }, text }: { found: Found; text: string }) {
+  const range = searched && `blocks ${formatCount(searched.from)} to ${formatCount(searched.to)}`
   if (matches.length === 0) {
-    return (
-      <Empty title={`Nothing in ${range} begins with ${prefix}`}>
+    return searched === undefined ? (
+      <Empty title={`Nothing here is named ${text}`}>
+        Search for a block number or hash, a transaction hash, an address, a hash of layer 2, or the name of a contract,
+        function, event or JSON-RPC method. What is not in this database cannot be found; the{' '}
+        <a href={linkTo('')}>overview</a> shows which blocks it holds.
+      </Empty>
+    ) : (
+      <Empty title={`Nothing in ${range} begins with ${searched.prefix}`}>
         Only the newest blocks are searched for the beginning of an address or hash. Older ones are found by the whole
         address (40 digits) or hash (64 digits).
       </Empty>
     )
   }
   return (
-    <Section title={`Begins with ${prefix}`} note={`in ${range}`}>
+    <Section title={`Begins with ${searched?.prefix ?? text}`} note={range && `in ${range}`}>
       <Table
-        caption={`What begins with ${prefix}`}
-        columns={['What', 'Address or hash']}
-        rows={matches.map(({ what, text, link }) => [
+        caption="Matches"
+        columns={['What', 'Name', { name: 'Where', isWide: true }]}
+        rows={matches.map(({ what, text: name, link, note }) => [
           what,
-          <a key={text} href={link}>
-            <code class="whole">{text}</code>
-          </a>,
+          link === undefined ? (
+            <code class="whole">{name}</code>
+          ) : (
+            <a href={link}>
+              <code class="whole">{name}</code>
+            </a>
+          ),
+          note === undefined ? '' : <Name text={note} />,
         ])}
       />
     </Section>
   )
+}
+
+const TYPES = { function: 'Function', event: 'Event', error: 'Error' }
+
+/** Contracts, functions, events and JSON-RPC methods whose names begin with the text. */
+async function findNames(text: string): Promise<Match[]> {
+  const wanted = text.trim().toLowerCase()
+  if (wanted === '') return []
+  const isMethod = /^[a-z0-9]+_[a-z0-9]*$/.test(wanted)
+  const [abis, signatures, document] = await Promise.all([
+    orNull(callInBatch<AbiSource[]>('cairn_listAbis')),
+    orNull(callInBatch<KnownSignature[]>('cairn_findSignatures', [wanted, MAX_MATCHES])),
+    isMethod ? orNull(call<{ methods: { name: string; summary: string }[] }>('rpc_discover')) : null,
+  ])
+  const contracts = (abis ?? []).filter(({ name, address }) => address && name.toLowerCase().includes(wanted))
+  const methods = (document?.methods ?? []).filter(({ name }) => name.toLowerCase().startsWith(wanted))
+  return [
+    ...contracts.map(({ name, address }) => {
+      return { what: 'Contract', text: name, link: linkTo('address', address ?? ''), note: address ?? '' }
+    }),
+    ...methods.map(({ name, summary }) => ({
+      what: 'Method',
+      text: name,
+      link: linkTo('console', name),
+      note: summary,
+    })),
+    ...(signatures ?? []).map((each) => ({
+      what: TYPES[each.type],
+      text: each.signature,
+      link: linkOfSignature(each),
+      note: each.address === null ? each.abi : `${each.abi}, ${each.address}`,
+    })),
+  ].slice(0, MAX_MATCHES)
+}
+
+/** Links to the logs of an event, to the contract of a function or error, and else to a query for its calls. */
+function linkOfSignature({ type, signature, hash, address }: KnownSignature): string | undefined {
+  if (type === 'event') return linkTo('logs', '', { address: address ?? '', topic0: signature, run: '1' })
+  if (address !== null) return linkTo('address', address, { tab: 'contract' })
+  if (type === 'error') return undefined
+  const query = `SELECT block_number, hash, "from", "to" FROM v_transactions WHERE selector = '${hash}' LIMIT 50`
+  return linkTo('sql', '', { q: query, run: '1' })
 }
 
 /** Blocks searched for the prefix of an address or hash, and matches shown. */
@@ -83,7 +128,7 @@ const SEARCHED_BLOCKS = 25
 const MAX_MATCHES = 50
 
 /** Returns the link to the block if the text is a block number, or to the only match; else all matches. */
-async function findBeginning(prefix: string, block: string | undefined): Promise<string | Beginning> {
+async function findBeginning(prefix: string, block: string | undefined): Promise<string | Found> {
   const head = hexToNumber(await call<Hex>('eth_blockNumber'))
   if (block !== undefined && Number(block) <= head) return linkTo('block', block)
   const from = Math.max(0, head - SEARCHED_BLOCKS + 1)
@@ -91,7 +136,7 @@ async function findBeginning(prefix: string, block: string | undefined): Promise
   const blocks = await Promise.all(
     numbers.map((number) => orNull(callInBatch<Block | null>('eth_getBlockByNumber', [numberToHex(number), true]))),
   )
-  const matches = new Map<string, Match>()
+  const matches = new Map((await findNames(prefix)).map((match) => [match.text, match]))
   const add = (what: Match['what'], view: string, text: string | null | undefined) => {
     if (text?.startsWith(prefix) && matches.size < MAX_MATCHES)
       matches.set(text, { what, text, link: linkTo(view, text) })
@@ -108,16 +153,17 @@ async function findBeginning(prefix: string, block: string | undefined): Promise
     }
   }
   const [only] = matches.values()
-  return matches.size === 1 ? only.link : { prefix, matches: [...matches.values()], from, to: head }
+  if (matches.size === 1 && only.link !== undefined) return only.link
+  return { matches: [...matches.values()], searched: { prefix, from, to: head } }
 }
 
-/** Returns the link to what the text refers to, or the matches that begin with it; null if nothing is found. */
-async function findLink(text: string): Promise<string | Beginning | null> {
+/** Returns the link to what the text refers to, or all that matches it. */
+async function findLink(text: string): Promise<string | Found> {
   const wanted = recognise(text)
   if (wanted.kind === 'prefix') return (await findFelt(wanted)) ?? findBeginning(wanted.prefix, wanted.block)
   if (wanted.kind === 'block') return linkTo('block', wanted.block)
   if (wanted.kind === 'address') return linkTo('address', wanted.address)
-  if (wanted.kind === 'nothing') return null
+  if (wanted.kind === 'nothing') return onlyOrAll(await findNames(text))
   const { hash } = wanted
   const isWhole = hash.length === 66
   const [transaction, block, l2Block] = await Promise.all([
@@ -129,7 +175,11 @@ async function findLink(text: string): Promise<string | Beginning | null> {
   if (block !== null) return linkTo('block', hash)
   if (l2Block !== null) return linkTo('l2', l2Block.block_number)
   const l2Status = await orNull(callInBatch('starknet_getTransactionStatus', [hash]))
-  return l2Status === null ? null : linkTo('l2', '', { tx: hash })
+  return l2Status === null ? onlyOrAll(await findNames(text)) : linkTo('l2', '', { tx: hash })
+}
+
+function onlyOrAll(matches: readonly Match[]): string | Found {
+  return matches.length === 1 && matches[0].link !== undefined ? matches[0].link : { matches }
 }
 
 /** Finds a layer-2 hash that looks like a prefix because many leading zeros are omitted. */

@@ -1,16 +1,23 @@
-import { useRef, useState } from 'preact/hooks'
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { runQuery, type SqlRow } from '../client/sql.js'
+import { clearHistory, rememberQuery, sqlHistory } from '../client/sqlHistory.js'
+import { useStore } from '../client/store.js'
 import { EXPORT_FORMATS, formatRows } from '../exportRows.js'
 import { formatCount, formatMs } from '../format.js'
+import { chartColumns } from '../resultChart.js'
+import { goTo, linkTo, type Route } from '../routing.js'
 import { download } from '../ui/download.js'
 import { Section, Table, ViewTitle } from '../ui/Layout.js'
+import { ResultChart } from '../ui/ResultChart.js'
 import { Empty } from '../ui/States.js'
+import { CopyButton } from '../ui/Value.js'
+import { SqlSchema } from './SqlSchema.js'
 
 const EXAMPLES: readonly [name: string, query: string][] = [
   ['Newest blocks', 'SELECT number, hash, gas_used FROM v_blocks ORDER BY number DESC LIMIT 20'],
   ['Busiest contracts', 'SELECT address, count(*) AS logs FROM v_logs GROUP BY address ORDER BY logs DESC LIMIT 20'],
   ['Transfers', 'SELECT * FROM v_erc20_transfers LIMIT 50'],
-  ['Views', "SELECT name FROM sqlite_schema WHERE type = 'view' ORDER BY name"],
+  ['Gas by block', 'SELECT number, gas_used FROM v_blocks ORDER BY number LIMIT 500'],
 ]
 
 /** Max rows drawn; exports contain all received rows. */
@@ -23,31 +30,36 @@ interface Outcome {
   isOff: boolean
 }
 
-/** SQL queries on the views of the database. */
-export function SqlView() {
-  const [query, setQuery] = useState(EXAMPLES[0][1])
-  const [outcome, setOutcome] = useState<Outcome | undefined>()
-  const [isRunning, setRunning] = useState(false)
-  const stop = useRef<AbortController | undefined>(undefined)
-  const run = async (event?: Event) => {
+/** SQL queries on the views of the database. The query that was run is in the URL, so that it can be shared. */
+export function SqlView({ route }: { route: Route }) {
+  const linked = route.query.get('q') ?? EXAMPLES[0][1]
+  const isRun = route.query.get('run') === '1'
+  const [query, setQuery] = useState(linked)
+  const [turn, setTurn] = useState(0)
+  const editor = useRef<HTMLTextAreaElement>(null)
+  const { outcome, isRunning, start, stop } = useQuery()
+  useEffect(() => setQuery(linked), [linked])
+  useEffect(() => {
+    if (isRun) start(linked)
+  }, [linked, isRun, turn])
+  const run = (event?: Event) => {
     event?.preventDefault()
-    stop.current?.abort()
-    const own = new AbortController()
-    stop.current = own
-    setRunning(true)
-    setOutcome({ rows: [], ms: undefined, error: undefined, isOff: false })
-    const begun = performance.now()
-    const end = await runQuery(query, own.signal, (rows) =>
-      setOutcome({ rows, ms: undefined, error: undefined, isOff: false }),
-    )
-    if (stop.current !== own) return
-    setOutcome({ ...end, ms: performance.now() - begun })
-    setRunning(false)
+    if (query.trim() === '') return
+    rememberQuery(query)
+    if (isRun && query === linked) setTurn(turn + 1)
+    else goTo(linkTo('sql', '', { q: query, run: '1' }))
+  }
+  const insert = (text: string) => {
+    const field = editor.current
+    if (field === null) return
+    field.setRangeText(text, field.selectionStart, field.selectionEnd, 'end')
+    setQuery(field.value)
+    field.focus()
   }
   return (
     <>
-      <ViewTitle>SQL</ViewTitle>
-      <form class="card" onSubmit={(event) => void run(event)}>
+      <ViewTitle item={isRun ? linked : ''}>SQL</ViewTitle>
+      <form class="card" onSubmit={run}>
         <div class="examples">
           <span class="quiet">Examples:</span>
           {EXAMPLES.map(([name, text]) => (
@@ -59,12 +71,13 @@ export function SqlView() {
         <label for="query">Query</label>
         <textarea
           id="query"
+          ref={editor}
           rows={6}
           value={query}
           spellcheck={false}
           onInput={(event) => setQuery(event.currentTarget.value)}
           onKeyDown={(event) => {
-            if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) void run(event)
+            if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) run()
           }}
         />
         <div class="buttons">
@@ -72,19 +85,81 @@ export function SqlView() {
             Run
           </button>
           {isRunning && (
-            <button type="button" onClick={() => stop.current?.abort()}>
+            <button type="button" onClick={stop}>
               Stop
             </button>
           )}
-          <span class="quiet">Ctrl+Enter runs it. The tables are in docs/sql.md.</span>
+          <span class="quiet">Ctrl+Enter runs it. The address of this page then has the query.</span>
+          {isRun && <CopyButton text={location.href} what="link to the query" />}
         </div>
+        <SqlSchema onChoose={insert} />
+        <QueryHistory onChoose={setQuery} />
       </form>
       {outcome !== undefined && <Results {...outcome} isRunning={isRunning} />}
     </>
   )
 }
 
+/** Runs one query at a time. */
+function useQuery() {
+  const [outcome, setOutcome] = useState<Outcome | undefined>()
+  const [isRunning, setRunning] = useState(false)
+  const current = useRef<AbortController | undefined>(undefined)
+  const start = async (query: string) => {
+    current.current?.abort()
+    const own = new AbortController()
+    current.current = own
+    setRunning(true)
+    setOutcome({ rows: [], ms: undefined, error: undefined, isOff: false })
+    const begun = performance.now()
+    const end = await runQuery(query, own.signal, (rows) => {
+      if (current.current === own) setOutcome({ rows, ms: undefined, error: undefined, isOff: false })
+    })
+    if (current.current !== own) return
+    setOutcome({ ...end, ms: performance.now() - begun })
+    setRunning(false)
+  }
+  useEffect(
+    () => () => {
+      current.current?.abort()
+      current.current = undefined
+    },
+    [],
+  )
+  return {
+    outcome,
+    isRunning,
+    start: (query: string) => void start(query),
+    stop: () => current.current?.abort(),
+  }
+}
+
+/** The queries that were run in this browser. */
+function QueryHistory({ onChoose }: { onChoose: (query: string) => void }) {
+  const queries = useStore(sqlHistory)
+  if (queries.length === 0) return null
+  return (
+    <details>
+      <summary>History in this browser, {formatCount(queries.length)}</summary>
+      <ul class="history">
+        {queries.map((query) => (
+          <li key={query}>
+            <button type="button" class="link" onClick={() => onChoose(query)}>
+              <code>{query.length > 200 ? `${query.slice(0, 200)}…` : query}</code>
+            </button>
+          </li>
+        ))}
+      </ul>
+      <button type="button" onClick={clearHistory}>
+        Clear the history
+      </button>
+    </details>
+  )
+}
+
 function Results({ rows, ms, error, isOff, isRunning }: Outcome & { isRunning: boolean }) {
+  const [isChart, setChart] = useState(false)
+  const chart = useMemo(() => (isRunning ? undefined : chartColumns(rows)), [rows, isRunning])
   if (isOff) {
     return (
       <Empty title="SQL is off on this server">
@@ -106,6 +181,11 @@ function Results({ rows, ms, error, isOff, isRunning }: Outcome & { isRunning: b
       {rows.length > 0 && (
         <>
           <div class="buttons">
+            {chart !== undefined && (
+              <button type="button" aria-pressed={isChart} onClick={() => setChart(!isChart)}>
+                Chart
+              </button>
+            )}
             <span class="export">
               Save as{' '}
               {EXPORT_FORMATS.map((format) => (
@@ -115,10 +195,11 @@ function Results({ rows, ms, error, isOff, isRunning }: Outcome & { isRunning: b
               ))}
             </span>
           </div>
+          {isChart && chart !== undefined && <ResultChart key={columns.join()} rows={rows} columns={chart} />}
           <Table
             caption="Rows of the query"
             columns={columns.map((name) => (typeof rows[0][name] === 'number' ? { name, isNumber: true } : name))}
-            rows={rows.slice(0, DRAWN_ROWS).map((row) => columns.map((name) => showCell(row[name])))}
+            rows={rows.slice(0, DRAWN_ROWS).map((row) => columns.map((name) => showCell(name, row[name])))}
           />
           {rows.length > DRAWN_ROWS && (
             <p class="quiet">
@@ -131,8 +212,24 @@ function Results({ rows, ms, error, isOff, isRunning }: Outcome & { isRunning: b
   )
 }
 
-function showCell(value: unknown) {
+/** Returns the link of an address, a transaction or a block, by the form of the cell and the name of its column. */
+function linkOf(name: string, text: string): string | undefined {
+  if (/^0x[\da-f]{40}$/.test(text)) return linkTo('address', text)
+  if (!/^0x[\da-f]{64}$/.test(text)) return undefined
+  if (/(^|_)transaction_hash$/.test(name)) return linkTo('tx', text)
+  return /(^|_)block_hash$/.test(name) ? linkTo('block', text) : undefined
+}
+
+function showCell(name: string, value: unknown) {
   if (value === null) return <span class="quiet">null</span>
   const text = typeof value === 'string' ? value : JSON.stringify(value)
+  const link = linkOf(name, text)
+  if (link !== undefined) {
+    return (
+      <a href={link}>
+        <code>{text}</code>
+      </a>
+    )
+  }
   return text.startsWith('0x') ? <code title={text}>{text.length > 66 ? `${text.slice(0, 66)}…` : text}</code> : text
 }

@@ -1,88 +1,10 @@
-import { call, callIfServed } from '../client/rpc.js'
-import type { AccountState, CallFrame, Hex, StateDiff } from '../client/types.js'
+import { call } from '../client/rpc.js'
+import type { AccountState, Hex, StateDiff } from '../client/types.js'
 import { useRequest } from '../client/useRequest.js'
-import { byteLength, formatCount, formatEther, formatPlural } from '../format.js'
-import { GuessBadge, nameOfDecoded } from '../ui/Decoded.js'
+import { byteLength, formatEther, formatPlural } from '../format.js'
 import { Section } from '../ui/Layout.js'
 import { Empty, Loaded } from '../ui/States.js'
-import { AddressLink, Code, Ether } from '../ui/Value.js'
-
-/** Max frames shown; a transaction may have 100,000. */
-const SHOWN_FRAMES = 1000
-
-/** The calls that a transaction made, as a tree. */
-export function CallTree({ hash }: { hash: string }) {
-  const request = useRequest(() => loadCalls(hash), [hash])
-  return (
-    <Loaded request={request} what="the internal calls">
-      {(frame) => {
-        const budget = { left: SHOWN_FRAMES }
-        const tree = <Frame frame={frame} budget={budget} />
-        return (
-          <Section title="Internal calls" note={formatPlural(countFrames(frame), 'frame')}>
-            <ul class="tree">{tree}</ul>
-            {countFrames(frame) > SHOWN_FRAMES && (
-              <p class="quiet">The first {formatCount(SHOWN_FRAMES)} frames are shown. The console has all of them.</p>
-            )}
-          </Section>
-        )
-      }}
-    </Loaded>
-  )
-}
-
-async function loadCalls(hash: string): Promise<CallFrame> {
-  const decoded = await callIfServed<CallFrame>('cairn_getDecodedCalls', [hash])
-  return decoded ?? (await call<CallFrame>('debug_traceTransaction', [hash, { tracer: 'callTracer' }]))
-}
-
-function countFrames(frame: CallFrame): number {
-  let count = 0
-  const open = [frame]
-  for (let next = open.pop(); next !== undefined; next = open.pop()) {
-    count++
-    open.push(...(next.calls ?? []))
-  }
-  return count
-}
-
-function Frame({ frame, budget }: { frame: CallFrame; budget: { left: number } }) {
-  if (budget.left-- <= 0) return null
-  const { type, to, value = '0x0', gasUsed, input, error, calls = [] } = frame
-  const reason = frame.decodedError?.reason ?? frame.revertReason
-  return (
-    <li>
-      <div class="frame">
-        <span class={error === undefined ? 'badge' : 'badge bad'}>{type}</span>
-        {to !== undefined && <AddressLink address={to} />}
-        {BigInt(value) > 0n && <Ether wei={value} />}
-        {input.length >= 10 && !type.startsWith('CREATE') && (
-          <code title={frame.function ? nameOfDecoded(frame.function) : 'selector'}>
-            {frame.function?.name ?? input.slice(0, 10)}
-          </code>
-        )}
-        {frame.function?.isGuess && <GuessBadge />}
-        <span class="quiet number">{formatCount(gasUsed)} gas</span>
-        <span class="quiet">
-          {formatCount(byteLength(input))} B in, {formatCount(byteLength(frame.output ?? '0x'))} B out
-        </span>
-        {error !== undefined && (
-          <span class="bad-text">
-            {error}
-            {reason !== undefined && `: ${reason}`}
-          </span>
-        )}
-      </div>
-      {calls.length > 0 && (
-        <ul>
-          {calls.map((each, i) => (
-            <Frame key={i} frame={each} budget={budget} />
-          ))}
-        </ul>
-      )}
-    </li>
-  )
-}
+import { AddressLink, Code } from '../ui/Value.js'
 
 /** The state changes of a transaction. */
 export function StateDifference({ hash }: { hash: string }) {

@@ -1,20 +1,31 @@
+import type { ComponentChildren } from 'preact'
+import { hexToNumber } from 'viem'
+import { newestBlock } from '../client/live.js'
 import { CallFailed, call, callIfServed } from '../client/rpc.js'
-import type { Decoded, DecodedLog, Failure, Log, Receipt, Transaction } from '../client/types.js'
+import { useStore } from '../client/store.js'
+import type { Block, Decoded, DecodedLog, Failure, Log, Receipt, Status, Transaction } from '../client/types.js'
 import { useRequest } from '../client/useRequest.js'
-import { byteLength, formatCount, formatGwei, formatShare } from '../format.js'
+import { byteLength, formatCount, formatEther, formatGwei, formatPlural, formatShare } from '../format.js'
 import { linkTo, type Route } from '../routing.js'
 import { DecodedCall, LogCard } from '../ui/Decoded.js'
 import { Facts, Section, Tabs, ViewTitle } from '../ui/Layout.js'
+import { MethodName } from '../ui/Name.js'
 import { Empty, Loaded } from '../ui/States.js'
-import { AddressLink, BlockLink, Code, CopyButton, Ether } from '../ui/Value.js'
+import { AddressLink, BlockLink, Code, CopyButton, Ether, Time } from '../ui/Value.js'
 import { Outcome, Recipient } from './BlockView.js'
-import { CallTree, StateDifference } from './TransactionTraces.js'
+import { CallTree } from './CallTree.js'
+import { FailedFrame, TransactionSummary } from './TransactionSummary.js'
+import { StateDifference } from './TransactionTraces.js'
 
 interface Shown {
   transaction: Transaction
   /** Undefined while it is pending. */
   receipt: Receipt | undefined
+  /** Undefined while it is pending. */
+  block: BlockHead | undefined
 }
+
+type BlockHead = Pick<Block, 'timestamp' | 'baseFeePerGas'>
 
 /** Result of `cairn_getDecodedTransaction`. */
 interface DecodedTransaction {
@@ -33,7 +44,9 @@ export function TransactionView({ route }: { route: Route }) {
   const logs = shown?.receipt?.logs.length
   return (
     <>
-      <ViewTitle item={hash}>Transaction</ViewTitle>
+      <ViewTitle item={hash} beside={shown && <MethodName input={shown.transaction.input} to={shown.transaction.to} />}>
+        Transaction
+      </ViewTitle>
       <Loaded request={request} what="the transaction">
         {(data) =>
           data === null ? (
@@ -67,7 +80,10 @@ async function loadTransaction(hash: string): Promise<Shown | null> {
     call<Transaction | null>('eth_getTransactionByHash', [hash]),
     call<Receipt | null>('eth_getTransactionReceipt', [hash]),
   ])
-  return transaction === null ? null : { transaction, receipt: receipt ?? undefined }
+  if (transaction === null) return null
+  const { blockNumber } = transaction
+  const block = blockNumber === null ? null : await call<BlockHead | null>('eth_getBlockByNumber', [blockNumber, false])
+  return { transaction, receipt: receipt ?? undefined, block: block ?? undefined }
 }
 
 function TransactionPart({ tab, shown }: { tab: string; shown: Shown }) {
@@ -76,8 +92,12 @@ function TransactionPart({ tab, shown }: { tab: string; shown: Shown }) {
   if (tab === 'calls') return <CallTree hash={hash} />
   if (tab === 'state') return <StateDifference hash={hash} />
   if (tab === 'logs') return <Logs logs={decoded.data?.logs ?? shown.receipt?.logs ?? []} />
-  const { function: input = null, failure } = decoded.data ?? {}
-  return <TransactionFacts {...shown} decoded={input} failure={failure ?? undefined} />
+  const { function: input = null, failure, logs = [] } = decoded.data ?? {}
+  return (
+    <TransactionFacts {...shown} decoded={input} failure={failure ?? undefined}>
+      {shown.receipt !== undefined && <TransactionSummary hash={hash} logs={logs} />}
+    </TransactionFacts>
+  )
 }
 
 /** Returns null if nothing can be decoded. */
@@ -93,11 +113,12 @@ async function loadDecoded(hash: string): Promise<DecodedTransaction | null> {
 function TransactionFacts({
   transaction,
   receipt,
+  block,
   decoded,
   failure,
-}: Shown & { decoded: Decoded | null; failure: Failure | undefined }) {
+  children,
+}: Shown & { decoded: Decoded | null; failure: Failure | undefined; children: ComponentChildren }) {
   const { blockNumber } = transaction
-  const fee = receipt && BigInt(receipt.gasUsed) * BigInt(receipt.effectiveGasPrice)
   const type = Number(transaction.type)
   return (
     <>
@@ -109,13 +130,16 @@ function TransactionFacts({
             receipt === undefined ? <span class="badge">pending</span> : <Outcome key="v" receipt={receipt} />,
           ],
           failure?.error != null && ['Error', <Reason key="v" failure={failure} />],
+          failure?.error != null && ['Failed in', <FailedFrame key="v" hash={transaction.hash} />],
           blockNumber !== null && [
             'Block',
             <span key="v">
               <BlockLink number={blockNumber} />{' '}
               <span class="quiet">at index {formatCount(transaction.transactionIndex ?? '0x0')}</span>
+              <Confirmations block={hexToNumber(blockNumber)} />
             </span>,
           ],
+          block !== undefined && ['Time', <Time key="v" seconds={block.timestamp} />],
           ['From', <AddressLink key="v" address={transaction.from} whole />],
           [
             'To',
@@ -126,7 +150,7 @@ function TransactionFacts({
             ),
           ],
           ['Value', <Ether key="v" wei={transaction.value} />],
-          fee !== undefined && ['Fee', <Ether key="v" wei={fee} />],
+          receipt !== undefined && ['Fee', <Fee key="v" receipt={receipt} baseFeePerGas={block?.baseFeePerGas} />],
           receipt !== undefined && [
             'Gas',
             <span key="v">
@@ -151,6 +175,7 @@ function TransactionFacts({
           ],
         ]}
       />
+      {children}
       {failure?.decoded != null && failure.decoded.args.length > 0 && (
         <Section title="Error" note="revert data">
           <DecodedCall decoded={failure.decoded} />
@@ -164,6 +189,41 @@ function TransactionFacts({
   )
 }
 
+/** Blocks from that of the transaction to the newest one, and whether it is final. */
+function Confirmations({ block }: { block: number }) {
+  const head = useStore(newestBlock)
+  const status = useRequest(() => call<Status>('cairn_getStatus'), [])
+  const { safe, finalized } = status.data ?? {}
+  const reached = (number: string | null | undefined) => number != null && block <= Number(number)
+  const state = reached(finalized) ? 'finalized' : reached(safe) ? 'safe' : undefined
+  if (head === undefined || head < block) return null
+  return (
+    <span class="quiet">
+      , {formatPlural(head - block + 1, 'confirmation')}
+      {state !== undefined && `, ${state}`}
+    </span>
+  )
+}
+
+/** The fee with its parts: what was burnt (EIP-1559), what the beneficiary got, and the fee of the blobs. */
+function Fee({ receipt, baseFeePerGas }: { receipt: Receipt; baseFeePerGas: string | undefined }) {
+  const gasUsed = BigInt(receipt.gasUsed)
+  const gasFee = gasUsed * BigInt(receipt.effectiveGasPrice)
+  const blobFee = BigInt(receipt.blobGasUsed ?? 0) * BigInt(receipt.blobGasPrice ?? 0)
+  const baseFee = baseFeePerGas === undefined ? undefined : gasUsed * BigInt(baseFeePerGas)
+  return (
+    <span>
+      <Ether wei={gasFee + blobFee} />{' '}
+      {baseFee !== undefined && (
+        <span class="quiet">
+          (burnt {formatEther(baseFee + blobFee)}
+          {blobFee > 0n && `, ${formatEther(blobFee)} of it for blobs`}, tip {formatEther(gasFee - baseFee)})
+        </span>
+      )}
+    </span>
+  )
+}
+
 /** Why the transaction failed, in one line. */
 function Reason({ failure: { error, data, reason } }: { failure: Failure }) {
   const isUnknown = reason === error && data !== null && data !== '0x'
@@ -171,7 +231,12 @@ function Reason({ failure: { error, data, reason } }: { failure: Failure }) {
     <span class="bad-text break">
       {error}
       {reason !== error && `: ${reason}`}
-      {isUnknown && <Code text={data} />}
+      {isUnknown && (
+        <>
+          {' '}
+          <Code text={data} />
+        </>
+      )}
     </span>
   )
 }
