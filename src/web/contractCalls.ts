@@ -178,8 +178,8 @@ const IDENTIFIER = /^[A-Za-z_$][\w$]{0,255}$/
 const MAX_ITEMS = 2000
 const TYPES = ['function', 'event', 'error']
 
-/** Parses the functions, events and errors of a JSON ABI: an array, or an artefact with a member `abi`. Leaves out other
- *  items. @throws Error that says what is wrong */
+/** Parses the functions, events and errors of a JSON ABI: an array, or an artefact with a member `abi`. Leaves out
+ *  other items. @throws Error that says what is wrong */
 export function parseAbiText(text: string): { [member: string]: unknown }[] {
   let parsed: unknown
   try {

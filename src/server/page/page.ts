@@ -6,8 +6,8 @@ import { type PageFile, readPageFiles } from './pageFiles.js'
 
 /** The web explorer. */
 export interface Page {
-  /** Answers a GET or HEAD of one of the page's files, and of the explorer paths (EIP-3091). Returns false for any other
-   *  request and leaves it alone. */
+  /** Answers a GET or HEAD of one of the page's files, and of the explorer paths (EIP-3091). Returns false for any
+   *  other request and leaves it alone. */
   answer(request: IncomingMessage, response: ServerResponse): boolean
 }
 

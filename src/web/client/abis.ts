@@ -47,8 +47,8 @@ export interface Label {
 /** Labels by address in lower case: names of contracts from ABIs, and accounts of development nodes. */
 export const labels = createStore<ReadonlyMap<string, Label>>(new Map())
 
-/** Accounts with public keys by chain id: those that anvil and Hardhat derive from their mnemonic, and that of geth in its
- *  dev mode. */
+/** Accounts with public keys by chain id: those that anvil and Hardhat derive from their mnemonic, and that of geth in
+ *  its dev mode. */
 const DEVELOPMENT_ACCOUNTS: ReadonlyMap<number, readonly Hex[]> = new Map([
   [
     31_337,

@@ -11,7 +11,7 @@ export function readOwnAbi(address: string): Abi | undefined {
     const stored = localStorage.getItem(PREFIX + address.toLowerCase())
     return stored === null ? undefined : (parseAbiText(stored) as unknown as Abi)
   } catch {
-    // Without storage there is none. One that is malformed is as good as none.
+    // Without storage, and where what is stored is malformed, no ABI is used.
     return undefined
   }
 }

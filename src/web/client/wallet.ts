@@ -47,8 +47,8 @@ export interface WalletChain {
 /** The wallet does not know the chain (EIP-3085). */
 const UNKNOWN_CHAIN = 4902
 
-/** Has the wallet sign and send a transaction on the chain. Asks it for an account, and for the chain if it uses another
- *  one. Returns the hash of the transaction. @throws the wallet's error */
+/** Has the wallet sign and send a transaction on the chain. Asks it for an account, and for the chain if it uses
+ *  another one. Returns the hash of the transaction. @throws the wallet's error */
 export async function sendByWallet(
   { provider }: Wallet,
   chain: WalletChain,

@@ -119,5 +119,5 @@ export function Argument({ type, value }: { type: string; value: unknown }) {
   if (/^u?int\d*$/.test(type) && typeof value === 'string')
     return <span class="number break">{formatCount(value)}</span>
   const text = typeof value === 'string' ? value : JSON.stringify(value)
-  return /^bytes\d*$/.test(type) ? <Code text={text} whole={text.length <= 66} /> : <span class="break">{text}</span>
+  return /^bytes\d*$/.test(type) ? <Code text={text} whole={text.length <= 66} /> : <bdi class="break">{text}</bdi>
 }

@@ -104,7 +104,8 @@ export function Tabs({
   )
 }
 
-/** A column: its heading, whether it contains numbers, which are right-aligned, and whether it is left out on phones. */
+/** A column: its heading, whether it contains numbers, which are right-aligned, and whether it is left out on phones.
+ *  */
 type Column = string | { name: string; isNumber?: boolean; isWide?: boolean }
 
 /** A table that scrolls on its own if too wide. The first cell of a row is its heading. */

@@ -6,7 +6,7 @@ import { cutMiddle } from '../format.js'
 /** Longer names are truncated: they come from files that others wrote. */
 const MAX_NAME = 48
 
-/** A name that somebody else chose, isolated from the text around it: it may have any characters. */
+/** A name from an ABI, a token or a wallet, isolated from the text around it: it may have any characters. */
 export function Name({ text, title }: { text: string; title?: string }) {
   const clean = text.replace(/[\p{Cc}\p{Cf}]/gu, '')
   return <bdi title={title}>{clean.length > MAX_NAME ? `${clean.slice(0, MAX_NAME)}…` : clean}</bdi>

@@ -1,4 +1,4 @@
-import { useState } from 'preact/hooks'
+import { useEffect, useRef, useState } from 'preact/hooks'
 import { hexToNumber } from 'viem'
 import { CallFailed, call } from '../client/rpc.js'
 import type { Receipt, Transaction } from '../client/types.js'
@@ -13,11 +13,11 @@ import { Empty, Failure, Loaded } from '../ui/States.js'
 import { AddressLink, BlockLink, Ether, Time, TransactionLink } from '../ui/Value.js'
 import { Outcome, Recipient } from './BlockView.js'
 
+/** The method returns at most 25. */
 const PAGE_SIZE = 25
 
-/** Transactions of a file at most, and those of one request for it. */
-const FILE_TRANSACTIONS = 10_000
-const FILE_PAGE_SIZE = 500
+/** Transactions of a file at most: 200 requests. */
+const FILE_TRANSACTIONS = 5_000
 
 type TimedReceipt = Receipt & { timestamp: number }
 
@@ -29,13 +29,13 @@ interface Page {
   lastPage: boolean
 }
 
-function loadPage(address: string, before: number, size: number): Promise<Page> {
-  return call<Page>('ots_searchTransactionsBefore', [address, before, size])
+function loadPage(address: string, before: number): Promise<Page> {
+  return call<Page>('ots_searchTransactionsBefore', [address, before, PAGE_SIZE])
 }
 
 /** The transactions of an address, newest first: those in blocks before `before`; 0 for the newest. */
 export function AddressHistory({ address, before }: { address: string; before: number }) {
-  const request = useRequest(() => loadPage(address, before, PAGE_SIZE), [address, before])
+  const request = useRequest(() => loadPage(address, before), [address, before])
   return (
     <Loaded request={request} what="the transactions">
       {(page) =>
@@ -69,11 +69,16 @@ function SaveTransactions({ address }: { address: string }) {
   const [loaded, setLoaded] = useState<number | undefined>()
   const [note, setNote] = useState('')
   const [problem, setProblem] = useState<CallFailed | undefined>()
+  const current = useRef<AbortController | undefined>(undefined)
+  useEffect(() => () => current.current?.abort(), [])
   const save = async () => {
+    const own = new AbortController()
+    current.current = own
     setProblem(undefined)
     setLoaded(0)
     try {
-      const { rows, isAll } = await readRows(address, setLoaded)
+      const { rows, isAll } = await readRows(address, own.signal, setLoaded)
+      if (own.signal.aborted) return setLoaded(undefined)
       download(`transactions-${address}`, formatRows(rows, 'csv'), 'csv')
       setNote(`${formatPlural(rows.length, 'transaction')} saved${isAll ? '' : ', the newest; cairn sql has all'}`)
     } catch (error) {
@@ -88,22 +93,28 @@ function SaveTransactions({ address }: { address: string }) {
         <button type="button" disabled={loaded !== undefined} onClick={() => void save()}>
           CSV
         </button>
+        {loaded !== undefined && (
+          <button type="button" onClick={() => current.current?.abort()}>
+            Stop
+          </button>
+        )}
       </span>
       {problem !== undefined && <Failure error={problem} />}
     </div>
   )
 }
 
-/** Returns at most `FILE_TRANSACTIONS` rows, newest first, and whether these are all. @throws CallFailed */
-async function readRows(address: string, onProgress: (rows: number) => void) {
+/** Returns at most `FILE_TRANSACTIONS` rows, newest first, and whether these are all. Returns early when the signal is
+ *  aborted. @throws CallFailed */
+async function readRows(address: string, signal: AbortSignal, onProgress: (rows: number) => void) {
   const rows: ReturnType<typeof rowOf>[] = []
   let before = 0
   for (;;) {
-    const page = await loadPage(address, before, FILE_PAGE_SIZE)
+    const page = await loadPage(address, before)
     rows.push(...page.txs.map((transaction, i) => rowOf(transaction, page.receipts[i])))
     onProgress(rows.length)
     if (page.lastPage || page.txs.length === 0) return { rows, isAll: true }
-    if (rows.length >= FILE_TRANSACTIONS) return { rows, isAll: false }
+    if (rows.length >= FILE_TRANSACTIONS || signal.aborted) return { rows, isAll: false }
     before = oldestBlock(page)
   }
 }

@@ -114,7 +114,11 @@ function FrameLine({ frame, isFailed }: { frame: CallFrame; isFailed: boolean })
       {error !== undefined && (
         <span class="bad-text break">
           {error}
-          {reason !== undefined && `: ${reason}`}
+          {reason !== undefined && (
+            <>
+              : <bdi>{reason}</bdi>
+            </>
+          )}
         </span>
       )}
       {isFailed && <span class="badge bad">failed here</span>}

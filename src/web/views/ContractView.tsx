@@ -22,6 +22,7 @@ interface UsedAbi {
   readonly note: string
   /** The contract that it is bound to, if that is the implementation of a proxy. */
   readonly implementation: Hex | undefined
+  readonly isBuiltIn: boolean
   readonly items: Abi
 }
 
@@ -72,7 +73,7 @@ async function loadAbis(address: string): Promise<AbiOfContract> {
 function ownAbi(items: Abi | undefined): UsedAbi[] {
   return items === undefined
     ? []
-    : [{ title: 'Your ABI', note: 'kept in this browser', implementation: undefined, items }]
+    : [{ title: 'Your ABI', note: 'kept in this browser', implementation: undefined, isBuiltIn: false, items }]
 }
 
 function describeAbi(abi: ContractAbi, address: string): UsedAbi {
@@ -92,6 +93,7 @@ function describeAbi(abi: ContractAbi, address: string): UsedAbi {
     title: name,
     note: notes.filter(Boolean).join(', '),
     implementation: abi.address !== null && abi.address !== address.toLowerCase() ? abi.address : undefined,
+    isBuiltIn,
     items,
   }
 }
@@ -102,7 +104,7 @@ function Functions({ address, used }: { address: string; used: readonly UsedAbi[
   const errors = useMemo(() => used.flatMap(({ items }) => items.filter(({ type }) => type === 'error')) as Abi, [used])
   const settings: CallSettings = { address, block, errors, writing: writing.use }
   // A built-in interface without functions has only events, which other contracts emit too.
-  const groups = withoutRepeats(used).filter(({ functions }) => functions.length > 0)
+  const groups = withoutRepeats(used).filter(({ abi, functions }) => functions.length > 0 || !abi.isBuiltIn)
   return (
     <>
       <div class="inline-form">

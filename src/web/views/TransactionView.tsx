@@ -230,7 +230,11 @@ function Reason({ failure: { error, data, reason } }: { failure: Failure }) {
   return (
     <span class="bad-text break">
       {error}
-      {reason !== error && `: ${reason}`}
+      {reason !== error && (
+        <>
+          : <bdi>{reason}</bdi>
+        </>
+      )}
       {isUnknown && (
         <>
           {' '}

@@ -4,8 +4,10 @@ import { packagePath } from '../../../src/store/open.js'
 import { openTab, SKIP_BROWSER } from '../../support/browser/browser.js'
 import { runCairnOk, startCairn } from '../../support/cairn.js'
 import { HEAD } from '../../support/chains/fixtureChain.js'
+import { importFixture } from '../../support/chains/fixtureDatabase.js'
 import { resultOf } from '../../support/rpcClient.js'
 import { temporaryDirectory } from '../../support/temporary.js'
+import { until } from '../../support/until.js'
 
 const skip = SKIP_BROWSER
 const GENESIS = packagePath('fixtures/chain/genesis.json')
@@ -105,4 +107,19 @@ test('a database without blocks says what to do', { skip }, async (t) => {
   await visit('')
   await page.getByText('There are no blocks yet').waitFor()
   assert.equal((await resultOf<{ head: null }>(url, 'cairn_getStatus')).head, null)
+})
+
+test('a chain that does not grow is announced with its reason', { skip }, async (t) => {
+  const datadir = temporaryDirectory(t)
+  await importFixture(datadir)
+  const server = await startCairn(t, ['--datadir', datadir, '--open', '--upstream', 'http://127.0.0.1:1'])
+  await until(async () => {
+    const { problem } = (await (await fetch(`${server.url}/health`)).json()) as { problem: object | null }
+    return problem !== null
+  })
+  const { page, visit } = await openTab(t, server.url)
+  await visit('#/block/3')
+  const banner = page.getByRole('alert').filter({ hasText: 'The chain does not grow' })
+  await banner.waitFor()
+  assert.match(await banner.innerText(), /layer 1 is stuck.*, connection/)
 })
