@@ -74,5 +74,6 @@ export function exampleValues(method: Method, call: RecordedCall): unknown[] {
 
 /** Methods without an example, each with the reason. */
 export const WITHOUT_EXAMPLE: { readonly [method: string]: string } = {
+  cairn_addAbi: 'The result is the id of the ABI. The servers of the examples are open, and it needs an API key.',
   rpc_discover: 'The result is the OpenRPC document of all methods on this page.',
 }

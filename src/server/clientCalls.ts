@@ -5,8 +5,11 @@ import type { Subscriber } from '../rpc/core/session.js'
 import type { Client } from '../rpc/subscriptions/filters.js'
 import { type Caller, clientOf } from './access/access.js'
 import { clientOfAddress } from './access/addresses.js'
+import { grantsMethod } from './access/methodPatterns.js'
 import type { OutputShare } from './admission/outputBudget.js'
 import type { ServerOptions } from './exchange.js'
+
+const ADD_ABI = { name: 'cairn_addAbi', classes: ['abi'] }
 
 /** The dispatcher for the calls of a body: scheduled in the client's share, and limited to the methods of its key. */
 export function clientDispatcher(
@@ -21,7 +24,11 @@ export function clientDispatcher(
   },
 ): Dispatcher {
   const { caller, outputShare, body, subscriber, observe } = parts
-  const openSession = () => ({ filters: subscriptions.filtersOf(ownerOf(parts)), subscriber })
+  const openSession = () => ({
+    filters: subscriptions.filtersOf(ownerOf(parts)),
+    subscriber,
+    mayAddAbis: grantsMethod(caller.limits?.methods, ADD_ABI),
+  })
   const refusal = access.guardCalls(caller, body.kind === 'batch')
   return dispatchFor(dispatcher, { client: clientOf(caller, outputShare), openSession, refusal, observe })
 }

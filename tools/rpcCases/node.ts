@@ -1,4 +1,4 @@
-import { ALICE } from '../../test/support/chains/fixtureChain.js'
+import { ALICE, TOKEN } from '../../test/support/chains/fixtureChain.js'
 import { type CasesByMethod, positional } from './case.js'
 
 /** Cases of the methods about the server itself. */
@@ -36,6 +36,16 @@ export function nodeCases(): CasesByMethod {
       'no-blocks': { params: [], keep: ['chainId', 'head', 'safe', 'finalized', 'blocks'] },
       'too-many-blocks': positional(257),
       'too-many': positional(1, 2),
+    },
+    cairn_addAbi: {
+      'without-key': {
+        ...positional('Token', [{ type: 'function', name: 'symbol', inputs: [] }], TOKEN),
+        example: true,
+      },
+      'empty-abi': positional('Token', [], TOKEN),
+      'malformed-item': positional('Token', [{ type: 'event', name: 'not a name', inputs: [] }]),
+      'empty-name': positional('', [{ type: 'function', name: 'f', inputs: [] }]),
+      missing: positional('Token'),
     },
     cairn_listAbis: { none: positional(), 'too-many': positional(1) },
     cairn_findSignatures: {

@@ -42,7 +42,7 @@ export const accessOptions = {
       'methods',
       'LIST',
       ['keys'],
-      'Methods that the key may call, joined by commas: names, or the classes logs, calls, traces, state, blocks, stream, send, node, ' +
+      'Methods that the key may call, joined by commas: names, or the classes logs, calls, traces, state, blocks, stream, send, abi, node, ' +
         "sql, bulk and replication. '*' stands for any text, '!' excludes: 'eth_*,net_*,!logs'. '*': all.",
       'all methods',
     ),

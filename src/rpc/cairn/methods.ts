@@ -1,5 +1,6 @@
 import type { Method } from '../core/method.js'
 import { requiringChain } from '../core/requireChain.js'
+import { addAbi } from './addAbi.js'
 import { explainLogs } from './explainLogs.js'
 import { findSignatures } from './findSignatures.js'
 import { getAbi } from './getAbi.js'
@@ -15,6 +16,7 @@ import { listAbis } from './listAbis.js'
 
 /** The `cairn` namespace, in the order of the reference page. */
 export const CAIRN_METHODS: readonly Method[] = [
+  addAbi,
   explainLogs,
   findSignatures,
   getAbi,

@@ -10,6 +10,7 @@ import type { LogSource } from '../../index/logs/query.js'
 import type { TransactionFinder } from '../../index/transactions/finder.js'
 import type { Deadline } from '../../lib/deadline.js'
 import type { Logger } from '../../lib/logger.js'
+import type { NewAbi } from '../../store/addedAbis.js'
 import type { DatabaseSizes } from '../../store/databaseFacts.js'
 import type { L2Reader } from '../../store/l2/l2Reader.js'
 import type { ChainReader } from '../../store/rows/types.js'
@@ -104,6 +105,10 @@ export interface RpcContext {
    *  reader threads.
    *  @throws RpcError with the upstream's error */
   readonly forwardTransaction?: (transaction: Uint8Array) => Promise<string>
+  /** Adds an ABI to the database, replacing one with the same name and address, and returns its id. Undefined in reader
+   *  threads.
+   *  @throws DatabaseBusy; TooManyAbis */
+  readonly addAbi?: (abi: NewAbi) => Promise<number>
   /** Key that authenticates cursors; the same for every connection to a database and its copies. 32 bytes. */
   readonly cursorSecret: Uint8Array
   readonly deadline: Deadline

@@ -8,6 +8,7 @@ export const CLASS_NAMES = [
   'blocks',
   'stream',
   'send',
+  'abi',
   'node',
   'sql',
   'bulk',
@@ -18,7 +19,7 @@ export type ClassName = (typeof CLASS_NAMES)[number]
 
 /** A class that methods are in: `logs` searches logs or events; `calls` runs invented calls; `traces` executes blocks
  *  again; `state` reads accounts and slots; `blocks` reads blocks, transactions and receipts; `stream` needs the
- *  session of a connection; `send` accepts transactions; `node` is the rest. */
+ *  session of a connection; `send` accepts transactions; `abi` adds ABIs, and must be named; `node` is the rest. */
 export type MethodClass = Exclude<ClassName, 'sql' | 'bulk' | 'replication'>
 
 /** A class that a call belongs to by its parameters, besides those of its method: a subscription to logs. */

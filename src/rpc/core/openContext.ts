@@ -13,6 +13,7 @@ import { createLogSource } from '../../index/logs/query.js'
 import { createTransactionFinder } from '../../index/transactions/finder.js'
 import { noDeadline } from '../../lib/deadline.js'
 import type { Logger } from '../../lib/logger.js'
+import { createAbiAdder } from '../../store/abiAdder.js'
 import { type CommitWatch, createCommitWatch, readsInSnapshot } from '../../store/commitWatch.js'
 import { readCursorSecret } from '../../store/cursorSecret.js'
 import type { Database } from '../../store/database.js'
@@ -110,6 +111,7 @@ export function openContext(options: {
     l2SyncProgress: options.l2SyncProgress ?? (() => undefined),
     upstreamPending: options.upstreamPending ?? (() => undefined),
     forwardTransaction: options.forwardTransaction,
+    addAbi: options.mainThread ? createAbiAdder(options.datadir) : undefined,
     cursorSecret: options.cursorSecret ?? readCursorSecret(db),
     deadline: noDeadline,
     waitedMs: 0,

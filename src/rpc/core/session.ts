@@ -58,4 +58,6 @@ export interface Session {
   readonly filters: ClientFilters
   /** Undefined over HTTP, where nothing can be pushed. */
   readonly subscriber?: Subscriber
+  /** True if the methods of the client's API key name `abi`. */
+  readonly mayAddAbis?: boolean
 }

@@ -22,6 +22,11 @@ export function allowsMethod(patterns: readonly string[], { name, classes }: Nam
   return isAllowed || isNamed
 }
 
+/** True if a pattern names the class, or the method, by itself: neither `*` nor the absence of patterns does. */
+export function grantsMethod(patterns: readonly string[] | undefined, { name, classes }: NamedMethod): boolean {
+  return patterns?.some((pattern) => pattern === name || classes.includes(pattern)) ?? false
+}
+
 function names(pattern: string, method: string, classes: readonly string[]): boolean {
   return classes.includes(pattern) || matches(pattern, method)
 }

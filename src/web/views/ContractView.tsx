@@ -1,6 +1,6 @@
 import { useMemo, useState } from 'preact/hooks'
 import type { Abi, AbiFunction } from 'viem'
-import type { AbiOfContract, ContractAbi } from '../client/abis.js'
+import { type AbiOfContract, type ContractAbi, refreshLabels } from '../client/abis.js'
 import { keepOwnAbi, readOwnAbi } from '../client/ownAbis.js'
 import { CallFailed, call, callIfServed, callInBatch } from '../client/rpc.js'
 import { apiKey, endpoint } from '../client/session.js'
@@ -52,7 +52,7 @@ export function ContractView({ address }: { address: string }) {
             ) : (
               <Functions address={address} used={used} />
             )}
-            <AbiForm address={address} own={own} onChange={setOwn} />
+            <AbiForm address={address} own={own} onChange={setOwn} onAdded={request.reload} />
           </>
         )
       }}
@@ -287,10 +287,13 @@ interface AbiFormProps {
   address: string
   own: Abi | undefined
   onChange: (abi: Abi | undefined) => void
+  /** The server has another ABI now. */
+  onAdded: () => void
 }
 
-/** Adds an ABI of the contract in this browser. */
-function AbiForm({ address, own, onChange }: AbiFormProps) {
+/** Adds an ABI of the contract, in this browser or for all users of the server. */
+function AbiForm({ address, own, onChange, onAdded }: AbiFormProps) {
+  const [name, setName] = useState('')
   const [text, setText] = useState('')
   const [problem, setProblem] = useState<string | undefined>()
   const use = (abi: Abi | undefined) => {
@@ -298,17 +301,24 @@ function AbiForm({ address, own, onChange }: AbiFormProps) {
     onChange(abi)
     setText('')
   }
-  const submit = (event: Event) => {
+  const submit = async (event: SubmitEvent) => {
     event.preventDefault()
+    const isForAll = (event.submitter as HTMLButtonElement | null)?.value === 'all'
     try {
-      use(parseAbiText(text) as unknown as Abi)
+      const items = parseAbiText(text) as unknown as Abi
+      if (!isForAll) return use(items)
+      await call('cairn_addAbi', [name, items, address])
+      setProblem(undefined)
+      setText('')
+      await refreshLabels()
+      onAdded()
     } catch (error) {
       setProblem((error as Error).message)
     }
   }
   return (
-    <Section title="Add an ABI" note="for this contract, in this browser">
-      <form class="card" onSubmit={submit}>
+    <Section title="Add an ABI" note="for this contract">
+      <form class="card" onSubmit={(event) => void submit(event)}>
         <label for="own-abi">JSON ABI, or an artefact of Hardhat or Foundry</label>
         <textarea
           id="own-abi"
@@ -317,6 +327,17 @@ function AbiForm({ address, own, onChange }: AbiFormProps) {
           spellcheck={false}
           onInput={(event) => setText(event.currentTarget.value)}
         />
+        <label for="own-abi-name">
+          Name of the contract <span class="quiet">for all users only</span>
+        </label>
+        <input
+          id="own-abi-name"
+          value={name}
+          maxLength={100}
+          spellcheck={false}
+          autocomplete="off"
+          onInput={(event) => setName(event.currentTarget.value)}
+        />
         {problem !== undefined && (
           <p class="bad-text" role="alert">
             {problem}
@@ -324,7 +345,10 @@ function AbiForm({ address, own, onChange }: AbiFormProps) {
         )}
         <div class="buttons">
           <button type="submit" class="primary" disabled={text.trim() === ''}>
-            Use it
+            Use it in this browser
+          </button>
+          <button type="submit" value="all" disabled={text.trim() === '' || name.trim() === ''}>
+            Add it for all users
           </button>
           {own !== undefined && (
             <button type="button" onClick={() => use(undefined)}>
@@ -333,8 +357,8 @@ function AbiForm({ address, own, onChange }: AbiFormProps) {
           )}
         </div>
         <p class="quiet">
-          It names functions and events on this tab only. <code>cairn abi add</code> adds it for all users, and for logs
-          and calls.
+          In this browser it names functions on this tab. For all users it decodes logs, calls and errors, too; that
+          needs an API key with the right <code>abi</code>.
         </p>
       </form>
     </Section>

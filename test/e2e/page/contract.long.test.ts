@@ -58,11 +58,11 @@ test('an ABI of this browser is used until it is removed', { skip }, async (t) =
   const { page, visit } = await openTab(t, url)
   await visit(CONTRACT)
   await page.getByLabel('JSON ABI').fill('{"abi": [{"type": "function"}]}')
-  await page.getByRole('button', { name: 'Use it' }).click()
+  await page.getByRole('button', { name: 'Use it in this browser' }).click()
   await page.getByRole('alert').waitFor()
   const abi = parseAbi(['function mine(uint256[] list, (address who, bool yes) pair)'])
   await page.getByLabel('JSON ABI').fill(JSON.stringify(abi))
-  await page.getByRole('button', { name: 'Use it' }).click()
+  await page.getByRole('button', { name: 'Use it in this browser' }).click()
   await visit(CONTRACT)
   await page.getByRole('heading', { name: 'Your ABI' }).waitFor()
   await page.getByText('mine(uint256[],(address,bool))').waitFor()
@@ -204,4 +204,25 @@ test('a function is written by an injected wallet where transactions are forward
   assert.deepEqual([added.rpcUrls, added.blockExplorerUrls], [[`${server.url}/v3`], [`${server.url}/`]])
   const data = encodeFunctionData({ abi: erc20Abi, functionName: 'transfer', args: [BOB, 5n] })
   assert.deepEqual(asked[5][1], { from: ALICE, to: TOKEN, data, value: '0x0' })
+})
+
+test('an ABI is added for all users with a key that has the right, and refused without it', { skip }, async (t) => {
+  const datadir = temporaryDirectory(t)
+  await importFixture(datadir)
+  const create = async (...args: string[]) =>
+    (await runCairnOk(['keys', 'create', ...args, '--datadir', datadir])).trim()
+  const [plain, granted] = [await create('plain'), await create('granted', '--methods', '*,abi')]
+  const server = await startCairn(t, ['--datadir', datadir])
+  const abi = parseAbi(['function decimals() view returns (uint8)'])
+  for (const key of [plain, granted]) {
+    const { page, visit, untilTitle } = await openTab(t, server.url)
+    await visit(`#key=${key}`)
+    await page.getByText('Newest blocks').first().waitFor()
+    await page.goto(`${server.url}/${CONTRACT}`)
+    await page.getByLabel('JSON ABI').fill(JSON.stringify(abi))
+    await page.getByLabel('Name of the contract').fill('Stone')
+    await page.getByRole('button', { name: 'Add it for all users' }).click()
+    if (key === plain) await page.getByText('needs an API key whose methods name abi').waitFor()
+    else await untilTitle('Contract Stone')
+  }
 })
