@@ -30,11 +30,15 @@ export function formatEther(wei: bigint): string {
   return formatDecimal(formatUnits(wei, 18))
 }
 
-/** Formats a positive decimal number in text with at most six decimals, rounded down: `<0.000001` for less. */
+/** Formats a positive decimal number in text with at most six decimals, rounded down; less as `5.12e-18`. */
 export function formatBriefly(text: string): string {
   const [whole, fraction = ''] = text.split('.')
   const shown = fraction.slice(0, 6).replace(/0+$/, '')
-  if (shown === '' && whole === '0' && /[1-9]/.test(fraction)) return '<0.000001'
+  if (shown === '' && whole === '0' && /[1-9]/.test(fraction)) {
+    return Number(text)
+      .toExponential(2)
+      .replace(/\.?0*e/, 'e')
+  }
   return formatDecimal(shown === '' ? whole : `${whole}.${shown}`)
 }
 

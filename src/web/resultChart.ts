@@ -110,7 +110,7 @@ function labelOf(value: unknown): string {
 /** Formats a number for an axis: `1.5M`, `2e+21`. */
 export function formatTick(value: number): string {
   if (Math.abs(value) >= 1e15 || (value !== 0 && Math.abs(value) < 1e-4)) return value.toExponential(2)
-  return new Intl.NumberFormat('en-US', { notation: 'compact', maximumFractionDigits: 2 }).format(value)
+  return new Intl.NumberFormat('en-US', { notation: 'compact', maximumFractionDigits: 1 }).format(value)
 }
 
 function round(value: number): number {

@@ -85,7 +85,8 @@ test('brief amounts have six decimals, rounded down, and never look like nothing
     ['1234.5', '1,234.5'],
     ['1.0000009', '1'],
     ['0.123456789', '0.123456'],
-    ['0.000000000000000001', '<0.000001'],
+    ['0.000000000000000001', '1e-18'],
+    ['0.0000005123', '5.12e-7'],
     ['2.100000', '2.1'],
   ]) {
     assert.equal(formatBriefly(text), shown, text)

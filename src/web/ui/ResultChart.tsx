@@ -11,7 +11,7 @@ import {
 } from '../resultChart.js'
 
 /** Space around the chart for the labels of its axes. */
-const LEFT = 70
+const LEFT = 84
 const BOTTOM = 34
 const TOP = 12
 
@@ -36,37 +36,40 @@ export function ResultChart(props: { rows: readonly { readonly [column: string]:
           onChange={(y) => setChosen((old) => ({ ...old, y }))}
         />
       </div>
-      <svg
-        viewBox={`${-LEFT} ${-TOP} ${CHART_WIDTH + LEFT + 20} ${CHART_HEIGHT + TOP + BOTTOM}`}
-        role="img"
-        aria-label={`Chart of ${chosen.y} by ${chosen.x}, ${formatCount(layout.marks.length)} rows`}
-      >
-        {layout.yTicks.map(({ y, value }) => (
-          <g key={y}>
-            <line class="grid" x1={0} x2={CHART_WIDTH} y1={y} y2={y} />
-            <text class="tick end" x={-10} y={y + 5}>
-              {formatTick(value)}
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard */}
+      <section class="plot" tabIndex={0} aria-label="Chart">
+        <svg
+          viewBox={`${-LEFT} ${-TOP} ${CHART_WIDTH + LEFT + 20} ${CHART_HEIGHT + TOP + BOTTOM}`}
+          role="img"
+          aria-label={`Chart of ${chosen.y} by ${chosen.x}, ${formatCount(layout.marks.length)} rows`}
+        >
+          {layout.yTicks.map(({ y, value }) => (
+            <g key={y}>
+              <line class="grid" x1={0} x2={CHART_WIDTH} y1={y} y2={y} />
+              <text class="tick end" x={-10} y={y + 5}>
+                {formatTick(value)}
+              </text>
+            </g>
+          ))}
+          {layout.xTicks.map(({ x, text }) => (
+            <text key={x} class="tick middle" x={x} y={CHART_HEIGHT + 24}>
+              {text}
             </text>
-          </g>
-        ))}
-        {layout.xTicks.map(({ x, text }) => (
-          <text key={x} class="tick middle" x={x} y={CHART_HEIGHT + 24}>
-            {text}
-          </text>
-        ))}
-        {layout.shape === 'line' && <polyline class="line" points={layout.line} />}
-        {layout.marks.map((mark, i) =>
-          layout.shape === 'line' ? (
-            <circle key={i} class="point" cx={mark.x} cy={pointOf(mark)} r={layout.marks.length > 60 ? 2 : 4}>
-              <title>{mark.text}</title>
-            </circle>
-          ) : (
-            <rect key={i} class="bar" x={mark.x} y={mark.y} width={mark.width} height={Math.max(mark.height, 0.5)}>
-              <title>{mark.text}</title>
-            </rect>
-          ),
-        )}
-      </svg>
+          ))}
+          {layout.shape === 'line' && <polyline class="line" points={layout.line} />}
+          {layout.marks.map((mark, i) =>
+            layout.shape === 'line' ? (
+              <circle key={i} class="point" cx={mark.x} cy={pointOf(mark)} r={layout.marks.length > 60 ? 2 : 4}>
+                <title>{mark.text}</title>
+              </circle>
+            ) : (
+              <rect key={i} class="bar" x={mark.x} y={mark.y} width={mark.width} height={Math.max(mark.height, 0.5)}>
+                <title>{mark.text}</title>
+              </rect>
+            ),
+          )}
+        </svg>
+      </section>
       {rows.length > MAX_POINTS && <p class="quiet">The chart has the first {formatCount(MAX_POINTS)} rows.</p>}
     </figure>
   )

@@ -80,11 +80,7 @@ function describeAbi(abi: ContractAbi, address: string): UsedAbi {
   const { name, isBuiltIn, compiler, sourcifyMatch, metadataMatches, items } = abi
   const isBound = abi.address !== null
   const notes = [
-    isBuiltIn
-      ? 'built in; what the code names of it'
-      : isBound
-        ? ''
-        : 'added for any contract; what the code names of it',
+    isBuiltIn ? 'built in, as far as the code names it' : isBound ? '' : 'of any contract, as far as the code names it',
     sourcifyMatch !== null && `Sourcify, ${sourcifyMatch} match`,
     metadataMatches === true && 'metadata matches the code',
     compiler !== null && `solc ${compiler}`,
