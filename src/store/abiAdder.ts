@@ -34,6 +34,7 @@ export function createAbiAdder(datadir: string): (abi: NewAbi) => Promise<number
 function tryToAdd(path: string, abi: NewAbi): number | undefined {
   const db = new SqliteDatabase(path, { timeout: 0, fileMustExist: true })
   try {
+    db.pragma('wal_autocheckpoint = 0') // the writer's thread makes checkpoints
     const table = createAddedAbiTable(db)
     if (table.list().length >= MAX_ABIS) throw new TooManyAbis(`the database has ${MAX_ABIS} ABIs`)
     return table.add(abi)
