@@ -10,6 +10,7 @@ import { equalBytes } from '../lib/bytes.js'
 import type { Database } from '../store/database.js'
 import { decodeAppearances, encodeAppearances } from '../store/rows/appearances.js'
 import { BLOCK_COLUMNS, type BlockRow, blockValues, decodeBlockRow } from '../store/rows/block.js'
+import { decodeCallTraces, encodeCallTraces } from '../store/rows/callTraces.js'
 import { type ChainSource, genesisOfSource, readChainSource, specOfSource } from '../store/rows/chainSource.js'
 import { createRawRows, type RawRow, type RawRows, type RowBounds } from '../store/rows/rawRows.js'
 import type { StoredBlock } from '../store/rows/types.js'
@@ -125,6 +126,7 @@ function createBlockAudit(rows: RawRows, spec: ChainSpec, first: number) {
     verifyReceipts(header, receipts, { blockHash: block.hash })
     requireAccessList(rows, header)
     requireAppearances(rows, block, receipts)
+    requireTraces(rows, block, receipts)
     const { nextTx, nextLog } = nextIds()
     const logCount = receipts.reduce((sum, { logs }) => sum + logs.length, 0)
     const values = [...blockValues(block, totalDifficulty), nextTx, transactions.length, nextLog, logCount]
@@ -192,6 +194,41 @@ function requireAppearances(rows: RawRows, { header, transactions }: Block, rece
       expected: missing,
       found: 'not among them',
     })
+  }
+}
+
+/** Compares the calls of a block in the trace index with its transactions and receipts: sender, recipient, value and
+ *  outcome of each transaction. The calls below them, which need execution, are covered by the checksum. */
+function requireTraces(rows: RawRows, { header, transactions }: Block, receipts: readonly Receipt[]): void {
+  const row = rows.traces(header.number)
+  const place = { table: 'traces', row: `block ${header.number}` }
+  if (row === undefined) {
+    if (header.number > (rows.lastTraces() ?? -1)) return
+    throw new DatabaseFault(place, { field: 'row', expected: 'one', found: 'none' })
+  }
+  const data = row.data as Uint8Array
+  if (data.length === 0) return // not executed, or without transactions
+  const calls = atPlace(place, () => decodeCallTraces(data))
+  const addressOf = (id: number) => {
+    const address = rows.address(id)
+    if (address === undefined) throw new DatabaseFault(place, { field: 'id', expected: 'of an address', found: id })
+    return address
+  }
+  compareColumns(place, row, ['data'], [encodeCallTraces(calls, addressOf)])
+  if (calls.length !== transactions.length) {
+    throw new DatabaseFault(place, { field: 'transactions', expected: transactions.length, found: calls.length })
+  }
+  for (const [index, { from, to, value }] of transactions.entries()) {
+    const [message] = calls[index]
+    const { status, contractAddress } = receipts[index]
+    const recipient = to ?? contractAddress!
+    const isSame =
+      equalBytes(addressOf(message.from), from) &&
+      equalBytes(addressOf(message.to), recipient) &&
+      message.value === value &&
+      (status === undefined || (status === 1) === (message.failure === undefined))
+    if (isSame) continue
+    throw new DatabaseFault(place, { field: `transaction ${index}`, expected: 'its message', found: 'another one' })
   }
 }
 

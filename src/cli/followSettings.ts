@@ -28,6 +28,7 @@ export async function readFollowSettings(config: Config): Promise<FollowSettings
     strict: config.strict,
     forkTimes: config.fork,
     addressIndex: config.addressIndex,
+    traces: config.traces,
     stateCacheBytes: stateCache * 2 ** 20,
     rootInterval,
     senderThread: config.senderThread,

@@ -32,6 +32,7 @@ function readReplicaSettings({
   chain,
   stateMode,
   addressIndex,
+  traces,
   stateCacheBytes,
 }: FollowSettings): ReplicaSettings {
   if (chain && 'development' in chain) {
@@ -39,7 +40,7 @@ function readReplicaSettings({
       '--network dev needs --upstream: a replica takes the chain from --genesis or another --network',
     )
   }
-  return { datadir, chain, stateMode, addressIndex, stateCacheBytes }
+  return { datadir, chain, stateMode, addressIndex, traces, stateCacheBytes }
 }
 
 interface Parts {
@@ -92,6 +93,8 @@ async function startRoles(
   const chain = follow.chain && 'development' in follow.chain ? undefined : follow.chain
   const settings = { ...readReplicaSettings({ ...follow, chain }), role: 'standby' } as const
   const described = await prepareReplica(settings, { log, signal: stop })
+  // What a replica applied lacks the calls: the index is kept while it is complete, and the server runs without it.
+  const following = { ...follow, traces: follow.traces === false ? false : undefined }
   const logging = readLogging(config)
   const { nats, publishBlocks, repairUrl } = plan
   const source = { kind: 'nats', nats, repairUrl } as const
@@ -101,9 +104,12 @@ async function startRoles(
     beginsAsWriter: plan.kind === 'writer',
     startLeaderSession: () => startLeaderSession({ datadir, chain: described, nats, publishBlocks, logging }),
     startReplica: ({ until, signal }) =>
-      startReplicaWorker({ settings, source: { ...source, until }, logging }, { log, signal }),
+      startReplicaWorker(
+        { settings: { ...settings, traces: undefined }, source: { ...source, until }, logging },
+        { log, signal },
+      ),
     startIngest: isFollowing
-      ? ({ signal }) => startIngestWorker(follow, { log, logging, pending: config.pending, signal })
+      ? ({ signal }) => startIngestWorker(following, { log, logging, pending: config.pending, signal })
       : undefined,
     idle: describeIdle(follow),
     states,

@@ -28,6 +28,11 @@ export function readReplicationPlan(config: Config): ReplicationPlan | undefined
   const { publish, replica, standby, replicaHttp, publishBlocks } = config
   const isStream = publish.length > 0 || replica.some(isNatsUrl)
   if (!isStream) requireNoStreamOptions(config)
+  if (config.traces && (replica.length > 0 || standby)) {
+    throw new UsageError(
+      "--traces on: a replica does not execute blocks, and they come without their calls; 'cairn reindex --traces' adds them",
+    )
+  }
   if (publish.length > 0) {
     requirePublishable(config)
     const repairUrl = readRepair(replicaHttp)

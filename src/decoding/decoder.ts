@@ -69,6 +69,9 @@ export interface Decoder {
   guessLog(log: LogParts): Guess<AbiEvent> | null
   /** Guesses the function of an input. Null if an ABI that applies to `to` names the selector. */
   guessInput(to: Uint8Array, input: Uint8Array, blockNumber?: number): Guess<AbiFunction> | null
+  /** The signature of the function that a contract has for a selector of 4 bytes, as `transfer(address,uint256)`: by an
+   *  ABI, else by signature files, where it is a guess. Null for an unknown one. */
+  nameFunction(to: Uint8Array, selector: Uint8Array, blockNumber?: number): string | null
   /** Guesses the error in revert data. Null if an ABI names the selector. */
   guessError(data: Uint8Array): Guess<AbiError> | null
 }
@@ -136,6 +139,11 @@ export function createDecoder(
       return [...boundTo(to, blockNumber), ...general].some(({ functions }) => functions.has(key))
         ? null
         : guesser.guessInput(input)
+    },
+    nameFunction(to, selector, blockNumber) {
+      const key = keyOfBytes(selector)
+      const named = firstOf([...boundTo(to, blockNumber), ...general], ({ functions }) => functions.get(key) ?? null)
+      return named?.[0].function.signature ?? signatures('function', selector)[0] ?? null
     },
     guessError(data) {
       const key = keyOfBytes(data.subarray(0, 4))

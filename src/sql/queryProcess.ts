@@ -6,6 +6,7 @@ import type { RevertReason } from '../store/sql/callViews.js'
 import { openForQueries } from '../store/sql/queryDatabase.js'
 import { checkLength, runQuery, type SqlValue } from '../store/sql/runQuery.js'
 import { createCallDecoder } from './callDecoder.js'
+import { addChainFunctions } from './chainFunctions.js'
 import { readEventViews } from './eventViews.js'
 import { explainQueryError } from './explainQueryError.js'
 import { formatRows } from './formats.js'
@@ -71,7 +72,9 @@ function connection(): Database {
     const db = openForQueries(datadir, readEvents, { calls, tokens })
     addStateFunctions(db, state)
     const { version } = readAddedAbis(db)
+    const closeChain = addChainFunctions(db, datadir)
     const close = () => {
+      closeChain()
       for (const each of [state, tokens, db]) each.close()
     }
     opened = { db, version, seen, tokens, close }

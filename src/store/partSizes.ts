@@ -34,6 +34,7 @@ const PARTS: readonly {
     tables: ['address_appearances', 'address_segments', 'address_buckets', 'address_big_postings'],
     counted: 'transactions',
   },
+  { part: 'trace index', unit: 'transaction', tables: ['traces'], counted: 'transactions' },
   { part: 'logs', unit: 'log', tables: ['logs', 'topics'] },
   { part: 'log index', unit: 'log', tables: ['log_segments', 'log_buckets', 'log_big_postings'], counted: 'logs' },
   { part: 'account history', unit: 'change of an account', tables: ['account_history', 'account_recent'] },

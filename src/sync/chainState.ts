@@ -24,9 +24,17 @@ import { yieldToEventLoop } from '../lib/pause.js'
 import { noProgress, type Progress } from '../lib/progress.js'
 import type { Checkpoints } from '../store/checkpoints.js'
 import type { Database } from '../store/database.js'
-import { createMetaTable, META_CHAIN, META_CHAIN_ID, META_FORK_TIMES, META_STATE_MODE } from '../store/meta.js'
+import {
+  createMetaTable,
+  META_CHAIN,
+  META_CHAIN_ID,
+  META_FORK_TIMES,
+  META_STATE_MODE,
+  META_TRACES,
+} from '../store/meta.js'
 import { createChainReader } from '../store/rows/chainReader.js'
 import { type ChainSource, genesisOfSource, readChainSource, specOfSource } from '../store/rows/chainSource.js'
+import { createTraceReader, describeMissingTraces } from '../store/rows/traceRows.js'
 import type { ChainReader } from '../store/rows/types.js'
 import { createStateReader } from '../store/state/stateReader.js'
 import { createStateTrieTable } from '../store/state/stateTrieTable.js'
@@ -88,6 +96,8 @@ export interface WritableChain {
   readonly keepsAccessLists: boolean
   /** The address index gets every block. */
   readonly keepsAppearances: boolean
+  /** The trace index gets every block. */
+  readonly keepsTraces: boolean
   /** Returns block 0 of the genesis; its state is hashed on demand. Only without execution. */
   genesisBlock(): Promise<Block>
 }
@@ -111,6 +121,8 @@ export interface OpenChainOptions {
   blockAccessLists?: boolean
   /** Keep the address index of a database that has it, or is new. Default: true. */
   addressIndex?: boolean
+  /** Keep the trace index. Default: as the database does; a new one does not. */
+  traces?: boolean
   /** With sparse state: keep what is added to it for replicas. Default: false. */
   logsState?: boolean
   /** A state dump was imported and verified, and is completed next. Default: false; a part of one is refused. */
@@ -163,17 +175,19 @@ export async function openWritableChain(
   const wrongRoots = spec.isDevelopment && options.acceptsWrongRoots ? createWrongRoots(db, log) : undefined
   if (stateMode === 'execute') await catchUpStateTrie(db, { chain: reader, wrongRoots }, options)
   const keepsAppearances = decideAppearances(db, stateMode, options, log)
+  const keepsTraces = decideTraces(db, stateMode, options, log)
+  const collects = { withCallees: keepsAppearances, withTraces: keepsTraces }
   const openExecutor = async () => {
     const table = new RecordedTrieTable(db)
     const root = createStateRoot(table, stateCacheBytes / 2)
     const blockHashes = (number: number) => reader.ancestorHash(number)
     const cacheBytes = stateCacheBytes / 2
-    const parts = { spec, reader: createStateReader(db), root, blockHashes, cacheBytes, withCallees: keepsAppearances }
+    const parts = { spec, reader: createStateReader(db), root, blockHashes, cacheBytes, ...collects }
     return { root, table, executor: await loadExecutor(options.evm ?? 'cairn', parts) }
   }
   const keepsState = stateMode === 'execute'
   const ancestors = createAncestors(reader)
-  const sparseParts = { spec, reader, ancestors, withCallees: keepsAppearances }
+  const sparseParts = { spec, reader, ancestors, ...collects }
   const sparse = stateMode === 'sparse' ? await openSparse(db, sparseParts, options) : undefined
   const trie =
     keepsState && lazyTrie ? createLazyTrie(db, { chain: reader, cacheBytes: stateCacheBytes, wrongRoots }) : undefined
@@ -188,7 +202,7 @@ export async function openWritableChain(
     sparse?.reload()
   }
   const { blockAccessLists: keepsAccessLists = false, logsState } = options
-  const writing = { collectsState: lazyTrie, logsState, afterRollback }
+  const writing = { collectsState: lazyTrie, logsState, keepsTraces, afterRollback }
   const head = new ChainHead(db, reader, { spec, state, stateUpdates, ...writing })
   if (!held) {
     const genesis = genesisOfSource(source)
@@ -198,6 +212,7 @@ export async function openWritableChain(
     if (source.forkTimes !== undefined) meta.set(META_FORK_TIMES, source.forkTimes)
     meta.set(META_CHAIN_ID, spec.chainId.toString())
     meta.set(META_STATE_MODE, stateMode)
+    if (keepsTraces) meta.set(META_TRACES, true)
     if (first) head.append(first.block, { ...first.parts, changes: executor!.accept() })
     if (recorded) beginRecorded({ db, ...sparseParts, keepsAppearances, head, sparse: sparse! }, recorded)
     head.commit()
@@ -215,7 +230,7 @@ export async function openWritableChain(
     return block
   }
   const workOnTries = createTrieWork(db, reader, stateMode)
-  const keeps = { keepsAccessLists, keepsAppearances }
+  const keeps = { keepsAccessLists, keepsAppearances, keepsTraces }
   const parts = { spec, stateMode, reader, head, ancestors, executor, wrongRoots, trie, sparse }
   return { ...parts, workOnTries, ...keeps, genesisBlock }
 }
@@ -263,7 +278,13 @@ function openRecorded(
 /** Opens sparse state. @throws UsageError for an interpreter that cannot execute on it */
 function openSparse(
   db: Database,
-  given: { spec: ChainSpec; reader: ChainReader; ancestors: RecentAncestors; withCallees: boolean },
+  given: {
+    spec: ChainSpec
+    reader: ChainReader
+    ancestors: RecentAncestors
+    withCallees: boolean
+    withTraces: boolean
+  },
   { evm = 'cairn', stateCacheBytes = STATE_CACHE_BYTES }: OpenChainOptions,
 ): Promise<SparseChain> {
   if (evm !== 'cairn') throw new UsageError(`--evm ${evm} needs a complete state; leave it out with --state sparse`)
@@ -309,6 +330,28 @@ function decideAppearances(
     {},
     "--evm reference does not report internal calls, so the address index is not kept; 'cairn reindex' makes it",
   )
+  return false
+}
+
+/** Decides whether blocks are added to the trace index, which has all blocks or none. @throws UsageError if it is
+ *  requested and not possible */
+function decideTraces(
+  db: Database,
+  stateMode: StateMode,
+  { traces: isWanted, evm, lazyTrie }: OpenChainOptions,
+  log: Logger,
+): boolean {
+  const rows = createTraceReader(db)
+  const [last, head] = [rows.lastBlock(), rows.head()]
+  const isBegun = head === undefined ? createMetaTable(db).get<boolean>(META_TRACES) === true : last !== undefined
+  if (!(isWanted ?? isBegun)) return false
+  let obstacle: string | undefined
+  if (stateMode === 'none') obstacle = 'with --state none no block is executed, so that calls are not known'
+  else if (evm === 'reference') obstacle = "--evm reference does not report calls; 'cairn reindex --traces' adds them"
+  else if (last !== head) obstacle = describeMissingTraces(last, head)
+  if (obstacle === undefined) return !lazyTrie // blocks of a replica come without their calls
+  if (isWanted) throw new UsageError(`--traces on: ${obstacle}`)
+  if (!lazyTrie) log.info({}, `the trace index is not kept: ${obstacle}`)
   return false
 }
 

@@ -2,12 +2,14 @@ import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import SqliteDatabase from 'better-sqlite3'
+import { noProgress } from '../../src/lib/progress.js'
 import { readEventViews } from '../../src/sql/eventViews.js'
 import { createAddedAbiTable } from '../../src/store/addedAbis.js'
 import type { Database } from '../../src/store/database.js'
 import { DATABASE_FILE } from '../../src/store/open.js'
 import { openForWriting } from '../../src/store/openForWriting.js'
 import { openForQueries } from '../../src/store/sql/queryDatabase.js'
+import { fillTraces } from '../../src/sync/fillTraces.js'
 import { importFixture } from '../support/chains/fixtureDatabase.js'
 import { temporaryDirectory } from '../support/temporary.js'
 
@@ -17,6 +19,7 @@ const MIXED = 'Ab5801a7D398351b8bE11C439e05C5B3259aeC9B'
 before(async () => {
   await importFixture(datadir)
   const db = openForWriting(datadir)
+  await fillTraces(db, { progress: noProgress })
   const address = (name: string, indexed = false) => ({ name, type: 'address', indexed })
   const events = [
     { name: 'Transfer', inputs: [address('from', true), address('to', true), { name: 'value', type: 'uint256' }] },

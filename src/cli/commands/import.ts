@@ -59,6 +59,7 @@ export async function runImport({ config, operands }: ParsedArgs): Promise<numbe
       forkTimes: config.fork,
       blockAccessLists: config.blockAccessLists,
       addressIndex: config.addressIndex,
+      traces: config.traces,
       checkpoints: checkpointer,
       stateCacheBytes: config.stateCache * 2 ** 20,
       rootInterval: config.rootInterval,
@@ -95,6 +96,7 @@ async function importDump(config: Config, operands: readonly string[]): Promise<
   try {
     const dump = await importDumpFile({
       ...{ datadir, path, at, forkTimes: config.fork, evm: config.evm, addressIndex: config.addressIndex },
+      traces: config.traces,
       chain: genesis === undefined ? namedChain(network) : readGenesisFile(genesis),
       log: createLogger(readLogging(config)),
       showProgress: true,

@@ -29,6 +29,7 @@ export async function runReindex({ config, operands }: ParsedArgs): Promise<numb
     const { signal } = stop
     const steps = [
       () => !config.addressIndex || fillAddressIndex(db, config, signal),
+      () => !config.fillTraces || fillTraceIndex(db, config, signal),
       ...CHAIN_INDEXES.map((kind) => async () => {
         const progress = createProgress({ label: kind.name, unit: kind.items, total: kind.openStored(db).count() })
         const summary = await rebuildIndex(db, kind, { progress, signal })
@@ -57,6 +58,20 @@ async function fillAddressIndex(db: Database, { json }: Config, signal: AbortSig
   const isComplete = await fillAppearances(db, { progress, signal })
   progress.finish()
   if (!isComplete && !json) printSummary("address index: interrupted; 'cairn reindex' resumes it")
+  return isComplete
+}
+
+/** Brings the trace index up to the head; false if it was interrupted. */
+async function fillTraceIndex(db: Database, { json }: Config, signal: AbortSignal): Promise<boolean> {
+  const { fillTraces, traceGap } = await import('../../sync/fillTraces.js')
+  const progress = createProgress({ label: 'traces', unit: 'blocks', total: traceGap(db) })
+  const isComplete = await fillTraces(db, { progress, signal })
+  progress.finish()
+  if (!json) {
+    printSummary(
+      isComplete ? 'trace index: all blocks' : "trace index: interrupted; 'cairn reindex --traces' resumes it",
+    )
+  }
   return isComplete
 }
 

@@ -161,6 +161,7 @@ async function importFixture(
       forkTimes: config.fork,
       blockAccessLists: config.blockAccessLists,
       addressIndex: config.addressIndex,
+      traces: config.traces,
       senderRecovery,
       log,
       showProgress: false,

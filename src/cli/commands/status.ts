@@ -23,6 +23,7 @@ import { readPosition } from '../../store/replication/position.js'
 import { createAppearanceReader } from '../../store/rows/appearances.js'
 import { createChainReader } from '../../store/rows/chainReader.js'
 import { readVerification } from '../../store/rows/chainSource.js'
+import { createTraceReader } from '../../store/rows/traceRows.js'
 import { readStateDump } from '../../store/state/stateDump.js'
 import { problemOf, readFollowReport } from '../followReport.js'
 import type { ParsedArgs } from '../parseArgs.js'
@@ -41,6 +42,7 @@ export async function runStatus({ config, operands }: ParsedArgs): Promise<numbe
       logIndex: measureIndex(db, LOG_SEARCH_INDEX, tables),
       transactionIndex: measureIndex(db, TRANSACTION_INDEX, tables),
       addressIndex: measureAddressIndex(db, tables),
+      traceIndex: measureTraceIndex(db, tables),
       database: describeFile(db, config.datadir),
       lake: describeLake(config.datadir),
       replication: describeReplication(db, config.datadir),
@@ -143,11 +145,18 @@ function measureAddressIndex(db: Database, tables: readonly TableSize[]): Measur
   return { ...index, bytes, head: createAppearanceReader(db).lastBlock() ?? null }
 }
 
+/** Returns the last block of the trace index, null if it has none, and its size in bytes. */
+function measureTraceIndex(db: Database, tables: readonly TableSize[]): { head: number | null; bytes: number | null } {
+  const rows = tables.find(({ table }) => table === 'traces')!
+  return { head: createTraceReader(db).lastBlock() ?? null, bytes: rows.bytes }
+}
+
 type Report = ReturnType<typeof describeChain> &
   ReturnType<typeof describeFollowing> & {
     logIndex: MeasuredIndex
     transactionIndex: MeasuredIndex
     addressIndex: ReturnType<typeof measureAddressIndex>
+    traceIndex: ReturnType<typeof measureTraceIndex>
     database: ReturnType<typeof describeFile>
     lake: ReturnType<typeof describeLake>
     replication: ReturnType<typeof describeReplication>
@@ -198,6 +207,7 @@ function formatReport(report: Report, showsSizes: boolean): string {
     ['log index', formatIndex(LOG_SEARCH_INDEX, report.logIndex)],
     ['transactions', formatIndex(TRANSACTION_INDEX, report.transactionIndex)],
     ['addresses', formatAddressIndex(report)],
+    ...(report.traceIndex.head === null ? [] : [['traces', formatTraceIndex(report)] as [string, string]]),
     ['following', formatFollowing(report)],
     ['replication', formatReplication(report.replication)],
     ['database', `${database.path}, ${formatSize(database.bytes)}, schema ${database.schemaVersion}`],
@@ -295,6 +305,12 @@ function formatAddressIndex({ addressIndex, coverage }: Report): string {
   if (coverage === null || addressIndex.head === coverage.head) return text
   const { head } = addressIndex
   return `${head === null ? 'none' : `${text}; ends at block ${head}`}: 'cairn reindex' makes it`
+}
+
+function formatTraceIndex({ traceIndex: { head, bytes }, coverage }: Report): string {
+  const size = bytes === null ? '' : `; ${formatSize(bytes)}`
+  if (coverage === null || head === coverage.head) return `all blocks${size}`
+  return `up to block ${head}${size}: 'cairn reindex --traces' completes it`
 }
 
 function formatSize(bytes: number): string {

@@ -67,6 +67,23 @@ export const executionOptions = {
     commands: ['import', 'sync', 'serve', 'reindex'],
     parse: parseSwitch('address-index'),
   },
+  traces: {
+    flag: 'traces',
+    placeholder: 'on|off',
+    default: undefined as boolean | undefined,
+    defaultText: 'as the database; off for a new one',
+    doc:
+      'Keep the trace index: the calls and creations of every transaction, for v_traces, v_native_transfers and v_contracts in SQL, ' +
+      'and for trace_filter and ots_ methods without executing blocks again. A database that was begun without it gets it by ' +
+      'cairn reindex --traces. Not with --state none, nor on a replica.',
+    commands: ['import', 'sync', 'serve'],
+    parse: parseSwitch('traces'),
+  },
+  fillTraces: flag(
+    'traces',
+    ['reindex'],
+    'Make the trace index too, by executing the blocks that it lacks. A server or an import keeps it from then on.',
+  ),
   stateCache: number('state-cache', 'MIB', 256, ['import', 'sync', 'serve'], {
     min: 4,
     max: 1_048_576,

@@ -134,7 +134,7 @@ function beginCall(machine: Machine, frame: Frame): Frame | undefined {
   else setSmall(child.value, 0, 0)
 
   const value = sends ? wordToBigInt(stack, sp - 24) : 0n
-  if (machine.hooks !== undefined) reportCall(machine, frame, child, called.address)
+  if (machine.hooks !== undefined) reportCall(machine, frame, child, called)
   if (machine.callees !== undefined) machine.callees.add(called)
   if (frame.depth >= MAX_DEPTH) return answer(machine, frame, child, CALL_DEPTH)
   if (sends && frame.account.balance < value) return answer(machine, frame, child, INSUFFICIENT_BALANCE)
@@ -186,7 +186,7 @@ function callPrecompile(machine: Machine, frame: Frame, child: Frame, precompile
     machine.state.revert(child.snapshot)
     return answer(machine, frame, child, precompileFailure(precompile, input, given))
   }
-  if (machine.hooks !== undefined) reportEnd(machine, child, undefined, output.slice()) // may be a view of memory
+  if (machine.hooks !== undefined) reportEnd(machine, child, undefined, output)
   reserveReturnData(frame, output.length, machine.state.meter)
   setReturnData(frame, output, 0, output.length)
   copyOutput(machine, frame, child)

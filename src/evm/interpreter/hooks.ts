@@ -18,6 +18,23 @@ export interface EnteredCall {
   readonly value: bigint | undefined
 }
 
+/** A call or creation of an instruction that begins, without a copy of its bytes. */
+export interface EnteredFrame extends Omit<EnteredCall, 'input'> {
+  readonly inputLength: number
+  /** The first four bytes of calldata, big-endian; undefined for shorter calldata, precompiles and creations. */
+  readonly selector: number | undefined
+  readonly isPrecompile: boolean
+}
+
+/** How a frame ended, without a copy of its output. */
+export interface EndedFrame {
+  readonly gasLeft: bigint
+  readonly outputLength: number
+  readonly failure: string | undefined
+  /** Hash of the new code, 32 bytes; undefined unless a creation succeeded. */
+  readonly codeHash: Uint8Array | undefined
+}
+
 /** How a call ended. */
 export interface EndedCall {
   /** Return data, revert data, or the new code. It is not changed afterwards. */
@@ -42,6 +59,10 @@ export interface Hooks {
   enter?(call: EnteredCall): void
   /** The innermost call ends. */
   exit?(end: EndedCall): void
+  /** Replaces `enter` for calls and creations of instructions. */
+  enterFrame?(frame: EnteredFrame): void
+  /** Replaces `exit` for calls and creations of instructions. Set together with `enterFrame`. */
+  exitFrame?(end: EndedFrame): void
   log?(log: Log): void
   /** The instruction at `frame.pc` is about to run. With this hook, frames run one instruction at a time, unless
    *  `opcodes` are given. */

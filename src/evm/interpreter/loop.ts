@@ -4,7 +4,7 @@ import { CALLING, type Frame, HALTED, REVERTED, SUCCEEDED } from './frame.js'
 import type { Hooks } from './hooks.js'
 import type { Machine } from './machine.js'
 import { STACK_CHANGE, STEP_TABLE } from './opcodes/table.js'
-import { reportEnd } from './reports.js'
+import { reportFrameEnd } from './reports.js'
 import { settle } from './settle.js'
 import { shortageOf } from './shortage.js'
 import { enterStepped, reportFailure } from './steppedCosts.js'
@@ -46,9 +46,8 @@ export function runFrames(machine: Machine, first: Frame): number {
     status = settle(machine, frame, status)
     if (frame.depth === 0) return status
     if (hooks !== undefined) {
-      const { outputOffset, outputLength } = frame
       const failure = status === SUCCEEDED ? undefined : status === REVERTED ? REVERTED_BY_CODE : frame.failure
-      reportEnd(machine, frame, failure, machine.memory.slice(outputOffset, outputOffset + outputLength))
+      reportFrameEnd(machine, frame, failure)
     }
     frame = leave(machine, frame, status === SUCCEEDED, status === REVERTED)
   }

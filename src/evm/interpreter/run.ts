@@ -1,4 +1,5 @@
 import { MAX_NONCE } from '../../chain/eth/transactionLimits.js'
+import { CALL, CREATE } from '../../store/rows/callTraces.js'
 import { createAccount, precompileFailure, runPrecompile, touchCalled, transfer } from './calls.js'
 import { createCode, EMPTY_CODE } from './code.js'
 import { delegateOf } from './delegate.js'
@@ -49,10 +50,6 @@ export interface Outcome {
   /** True for a creation before Homestead (EIP-2) that succeeded without its code, because the gas was not enough. */
   lacksCode?: boolean
 }
-
-/** Opcodes that hooks receive for the message of a transaction. */
-export const CREATE = 0xf0
-export const CALL = 0xf1
 
 const NO_BYTES = new Uint8Array(0)
 

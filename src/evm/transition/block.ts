@@ -2,12 +2,14 @@ import { blobBaseFeeOf, GAS_PER_BLOB } from '../../chain/eth/fees.js'
 import type { ChainSpec, Rules } from '../../chain/eth/forks/rules.js'
 import type { Block, Header, Log, Receipt, Transaction } from '../../chain/eth/types.js'
 import type { ForkTables } from '../interpreter/forkTables.js'
+import type { Hooks } from '../interpreter/hooks.js'
 import type { Journal } from '../interpreter/journal/journal.js'
 import type { Machine } from '../interpreter/machine.js'
 import type { BlockOutcome, StateRootHasher } from './blockOutcome.js'
 import type { BlockGas } from './checkTransaction.js'
 import { DAO_ACCOUNTS, DAO_REFUND_CONTRACT } from './daoFork.js'
 import { callSystemBefore, requestsOf } from './systemCalls.js'
+import { TraceRecorder } from './traceRecorder.js'
 import { type AppliedTransaction, applyTransaction, blockEnvironment, TransactionRefused } from './transaction.js'
 import type { TransactionContext } from './transactionContext.js'
 
@@ -25,6 +27,8 @@ export interface BlockContext {
   roots: StateRootHasher
   /** Collects the addresses that the calls of each transaction reach. */
   withCallees?: boolean
+  /** Collects the calls of each transaction. */
+  withTraces?: boolean
   /** Records accesses before EIP-7928 too. */
   recordsAccesses?: boolean
   /** Creates the error for a transaction that cannot be part of the block. */
@@ -53,11 +57,12 @@ export function runBlock(
   const used: BlockGas = { execution: 0n, state: 0n }
   let gasUsed = 0n
   const callees: Uint8Array[][] = []
+  const traces = context.withTraces ? new TraceRecorder(machine) : undefined
   for (const [index, transaction] of block.transactions.entries()) {
     if (recorder) recorder.index = index + 1
     machine.callees = context.withCallees ? new Set() : undefined
     const applied = attempt(
-      () => applyTransaction(inner, transaction, used),
+      () => withHooks(machine, traces, () => applyTransaction(inner, transaction, used)),
       (refused) => context.refuse(index, transaction, refused),
     )
     if (machine.callees) callees.push(Array.from(machine.callees, ({ address }) => address))
@@ -94,6 +99,18 @@ export function runBlock(
     requestsHash,
     blockAccessList: rules.eip7928 ? recorder?.list() : undefined,
     callees: context.withCallees ? callees : undefined,
+    traces: traces?.transactions,
+  }
+}
+
+/** Runs a transaction; system calls around it are not reported. */
+function withHooks<T>(machine: Machine, hooks: Hooks | undefined, run: () => T): T {
+  if (hooks === undefined) return run()
+  machine.hooks = hooks
+  try {
+    return run()
+  } finally {
+    machine.hooks = undefined
   }
 }
 

@@ -58,6 +58,8 @@ export interface ExecutorParts {
   cacheBytes: number
   /** Collects the addresses that calls of transactions reach: `BlockOutcome.callees`. */
   withCallees?: boolean
+  /** Collects the calls of transactions: `BlockOutcome.traces`. */
+  withTraces?: boolean
   /** Wraps the newest state, which blocks are executed on; its `code` is then the source of code. Only with Cairn's
    *  interpreter. */
   over?(newest: NewestState): NewestState

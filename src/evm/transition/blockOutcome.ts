@@ -1,5 +1,6 @@
 import type { BlockAccessList } from '../../chain/eth/blockAccessList.js'
 import type { Receipt } from '../../chain/eth/types.js'
+import type { CallTrace } from '../../store/rows/callTraces.js'
 import type { BlockGas } from './checkTransaction.js'
 
 /** Results of execution to compare with the header. */
@@ -16,6 +17,9 @@ export interface BlockOutcome {
   /** By transaction: the addresses (20 bytes) that its calls called, created or sent the balance of a SELFDESTRUCT,
    *  failed calls included; distinct. Undefined unless requested, and from the reference interpreter. */
   callees?: Uint8Array[][]
+  /** By transaction: its calls, in the order in which they began. Undefined unless requested, and from the reference
+   *  interpreter. */
+  traces?: CallTrace[][]
 }
 
 /** State roots needed during execution. */

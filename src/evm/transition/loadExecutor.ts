@@ -36,7 +36,7 @@ export async function loadExecutor(kind: EvmKind, parts: ExecutorParts): Promise
 
 /** Creates an engine with Cairn's interpreter over a journal. */
 function createEngine(parts: ExecutorParts, backing: NewestState): BlockEngine {
-  const { spec, reader, blockHashes, cacheBytes, withCallees } = parts
+  const { spec, reader, blockHashes, cacheBytes, withCallees, withTraces } = parts
   const readCode = (hash: Uint8Array) => (parts.over ? backing.code(hash) : reader.codeByHash(hash))
   const codes = createCodeObjects(readCode, cacheBytes / 4)
   const journal = new Journal(backing, codes)
@@ -58,7 +58,7 @@ function createEngine(parts: ExecutorParts, backing: NewestState): BlockEngine {
       }
       const refuse = (index: number, { hash }: { hash: Uint8Array }, refused: { rule: string; detail: string }) =>
         new InvalidTransaction(index, hash, refused.rule, refused.detail)
-      const context = { spec, journal, machine, blockHash, bloomOf, roots, withCallees, refuse }
+      const context = { spec, journal, machine, blockHash, bloomOf, roots, withCallees, withTraces, refuse }
       return runBlock(context, block, { rules, tables: own })
     },
     takeTouched: () => journal.takeTouched(),

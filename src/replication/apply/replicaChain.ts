@@ -19,6 +19,9 @@ export interface ReplicaSettings {
   readonly blockAccessLists?: boolean
   /** Keep the address index. Default: true. */
   readonly addressIndex?: boolean
+  /** A new database begins with the trace index, for a writer that is a replica at first. A replica adds nothing to
+   *  it. */
+  readonly traces?: boolean
   /** Memory for the state trie; undefined: 256 MiB. */
   readonly stateCacheBytes?: number
   /** Max blocks that the state trie is behind the head while catching up. Default: 1,024. */
@@ -56,12 +59,12 @@ export async function describeChain(chain: WritableChain): Promise<ReplicaChain>
 
 /** Opens the database of a replica, creating it if missing. @throws as `openWriter` and `openWritableChain` */
 export function openReplicaWriter(settings: ReplicaSettings, parts: OpeningParts): Promise<OpenWriter> {
-  const { datadir, chain: wanted, stateMode, stateCacheBytes, blockAccessLists = true, addressIndex } = settings
+  const { datadir, chain: wanted, stateMode, stateCacheBytes, blockAccessLists = true, addressIndex, traces } = settings
   const { log, signal, checkpoints, startProgress } = parts
   return openWriter({ datadir, isNamed: wanted !== undefined }, (db) => {
     logCrypto(log)
     if (checkpoints) db.pragma('wal_autocheckpoint = 0')
-    const opening = { startProgress, signal, checkpoints, stateCacheBytes, blockAccessLists, addressIndex, log }
+    const opening = { startProgress, signal, checkpoints, stateCacheBytes, blockAccessLists, addressIndex, traces, log }
     return openWritableChain(db, wanted, stateMode, { ...opening, lazyTrie: true, acceptsWrongRoots: true })
   })
 }

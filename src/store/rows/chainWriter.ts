@@ -155,6 +155,7 @@ function removeAbove(db: Database, number: number): void {
   db.prepare('DELETE FROM uncles WHERE block_number > ?').run(number)
   db.prepare('DELETE FROM block_access_lists WHERE block_number > ?').run(number)
   db.prepare('DELETE FROM address_appearances WHERE block_number > ?').run(number)
+  db.prepare('DELETE FROM traces WHERE block_number > ?').run(number)
   removeHistoryAbove(db, number)
   db.prepare('DELETE FROM blocks WHERE number > ?').run(number)
 }

@@ -23,6 +23,9 @@ export interface RawRows {
   uncles(blockNumber: number): RawRow[]
   blockAccessList(blockNumber: number): RawRow | undefined
   appearances(blockNumber: number): RawRow | undefined
+  traces(blockNumber: number): RawRow | undefined
+  /** Number of the last block with a row of the trace index. */
+  lastTraces(): number | undefined
   /** Number of the last block with appearances. */
   lastAppearances(): number | undefined
   /** The address of an id in the dictionary. */
@@ -45,6 +48,8 @@ export function createRawRows(db: Database): RawRows {
   const uncles = db.prepare<[number], RawRow>('SELECT * FROM uncles WHERE block_number = ? ORDER BY idx')
   const accessList = db.prepare<[number], RawRow>('SELECT * FROM block_access_lists WHERE block_number = ?')
   const appearances = db.prepare<[number], RawRow>('SELECT * FROM address_appearances WHERE block_number = ?')
+  const traces = db.prepare<[number], RawRow>('SELECT * FROM traces WHERE block_number = ?')
+  const lastTraces = db.prepare<[], number | null>('SELECT max(block_number) FROM traces').pluck()
   const address = db.prepare<[number], Uint8Array>('SELECT address FROM addresses WHERE id = ?').pluck()
   const lastAppearances = db.prepare<[], number | null>('SELECT max(block_number) FROM address_appearances').pluck()
   const rowsOf = (table: string, id: string) =>
@@ -61,6 +66,7 @@ export function createRawRows(db: Database): RawRows {
     uncles: outside('uncles', 'block_number'),
     accessLists: outside('block_access_lists', 'block_number'),
     appearances: outside('address_appearances', 'block_number'),
+    traces: outside('traces', 'block_number'),
     transactions: outside('transactions', 'id'),
     receipts: outside('receipts', 'tx_id'),
     logs: outside('logs', 'id'),
@@ -74,6 +80,8 @@ export function createRawRows(db: Database): RawRows {
     uncles: (number) => uncles.all(number),
     blockAccessList: (number) => accessList.get(number),
     appearances: (number) => appearances.get(number),
+    traces: (number) => traces.get(number),
+    lastTraces: () => lastTraces.get() ?? undefined,
     lastAppearances: () => lastAppearances.get() ?? undefined,
     address: (id) => address.get(id),
     transactions: (from, to) => transactions.all(from, to),
@@ -84,6 +92,7 @@ export function createRawRows(db: Database): RawRows {
         { table: 'uncles', id: strays.uncles.get(firstBlock, nextBlock) },
         { table: 'block_access_lists', id: strays.accessLists.get(firstBlock, nextBlock) },
         { table: 'address_appearances', id: strays.appearances.get(firstBlock, nextBlock) },
+        { table: 'traces', id: strays.traces.get(firstBlock, nextBlock) },
         { table: 'transactions', id: strays.transactions.get(0, nextTx) },
         { table: 'receipts', id: strays.receipts.get(0, nextTx) },
         { table: 'logs', id: strays.logs.get(0, nextLog) },

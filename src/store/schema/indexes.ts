@@ -1,7 +1,7 @@
 import { index, integer, sqliteTable, text } from 'drizzle-orm/sqlite-core'
 import { bytes } from '../columns.js'
 
-/* Search indexes: of logs, transaction hashes and addresses. */
+/* Indexes: of logs, transaction hashes, addresses and calls. */
 
 /** Segments of the log index. A segment of level L covers 8^L chunks of 65,536 log ids from `first_chunk` on. */
 export const logSegments = sqliteTable(
@@ -47,6 +47,13 @@ export const transactionBuckets = sqliteTable('transaction_buckets', {
 /** Per block, the addresses in which its transactions appear; layout in rows/appearances.ts. Either all stored blocks
  *  up to the last row have one, or the table is empty. */
 export const addressAppearances = sqliteTable('address_appearances', {
+  blockNumber: integer('block_number').primaryKey(),
+  data: bytes('data').notNull(),
+})
+
+/** Per block, the calls of its transactions; layout in rows/callTraces.ts. Either all stored blocks up to the last row
+ *  have one, or the table is empty. */
+export const traces = sqliteTable('traces', {
   blockNumber: integer('block_number').primaryKey(),
   data: bytes('data').notNull(),
 })

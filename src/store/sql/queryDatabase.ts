@@ -10,6 +10,7 @@ import { addHashFunctions } from './hashFunctions.js'
 import { JOINED_LOGS, PLACE_OF_LOG } from './logSql.js'
 import { addStateViews } from './stateViews.js'
 import { addTokenViews, type TokenSql } from './tokenViews.js'
+import { addTraceViews } from './traceViews.js'
 
 /** An event that has a view. */
 export interface EventView {
@@ -71,6 +72,7 @@ export function openForQueries(
     addCallViews(db, calls)
     addStateViews(db, datadir)
     if (tokens !== undefined) addTokenViews(db, tokens)
+    addTraceViews(db, datadir)
     for (const sql of [ERC20_TRANSFERS, ...events.map(eventView)]) db.exec(sql)
     db.pragma('query_only = 1')
     return db

@@ -63,6 +63,8 @@ export interface FollowSettings {
   readonly strict?: boolean
   /** Keep the address index. Default: true. */
   readonly addressIndex?: boolean
+  /** Keep the trace index. Default: as the database does. */
+  readonly traces?: boolean
   /** Memory for the newest state and its trie; undefined: 256 MiB. */
   readonly stateCacheBytes?: number
   /** Blocks between two checks of the state root while far behind; 0 or undefined: chosen by the size of the state. */
@@ -265,15 +267,16 @@ const MAX_RETRY_MS = 20_000
 
 function openChainWriter(settings: FollowSettings, parts: FollowerParts): Promise<OpenWriter> {
   const { datadir, chain: wanted, stateMode, stateCacheBytes } = settings
-  const { evm, blockAccessLists, addressIndex, forkTimes, logsState, coreContract, strict = false } = settings
+  const { evm, blockAccessLists, addressIndex, traces, forkTimes, logsState, coreContract, strict = false } = settings
   const { log, signal, checkpoints, startProgress } = parts
   return openWriter({ datadir, isNamed: wanted !== undefined }, async (db) => {
     logCrypto(log)
     db.pragma('wal_autocheckpoint = 0')
     if (coreContract) nameCoreContract(db, coreContract)
     const source = isDevelopment(wanted) ? await developmentSource(db, wanted, settings, parts) : wanted
-    const limits = { signal, checkpoints, stateCacheBytes, evm, blockAccessLists, addressIndex, forkTimes, logsState }
-    const opening = { ...limits, startProgress, log, acceptsWrongRoots: !strict }
+    const limits = { signal, checkpoints, stateCacheBytes, evm, forkTimes }
+    const kept = { blockAccessLists, addressIndex, traces, logsState }
+    const opening = { ...limits, ...kept, startProgress, log, acceptsWrongRoots: !strict }
     const chain = await openWritableChain(db, source, stateMode, opening)
     if (strict) requireComparedRoots(chain)
     requireFrom(chain, settings.from)

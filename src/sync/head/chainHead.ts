@@ -7,10 +7,12 @@ import { createMetaTable, META_FINALITY, META_UPSTREAM_HEAD } from '../../store/
 import type { StateEntry } from '../../store/replication/stateLog.js'
 import type { AppearanceWriter } from '../../store/rows/appearances.js'
 import { createAppearanceWriter } from '../../store/rows/appearances.js'
+import type { CallTrace } from '../../store/rows/callTraces.js'
 import type { ChainWriter } from '../../store/rows/chainWriter.js'
 import { createChainWriter } from '../../store/rows/chainWriter.js'
 import type { PackedChanges } from '../../store/rows/packedChanges.js'
 import type { BaseState, StateChanges, UsedNodes } from '../../store/rows/stateChanges.js'
+import { createTraceWriter, type TraceWriter } from '../../store/rows/traceRows.js'
 import type { ChainReader, Finality } from '../../store/rows/types.js'
 import type { ChainIndexer } from '../chainIndexer.js'
 import { createChainIndexer } from '../chainIndexer.js'
@@ -37,6 +39,8 @@ export interface BlockParts {
   /** By transaction: the addresses (20 bytes) in which it appears; they may repeat. Present where the address index is
    *  kept. */
   appearances?: readonly (readonly Uint8Array[])[]
+  /** By transaction: its calls, in the order in which they began. Undefined for a block that was not executed. */
+  traces?: readonly (readonly CallTrace[])[]
 }
 
 /** Keeps the state trie with the chain, within its transactions. */
@@ -69,6 +73,8 @@ export interface ChainHeadOptions {
   readonly collectsState?: boolean
   /** Keep what is added to sparse state for replicas. Default: false. */
   readonly logsState?: boolean
+  /** Store the calls of each block's transactions. Default: false. */
+  readonly keepsTraces?: boolean
   /** Called after blocks were discarded. */
   afterRollback(): void
 }
@@ -84,6 +90,7 @@ export class ChainHead {
   private readonly writer: ChainWriter
   private readonly indexer: ChainIndexer
   private readonly addresses: AppearanceWriter
+  private readonly traces: TraceWriter | undefined
   private readonly meta: MetaTable
   private readonly listeners = new Set<HeadListener>()
   private newestBlock: Head | undefined
@@ -102,7 +109,7 @@ export class ChainHead {
   constructor(
     db: Database,
     reader: ChainReader,
-    { spec, state, stateUpdates, collectsState, logsState, afterRollback }: ChainHeadOptions,
+    { spec, state, stateUpdates, collectsState, logsState, keepsTraces, afterRollback }: ChainHeadOptions,
   ) {
     this.db = db
     this.reader = reader
@@ -122,6 +129,7 @@ export class ChainHead {
     })
     this.indexer = createChainIndexer(db)
     this.addresses = createAppearanceWriter(db)
+    this.traces = keepsTraces ? createTraceWriter(db) : undefined
     this.meta = createMetaTable(db)
     this.newestBlock = readNewest(reader)
     this.marked = this.newestBlock
@@ -164,7 +172,7 @@ export class ChainHead {
    *  the block earlier, for more work in total */
   append(
     block: Block,
-    { receipts, totalDifficulty, changes, blockAccessList, appearances }: BlockParts,
+    { receipts, totalDifficulty, changes, blockAccessList, appearances, traces }: BlockParts,
     options?: { isAtTip?: boolean },
   ): void {
     this.giveUpOnError(() => {
@@ -172,6 +180,7 @@ export class ChainHead {
       this.writer.insertBlock(block, receipts, totalDifficulty, changes, options)
       if (blockAccessList) this.writer.insertBlockAccessList(block.header.number, blockAccessList)
       this.indexer.add(block, receipts, appearances && this.addresses.put(block.header.number, appearances))
+      this.traces?.put(block.header.number, traces)
       this.stateUpdates?.add(block, receipts)
       this.newestBlock = { hash: block.hash, header: block.header, totalDifficulty }
       this.added.push({ number: block.header.number, hash: block.hash })

@@ -66,6 +66,8 @@ export interface ImportOptions {
   blockAccessLists?: boolean
   /** Keep the address index. Default: true. */
   addressIndex?: boolean
+  /** Keep the trace index. Default: as the database does. */
+  traces?: boolean
   /** Blocks between two checks of the state root; 0 or undefined: chosen by the size of the state. */
   rootInterval?: number
   /** Recovers senders ahead in another thread. Default: the calling thread recovers all. */
@@ -169,12 +171,13 @@ async function openChain(run: ImportRun): Promise<WritableChain> {
     evm,
     blockAccessLists,
     addressIndex,
+    traces,
     forkTimes,
     log,
   } = run.options
   const startProgress = (label: string, unit: string, total: number) =>
     showProgress ? createProgress({ label, unit, total }) : noProgress
-  const limits = { signal, checkpoints, stateCacheBytes, evm, blockAccessLists, addressIndex, forkTimes }
+  const limits = { signal, checkpoints, stateCacheBytes, evm, blockAccessLists, addressIndex, traces, forkTimes }
   const { recordedState: path } = run.options
   const recordedState = path === undefined ? undefined : readRecordedState(path)
   const opening = { ...limits, recordedState, startProgress, log }

@@ -27,6 +27,7 @@ export interface StateDumpFileOptions {
   /** The EVM that is to execute later blocks. */
   readonly evm?: EvmKind
   readonly addressIndex?: boolean
+  readonly traces?: boolean
   readonly log: Logger
   readonly showProgress: boolean
   readonly signal?: AbortSignal
@@ -36,14 +37,14 @@ export interface StateDumpFileOptions {
  *  before is refused before a database is created.
  *  @throws UsageError, DatabaseLocked, and as `importStateDump` */
 export async function importDumpFile(options: StateDumpFileOptions): Promise<StateDump | undefined> {
-  const { datadir, path, at, chain, forkTimes, evm, addressIndex, log, showProgress, signal } = options
+  const { datadir, path, at, chain, forkTimes, evm, addressIndex, traces, log, showProgress, signal } = options
   const block = readHeaderFile(at)
   if (path !== STANDARD_INPUT) closeSync(openFile(path))
   if (chain === undefined && !existsSync(join(datadir, DATABASE_FILE))) throw new ChainNotNamed()
   const db = openForWriting(datadir)
   const progress = showProgress ? createProgress({ label: 'state dump', unit: 'accounts and slots' }) : noProgress
   try {
-    const opening = { forkTimes, evm, addressIndex, log, signal, completesStateDump: true }
+    const opening = { forkTimes, evm, addressIndex, traces, log, signal, completesStateDump: true }
     const openChain = () => openWritableChain(db, chain, 'sparse', opening)
     const dump = await importStateDump({ db, path, block, chain, openChain, progress, log, signal })
     progress.finish()

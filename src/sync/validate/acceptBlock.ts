@@ -20,6 +20,7 @@ import { equalBytes } from '../../lib/bytes.js'
 import { UsageError } from '../../lib/errors.js'
 import { formatData } from '../../lib/hex.js'
 import type { RawBlock } from '../../sources/source.js'
+import type { CallTrace } from '../../store/rows/callTraces.js'
 import type { StateChanges } from '../../store/rows/stateChanges.js'
 import type { WritableChain } from '../chainState.js'
 import type { Head } from '../head/chainHead.js'
@@ -36,6 +37,8 @@ export interface AcceptedBlock {
   blockAccessList?: Uint8Array
   /** By transaction, if the chain keeps the address index: the addresses in which it appears. */
   appearances?: Uint8Array[][]
+  /** By transaction, if the chain keeps the trace index and the block was executed: its calls. */
+  traces?: CallTrace[][]
   uncleHashes: Uint8Array[]
   /** False when its state root was not compared yet. */
   isRootChecked: boolean
@@ -82,13 +85,14 @@ export async function acceptBlock(
     }
   }
   const { executed, accessList } = await executeAndCompare(chain, chain.executor, raw, { rules, checksRoot })
-  const { receipts, callees } = executed
+  const { receipts, callees, traces } = executed
   return {
     ...common,
     receipts,
     changes: chain.executor.accept(),
     blockAccessList: chain.keepsAccessLists ? accessList : undefined,
     appearances: chain.keepsAppearances ? appearancesIn(block.transactions, receipts, callees) : undefined,
+    traces,
     isRootChecked: executed.stateRoot !== undefined,
   }
 }

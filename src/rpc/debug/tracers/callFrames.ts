@@ -1,12 +1,8 @@
 import { decodeRevertReason } from '../../../decoding/revertReason.js'
 import type { TracedCall } from '../../../evm/tracing/callTree.js'
 import { formatData, formatQuantity } from '../../../lib/hex.js'
+import { isCreation } from '../../../store/rows/callTraces.js'
 import { OPCODE_NAMES } from './opcodeNames.js'
-
-/** True for CREATE and CREATE2. */
-export function isCreation({ opcode }: Pick<TracedCall, 'opcode'>): boolean {
-  return opcode === 0xf0 || opcode === 0xf5
-}
 
 /** Members that are undefined are absent. */
 interface CallFrameJson {

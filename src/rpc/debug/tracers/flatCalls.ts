@@ -1,6 +1,6 @@
 import type { TracedCall } from '../../../evm/tracing/callTree.js'
 import { formatData, formatQuantity } from '../../../lib/hex.js'
-import { isCreation } from './callFrames.js'
+import { isCreation } from '../../../store/rows/callTraces.js'
 import { OPCODE_NAMES } from './opcodeNames.js'
 
 const SELFDESTRUCT = 0xff
