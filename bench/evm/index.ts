@@ -5,7 +5,8 @@ import { measureGethProofs, printGethProofs } from './gethProofs.js'
 import { measureImports, requireBusyChain } from './imports.js'
 import { type EvmRun, OPTIONS, pickNames } from './options.js'
 import { measureState } from './state.js'
-import { printCalls, printForks, printImports, printTraces } from './table.js'
+import { printCalls, printForks, printImports, printTraceIndex, printTraces } from './table.js'
+import { measureTraceIndex } from './traceIndex.js'
 import { measureTraces } from './traces.js'
 
 /* `npm run bench:evm`: calls, traces and imports by our interpreter, by that of @ethereumjs over the same store, and by
@@ -48,6 +49,12 @@ await runBench({
       about: 'imports of the same transactions as blocks of Osaka and of Amsterdam',
       run: async (run) => measureForks(pickNames('forks', run.values), await run.once(plan)),
       print: printForks,
+    },
+    traceIndex: {
+      about: 'imports of full blocks with and without the trace index, and methods that use it',
+      isUsual: false,
+      run: async (run) => measureTraceIndex({ ...(await run.once(plan)), rounds: run.values.rounds }),
+      print: printTraceIndex,
     },
     state: {
       about: 'imports, roots and proofs of a state of --accounts accounts',

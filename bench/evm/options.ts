@@ -34,6 +34,7 @@ export const OPTIONS = {
   only: ONLY,
   'no-http': flag('leaves calls and traces over HTTP out'),
   blocks: count(20, 'full blocks of each kind'),
+  rounds: count(5, 'imports of each kind in the phase traceIndex'),
   accounts: count(250_000, 'of the large state'),
   'state-cache': count(64, 'MiB, of imports of the large state'),
   updates: count(300, 'accounts that change in a block of the large state'),

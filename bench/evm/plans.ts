@@ -60,6 +60,34 @@ export interface ImportResult {
 /** What came of imports by an engine: figures, or why it cannot execute the chain. */
 export type ImportOutcome = ImportResult | { readonly failure: string }
 
+/** Imports of a chain with and without the trace index, in turn. */
+export interface TraceIndexPlan {
+  name: string
+  chain: ChainFile
+  /** Where databases are made. */
+  directory: string
+  /** Imports of each kind that count. */
+  rounds: number
+}
+
+/** Processor time in milliseconds, the median of the rounds or requests, and sizes. */
+export interface TraceIndexFigures {
+  name: string
+  rounds: number
+  blocks: number
+  withoutMsPerBlock: number
+  withMsPerBlock: number
+  transactionsPerBlock: number
+  callsPerBlock: number
+  /** Of the rows of the index. */
+  bytesPerBlock: number
+  bytesPerCall: number
+  /** What deflate, which is not used, would make of the rows, and take for it. */
+  deflatedBytesPerBlock: number
+  deflateMsPerBlock: number
+  requests: { name: string; withoutMs: number; withMs: number }[]
+}
+
 /** Requests to a server, as many at a time as there are connections. */
 export interface ClientPlan {
   url: string

@@ -2,6 +2,7 @@ import { formatRatio, printTable } from '../lib/table.js'
 import type { CallRun } from './calls.js'
 import { FORK_GOAL, type ForkFigures } from './forks.js'
 import { IMPORT_GOAL, type ImportFigures, type ImportRun } from './imports.js'
+import type { TraceIndexFigures } from './plans.js'
 import { GOALS } from './shapes.js'
 import type { TraceFigures } from './traces.js'
 
@@ -107,6 +108,29 @@ export function printForks(forks: readonly ForkFigures[]): void {
     if (amsterdamBlocksPerSecond < FORK_GOAL * osakaBlocksPerSecond)
       console.log(`less than ${FORK_GOAL} of Osaka: ${name}`)
   }
+}
+
+/** Prints imports and requests with and without the trace index as Markdown tables. */
+export function printTraceIndex(figures: readonly TraceIndexFigures[]): void {
+  const sizes = ['transactions/block', 'calls/block', 'index bytes/block', 'bytes/call', 'deflated', 'CPU ms']
+  printTable(
+    ['import', 'blocks', 'without, CPU ms/block', 'with', 'ratio', ...sizes],
+    figures.map((each) => [
+      each.name,
+      String(each.blocks),
+      ...[each.withoutMsPerBlock, each.withMsPerBlock].map(formatMs),
+      (each.withMsPerBlock / each.withoutMsPerBlock).toFixed(3),
+      ...[each.transactionsPerBlock, each.callsPerBlock, each.bytesPerBlock, each.bytesPerCall].map(formatRate),
+      formatRate(each.deflatedBytesPerBlock),
+      formatMs(each.deflateMsPerBlock),
+    ]),
+  )
+  printTable(
+    ['request', 'blocks of', 'without, CPU ms', 'with'],
+    figures.flatMap(({ name, requests }) =>
+      requests.map((each) => [each.name, name, formatMs(each.withoutMs), formatMs(each.withMs)]),
+    ),
+  )
 }
 
 function formatRate(rate: number | undefined): string {

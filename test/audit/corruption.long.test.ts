@@ -33,5 +33,5 @@ test(`an audit finds every one of ${CORRUPTIONS} corrupted bytes that changes an
     const place = `byte ${offset} (${of}) xor ${mask}`
     assert.equal(at, -1, `${place} is not found and changes ${JSON.stringify(asks[at] ?? 'the keys')}`)
   }
-  assert.ok(found > CORRUPTIONS / 2, `only ${found} were found: do the places hold anything?`)
+  assert.ok(found >= CORRUPTIONS / 2, `only ${found} were found: do the places hold anything?`)
 })

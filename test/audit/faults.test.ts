@@ -5,11 +5,13 @@ import { after, before, test } from 'node:test'
 import SqliteDatabase from 'better-sqlite3'
 import type { AuditPart } from '../../src/audit/database.js'
 import { DatabaseFault } from '../../src/audit/fault.js'
+import { noProgress } from '../../src/lib/progress.js'
 import { createAddedAbiTable } from '../../src/store/addedAbis.js'
 import { createApiKeyTable } from '../../src/store/keys/apiKeys.js'
 import { DATABASE_FILE } from '../../src/store/open.js'
 import { openForWriting } from '../../src/store/openForWriting.js'
 import { createSignatureTable } from '../../src/store/signatures.js'
+import { fillTraces } from '../../src/sync/fillTraces.js'
 import { HEAD } from '../support/chains/fixtureChain.js'
 import { copyDatabase, importFixture } from '../support/chains/fixtureDatabase.js'
 import { findFault } from '../support/compare/findFault.js'
@@ -19,6 +21,7 @@ const whole = temporaryDirectory({ after })
 before(async () => {
   await importFixture(whole)
   const db = openForWriting(whole)
+  await fillTraces(db, { progress: noProgress })
   createApiKeyTable(db).create('somebody')
   createAddedAbiTable(db).add({ name: 'nothing', address: undefined, json: '[]' })
   const signatures = {
@@ -81,6 +84,19 @@ const CASES: [sql: string, table: string, words: RegExp][] = [
     /block 17: data: expected 0x/,
   ],
   ["INSERT INTO address_appearances VALUES (9999, x'')", 'address_appearances', /row 9999: block: belongs to none/],
+  ['DELETE FROM traces WHERE block_number = 3', 'traces', /block 3: row: expected one, found none/],
+  [
+    'UPDATE traces SET data = (SELECT data FROM traces WHERE block_number = 17) WHERE block_number = 18',
+    'traces',
+    /block 18: (transactions: expected|transaction \d+: expected its message)/,
+  ],
+  [
+    "UPDATE traces SET data = CAST(substr(data, 1, length(data) - 1) || x'00' AS BLOB) WHERE block_number = 17",
+    'traces',
+    /block 17: data: expected 0x/,
+  ],
+  ["UPDATE traces SET data = x'0102' WHERE block_number = 17", 'traces', /block 17/],
+  ["INSERT INTO traces VALUES (9999, x'')", 'traces', /row 9999: block: belongs to none/],
   ['UPDATE blocks SET timestamp = timestamp + 1 WHERE number = 17', 'blocks', /block 17: hash: expected/],
   [
     'UPDATE blocks SET total_difficulty = 5 WHERE number = 59',

@@ -4,6 +4,7 @@ import type { CallRun } from '../../bench/evm/calls.js'
 import type { ForkFigures } from '../../bench/evm/forks.js'
 import type { GethProofFigures } from '../../bench/evm/gethProofs.js'
 import type { ImportRun } from '../../bench/evm/imports.js'
+import type { TraceIndexFigures } from '../../bench/evm/plans.js'
 import type { ProofFigures } from '../../bench/evm/proofs.js'
 import type { TraceFigures } from '../../bench/evm/traces.js'
 import { runShortBench } from '../support/shortBench.js'
@@ -16,6 +17,7 @@ interface Report {
   imports: ImportRun
   forks: ForkFigures[]
   gethProofs: GethProofFigures[]
+  traceIndex: TraceIndexFigures[]
   state: { stored: { triePages: number }; proofs: ProofFigures[]; updateBlocks: { blocks: number } }
 }
 
@@ -54,6 +56,21 @@ test('bench:evm: the same transactions are imported as blocks of Osaka and of Am
   const [{ name, blocks, ...rates }, ...others] = forks
   assert.deepEqual([name, blocks, others], ['Amsterdam ether transfers', 1, []])
   for (const [figure, value] of Object.entries(rates)) assert.ok(value > 0, figure)
+})
+
+test('bench:evm: full blocks are imported with and without the trace index, and methods answer alike', async (t) => {
+  const args = '--blocks 1 --rounds 1'
+  const { traceIndex } = await runShortBench<Report>(t, 'evm', { phases: ['traceIndex'], args })
+  assert.deepEqual(
+    traceIndex.map(({ name, blocks, requests }) => [name, blocks, requests.length]),
+    [
+      ['contract calls', 1, 4],
+      ['ether transfers', 1, 4],
+    ],
+  )
+  for (const { callsPerBlock, transactionsPerBlock, bytesPerBlock } of traceIndex) {
+    assert.ok(callsPerBlock >= transactionsPerBlock && bytesPerBlock > callsPerBlock)
+  }
 })
 
 test('bench:evm: a large state is imported, rebuilt and proved', async (t) => {

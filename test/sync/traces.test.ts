@@ -60,7 +60,7 @@ async function compareWithExecution(db: Database): Promise<Map<string, number>> 
       execution.run(hooks)
       expected.push([...flatten(root(), 0, isPrecompile)])
     })
-    const calls = index.calls(number)!
+    const calls = index.calls(block)!
     const found = calls.map((own) =>
       own.map((call) => ({
         ...call,

@@ -13,6 +13,7 @@ import type { Logger } from '../../lib/logger.js'
 import type { NewAbi } from '../../store/addedAbis.js'
 import type { DatabaseSizes } from '../../store/databaseFacts.js'
 import type { L2Reader } from '../../store/l2/l2Reader.js'
+import type { TraceReader } from '../../store/rows/traceRows.js'
 import type { ChainReader } from '../../store/rows/types.js'
 import type { HashedRanges } from '../../store/state/hashedRanges.js'
 import type { StateReads } from '../../store/state/stateReader.js'
@@ -79,6 +80,7 @@ export interface RpcContext {
   readonly chain: ChainReader
   readonly transactions: TransactionFinder
   readonly appearances: AppearanceFinder
+  readonly traceIndex: TraceReader
   readonly logs: LogSource
   /** Reads token transfers; made on first use. */
   readonly tokens: () => TokenReaders

@@ -21,6 +21,7 @@ import { createDatabaseSizes } from '../../store/databaseFacts.js'
 import { createL2Reader } from '../../store/l2/l2Reader.js'
 import { openForReading, packagePath } from '../../store/open.js'
 import { createChainReader } from '../../store/rows/chainReader.js'
+import { createTraceReader } from '../../store/rows/traceRows.js'
 import { createHashedRanges } from '../../store/state/hashedRanges.js'
 import { createStateReads } from '../../store/state/stateReader.js'
 import { createTokenReaders, type TokenReaders } from '../../tokens/tokenReaders.js'
@@ -95,6 +96,8 @@ export function openContext(options: {
       tokens ??= createTokenReaders(db, { watch, logs })
       return tokens
     },
+    traceIndex: createTraceReader(db),
+    logs: createLogSource(db, watch),
     stream: () => {
       stream ??= createStreamSource(db, { chain, watch })
       return stream

@@ -79,7 +79,11 @@ async function statusesWithoutReceipt(
   const hasStatus = chain.receipts(block)[0]?.receipt.status !== undefined
   const hasState = hasStateBefore(chain.coverage(), block.header.number)
   if (indexes.length === 0 || !hasState || hasStatus) return new Map()
-  const traced = await traceBlockCalls(context, block, { first: indexes[0], last: indexes.at(-1) })
   const statusOf = (isSuccess: boolean) => ({ status: formatQuantity(isSuccess ? 1 : 0) })
+  const indexed = context.traceIndex.calls(block)
+  if (indexed !== undefined) {
+    return new Map(indexes.map((index) => [index, statusOf(indexed[index][0].failure === undefined)]))
+  }
+  const traced = await traceBlockCalls(context, block, { first: indexes[0], last: indexes.at(-1) })
   return new Map(traced.map(({ index, applied }) => [index, statusOf(applied.failure === undefined)]))
 }

@@ -2,6 +2,8 @@ import { StateUnavailable } from '../../evm/errors.js'
 import { equalBytes } from '../../lib/bytes.js'
 import { formatData } from '../../lib/hex.js'
 import { isCreation } from '../../store/rows/callTraces.js'
+import { effectiveTraces } from '../../store/rows/placeCalls.js'
+import type { StoredBlock } from '../../store/rows/types.js'
 import type { RpcContext } from '../core/context.js'
 import { defineMethod } from '../core/method.js'
 import { hash32 } from '../core/params.js'
@@ -43,6 +45,8 @@ export const getContractCreator = defineMethod({
     if (number === 0) return null
     if (number === stateFirst) return findDirectCreation(context, address)
     const block = chain.blockByNumber(number)!
+    const indexed = findIndexedCreation(context, block, address)
+    if (indexed !== undefined) return indexed
     let creation: Creation | null = null
     for (const { index, root } of await traceBlockCalls(context, block, transactionsOf(context, address, number))) {
       for (const call of effectiveCalls(root)) {
@@ -57,6 +61,27 @@ export const getContractCreator = defineMethod({
 interface Creation {
   hash: string
   creator: string
+}
+
+/** The last creation at the address that took effect in a block, from the trace index; null if no call created it,
+ *  undefined if the index does not have the block. */
+function findIndexedCreation(
+  { chain, traceIndex }: RpcContext,
+  block: StoredBlock,
+  address: Uint8Array,
+): Creation | null | undefined {
+  const id = traceIndex.idOf(address)
+  const transactions = traceIndex.calls(block, new Set(id === undefined ? [] : [id]))
+  if (transactions === undefined) return undefined
+  let creation: Creation | null = null
+  for (const [index, calls] of transactions.entries()) {
+    for (const call of effectiveTraces(calls)) {
+      if (!isCreation(call) || call.to !== id) continue
+      const creator = formatData(traceIndex.addressOf(call.from))
+      creation = { hash: formatData(chain.transactionHashes(block)[index]), creator }
+    }
+  }
+  return creation
 }
 
 /** The first and the last transaction of a block in which the address appears; all without the index. */

@@ -1,8 +1,9 @@
 import type { TracedCall } from '../../evm/tracing/callTree.js'
 import { formatData, formatQuantity } from '../../lib/hex.js'
+import { effectiveTraces } from '../../store/rows/placeCalls.js'
 import { HASH_UNAVAILABLE } from '../core/blockId.js'
 import { defineMethod } from '../core/method.js'
-import { TRACE_ERRORS, TRANSACTION_ERROR } from '../debug/traceErrors.js'
+import { requireTracedTransaction, TRACE_ERRORS, TRANSACTION_ERROR } from '../debug/traceErrors.js'
 import { transactionHashParam } from '../eth/commonParams.js'
 import { ADDRESS_SCHEMA, QUANTITY_SCHEMA } from './schemas.js'
 import { effectiveCalls, traceTransactionCalls } from './tracedCalls.js'
@@ -43,17 +44,24 @@ export const getInternalOperations = defineMethod({
   },
   errors: [TRANSACTION_ERROR, HASH_UNAVAILABLE, ...TRACE_ERRORS],
   handler: async (context, hash) => {
+    const { block, index } = requireTracedTransaction(context, hash)
+    const { traceIndex } = context
+    const indexed = traceIndex.calls(block)?.[index]
+    if (indexed !== undefined) {
+      const { addressOf } = traceIndex
+      const calls = Array.from(effectiveTraces(indexed)).slice(1).filter(isOperation)
+      return calls.map((call) => format({ ...call, from: addressOf(call.from), to: addressOf(call.to) }))
+    }
     const { root } = await traceTransactionCalls(context, hash)
     const [, ...internal] = effectiveCalls(root)
-    return internal.filter(isOperation).map(({ opcode, from, to, value = 0n }) => ({
-      type: OPERATIONS.get(opcode),
-      from: formatData(from),
-      to: formatData(to),
-      value: formatQuantity(value),
-    }))
+    return internal.filter(isOperation).map(format)
   },
 })
 
-function isOperation({ opcode, value }: TracedCall): boolean {
+function format({ opcode, from, to, value = 0n }: Pick<TracedCall, 'opcode' | 'from' | 'to' | 'value'>): object {
+  return { type: OPERATIONS.get(opcode), from: formatData(from), to: formatData(to), value: formatQuantity(value) }
+}
+
+function isOperation({ opcode, value }: Pick<TracedCall, 'opcode' | 'value'>): boolean {
   return opcode === CALL ? value !== undefined && value > 0n : OPERATIONS.has(opcode)
 }

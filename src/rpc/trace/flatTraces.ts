@@ -34,19 +34,27 @@ export function visitTraces(
   for (const each of traceRewards(context, block)) visit(each)
 }
 
-/** Runs a transaction and returns its traces. */
-function traceTransaction(execution: BlockExecution): LocalTrace[] {
+/** Runs a transaction and returns its traces. @throws DeadlineExceeded, CallMemoryExceeded */
+export function traceTransaction(execution: BlockExecution): LocalTrace[] {
   const meter: MemoryMeter = execution.journal.meter
   const { hooks, root } = recordCalls(meter)
   execution.run(hooks)
   const { block, index, transaction } = execution
+  return placeTraces(flattenCalls(root(), parityFlatOptions(execution)), { block, index, hash: transaction.hash })
+}
+
+/** Locates the traces of a transaction in its block. `hash` has 32 bytes. */
+export function placeTraces(
+  traces: readonly FlatCall[],
+  { block, index, hash }: { block: StoredBlock; index: number; hash: Uint8Array },
+): LocalTrace[] {
   const place = {
     blockHash: formatData(block.hash),
     blockNumber: block.header.number,
-    transactionHash: formatData(transaction.hash),
+    transactionHash: formatData(hash),
     transactionPosition: index,
   }
-  return flattenCalls(root(), parityFlatOptions(execution)).map((each) => ({
+  return traces.map((each) => ({
     json: { ...unplaced(each), ...place },
     traceAddress: each.traceAddress,
     ...endsOf(each),
@@ -77,7 +85,7 @@ function endsOf({ action, result }: FlatCall): Pick<LocalTrace, 'from' | 'to'> {
 }
 
 /** The proof-of-work rewards of a block; none under proof of stake. */
-function traceRewards({ chain }: RpcContext, block: StoredBlock): LocalTrace[] {
+export function traceRewards({ chain }: RpcContext, block: StoredBlock): LocalTrace[] {
   const { header, hash } = block
   const rules = chain.rulesOf(block)
   if (header.number === 0 || !hasRewards(rules, chain.spec())) return []

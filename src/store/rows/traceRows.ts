@@ -1,7 +1,9 @@
+import { equalBytes } from '../../lib/bytes.js'
 import { CairnError } from '../../lib/errors.js'
 import type { Database } from '../database.js'
-import { createValueLookup, dictionaryOf } from '../dictionary.js'
+import { createIdLookup, createValueLookup, dictionaryOf } from '../dictionary.js'
 import { type CallTrace, callsMention, decodeCallTraces, encodeCallTraces } from './callTraces.js'
+import type { StoredBlock } from './types.js'
 
 /** The trace index does not reach the head: it was left out. */
 export class TraceIndexMissing extends CairnError {
@@ -53,6 +55,9 @@ export function createTraceWriter(db: Database): TraceWriter {
   }
 }
 
+/** The parts of a block by which its calls are found. */
+export type TracedBlock = Pick<StoredBlock, 'hash' | 'txCount'> & { readonly header: { readonly number: number } }
+
 /** Reads the trace index of an open database. */
 export interface TraceReader {
   /** Number of the last block that has a row; undefined if none has. */
@@ -63,12 +68,12 @@ export interface TraceReader {
   isComplete(): boolean
   /** @throws TraceIndexMissing unless every stored block has a row */
   requireComplete(): void
-  /** True if the calls of the block are in the index, for a block with that many transactions: false for one without a
-   *  row, and one that was not executed. */
-  has(blockNumber: number, transactionCount: number): boolean
-  /** The calls of each transaction of a block that the index has, in the order in which they began; undefined for one
-   *  without a row. With `ids`, undefined too if no call is from or to one of them. */
-  calls(blockNumber: number, ids?: ReadonlySet<number>): readonly (readonly CallTrace<number>[])[] | undefined
+  /** The calls of each transaction of a canonical block, in the order in which they began. Undefined for a block that
+   *  the index does not have, was not executed, or is not canonical any more. With `ids`, an empty list if no call is
+   *  from or to one of them. */
+  calls(block: TracedBlock, ids?: ReadonlySet<number>): readonly (readonly CallTrace<number>[])[] | undefined
+  /** The id of an address of 20 bytes; undefined for one that no call and nothing else has. */
+  idOf(address: Uint8Array): number | undefined
   /** The address of an id, 20 bytes. @throws Error for an unknown id */
   addressOf(id: number): Uint8Array
 }
@@ -80,8 +85,10 @@ const MAX_ADDRESSES = 100_000
 export function createTraceReader(db: Database): TraceReader {
   const selectLast = db.prepare<[], number | null>('SELECT max(block_number) FROM traces').pluck()
   const selectHead = db.prepare<[], number | null>('SELECT max(number) FROM blocks').pluck()
-  const selectData = db.prepare<[number], Uint8Array>('SELECT data FROM traces WHERE block_number = ?').pluck()
-  const selectLength = db.prepare<[number], number>('SELECT length(data) FROM traces WHERE block_number = ?').pluck()
+  // One statement, so that the row is that of the block with this hash.
+  const select = db.prepare<[number], { data: Uint8Array; hash: Uint8Array }>(
+    'SELECT r.data, b.hash FROM traces r JOIN blocks b ON b.number = r.block_number WHERE r.block_number = ?',
+  )
   const lastBlock = () => selectLast.get() ?? undefined
   const head = () => selectHead.get() ?? undefined
   const isComplete = () => {
@@ -95,15 +102,13 @@ export function createTraceReader(db: Database): TraceReader {
     requireComplete: () => {
       if (!isComplete()) throw new TraceIndexMissing(lastBlock(), head())
     },
-    has: (blockNumber, transactionCount) => {
-      const length = selectLength.get(blockNumber)
-      return length !== undefined && (length > 0 || transactionCount === 0)
+    calls: ({ header, hash, txCount }, ids) => {
+      const row = select.get(header.number)
+      if (row === undefined || !equalBytes(row.hash, hash)) return undefined
+      if (row.data.length === 0) return txCount === 0 ? [] : undefined
+      return ids === undefined || callsMention(row.data, ids) ? decodeCallTraces(row.data) : []
     },
-    calls: (blockNumber, ids) => {
-      const data = selectData.get(blockNumber)
-      if (data === undefined || (ids !== undefined && !callsMention(data, ids))) return undefined
-      return decodeCallTraces(data)
-    },
+    idOf: createIdLookup(db, 'addresses'),
     addressOf: createValueLookup(db, 'addresses', { most: MAX_ADDRESSES }),
   }
 }

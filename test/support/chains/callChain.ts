@@ -108,7 +108,12 @@ export interface CallChain {
  *  `options`. */
 export async function makeCallChain(
   datadir: string,
-  { random, fork, count }: { random: SeededRandom; fork: Fork; count: number },
+  {
+    random,
+    fork,
+    count,
+    maxTransactions = 4,
+  }: { random: SeededRandom; fork: Fork; count: number; maxTransactions?: number },
   options?: OpenChainOptions,
 ): Promise<CallChain> {
   const genesis = createGenesis(random, fork)
@@ -116,7 +121,9 @@ export async function makeCallChain(
   const builder = await createChainBuilder(db, genesis, options)
   for (const sender of SENDERS) sender.nonce = 0n
   for (let i = 0; i < count; i++) {
-    const transactions = Array.from({ length: random.below(5) }, () => randomTransaction(random, fork))
+    const transactions = Array.from({ length: random.below(maxTransactions + 1) }, () =>
+      randomTransaction(random, fork),
+    )
     await builder.add({ transactions, extraData: random.bytes(8) })
   }
   db.close()

@@ -1,0 +1,25 @@
+import { BUSY_KINDS } from './busyChain.js'
+import { requireBusyChain, runOnce } from './imports.js'
+import type { TraceIndexFigures, TraceIndexPlan } from './plans.js'
+
+/** Imports each chain of full blocks with and without the trace index, in turn, and asks methods that use it with and
+ *  without. Processor time, in one process for each chain. */
+export async function measureTraceIndex({
+  blocks,
+  directory,
+  rounds,
+}: {
+  blocks: number
+  directory: string
+  rounds: number
+}): Promise<TraceIndexFigures[]> {
+  const figures: TraceIndexFigures[] = []
+  for (const name of BUSY_KINDS) {
+    process.stderr.write(`\rtrace index: ${name}\x1b[K`)
+    const { chain } = await requireBusyChain(name, { blocks, directory })
+    const plan: TraceIndexPlan = { name, chain, directory, rounds }
+    figures.push(await runOnce<TraceIndexFigures>('evmTraceIndex', plan))
+  }
+  process.stderr.write('\n')
+  return figures
+}

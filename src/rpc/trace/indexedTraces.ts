@@ -1,0 +1,117 @@
+import type { TracedCall } from '../../evm/tracing/callTree.js'
+import type { TraceService } from '../../evm/tracing/traceService.js'
+import type { CallTrace } from '../../store/rows/callTraces.js'
+import { placeCalls } from '../../store/rows/placeCalls.js'
+import type { StoredBlock } from '../../store/rows/types.js'
+import type { RpcContext } from '../core/context.js'
+import { flattenCalls } from '../debug/tracers/flatCalls.js'
+import { parityError } from '../debug/tracers/parityErrors.js'
+import { type LocalTrace, placeTraces, traceRewards, traceTransaction, visitTraces } from './flatTraces.js'
+
+/** What a filter selects. */
+export interface TraceSelection {
+  /** Ids of the addresses that a call must have as sender or recipient; undefined: calls of any addresses match. */
+  readonly ids: ReadonlySet<number> | undefined
+  matches(trace: LocalTrace): boolean
+}
+
+/** Receives the traces that match. */
+export interface TraceOutput {
+  /** Number of traces received so far. */
+  readonly count: number
+  /** Receives the next trace. One that is not part of the result may lack input, output and code. */
+  write(trace: LocalTrace): void
+  /** True if one of the traces with the numbers [from, to) is part of the result. */
+  hasPartOf(from: number, to: number): boolean
+}
+
+const NO_BYTES = new Uint8Array(0)
+
+/** Writes the traces of a block that match, in order. Where the trace index has the block, only transactions are
+ *  executed again whose inputs or outputs are part of the result.
+ *  @throws StateUnavailable, DeadlineExceeded, CallMemoryExceeded */
+export function writeMatches(
+  context: RpcContext,
+  { traces, block, selection }: { traces: TraceService; block: StoredBlock; selection: TraceSelection },
+  out: TraceOutput,
+): void {
+  const { matches, ids } = selection
+  const write = (all: readonly LocalTrace[]) => {
+    for (const trace of all) if (matches(trace)) out.write(trace)
+  }
+  const indexed = context.traceIndex.calls(block, ids)
+  if (indexed === undefined) {
+    visitTraces(context, { traces, block }, (trace) => write([trace]))
+    return
+  }
+  const found: { index: number; traces: readonly LocalTrace[]; isWhole: boolean }[] = []
+  let next = out.count
+  for (const [index, calls] of indexed.entries()) {
+    if (ids !== undefined && !calls.some(({ from, to }) => ids.has(from) || ids.has(to))) continue
+    const composed = composeTraces(context, block, { index, calls })
+    const own = composed.filter(({ trace }) => matches(trace))
+    if (own.length === 0) continue
+    const isWhole = own.every((each) => each.isWhole) || !out.hasPartOf(next, next + own.length)
+    found.push({ index, traces: own.map(({ trace }) => trace), isWhole })
+    next += own.length
+  }
+  const executed = execute(
+    context,
+    { traces, block },
+    found.filter(({ isWhole }) => !isWhole).map(({ index }) => index),
+  )
+  for (const each of found) write(executed.get(each.index) ?? each.traces)
+  write(traceRewards(context, block))
+}
+
+/** Executes transactions of a block again. Returns their traces by index. */
+function execute(
+  { deadline, limits }: RpcContext,
+  { traces, block }: { traces: TraceService; block: StoredBlock },
+  indexes: readonly number[],
+): Map<number, readonly LocalTrace[]> {
+  const executed = new Map<number, readonly LocalTrace[]>()
+  if (indexes.length === 0) return executed
+  const wanted = new Set(indexes)
+  const range = { first: indexes[0], last: indexes[indexes.length - 1], deadline, memoryBytes: limits.callMemoryBytes }
+  traces.replay(block, range, (execution) => {
+    if (wanted.has(execution.index)) executed.set(execution.index, traceTransaction(execution))
+    else execution.run()
+  })
+  return executed
+}
+
+/** A trace of the index. */
+interface ComposedTrace {
+  readonly trace: LocalTrace
+  /** False if its input, output or code is missing, and empty in `trace`. */
+  readonly isWhole: boolean
+}
+
+/** The traces of a transaction from the index. */
+function composeTraces(
+  { chain, traceIndex }: RpcContext,
+  block: StoredBlock,
+  { index, calls }: { index: number; calls: readonly CallTrace<number>[] },
+): ComposedTrace[] {
+  const transaction = chain.transaction(block, index)!
+  const placed = placeCalls(calls)
+  const precompiles = new Set<TracedCall>()
+  const open: TracedCall[] = []
+  const areWhole = placed.map(({ call }) => {
+    const { depth, opcode, gas, gasUsed, value, failure } = call
+    const ends = { from: traceIndex.addressOf(call.from), to: traceIndex.addressOf(call.to) }
+    const input = depth === 0 ? transaction.input : NO_BYTES
+    const traced = { opcode, ...ends, gas, gasUsed, value, failure, input, output: NO_BYTES, calls: [], logs: [] }
+    open[depth] = traced
+    open[depth - 1]?.calls.push(traced)
+    if (call.isPrecompile) precompiles.add(traced)
+    return (depth === 0 || call.inputLength === 0) && call.outputLength === 0
+  })
+  const flat = flattenCalls(open[0], {
+    errorOf: (call, failure) => parityError(failure, precompiles.has(call)),
+    isHidden: () => false, // the index left them out
+  })
+  const traces = placeTraces(flat, { block, index, hash: transaction.hash })
+  return traces.map((trace, i) => ({ trace, isWhole: areWhole[i] }))
+}
