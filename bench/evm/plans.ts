@@ -82,9 +82,6 @@ export interface TraceIndexFigures {
   /** Of the rows of the index. */
   bytesPerBlock: number
   bytesPerCall: number
-  /** What deflate, which is not used, would make of the rows, and take for it. */
-  deflatedBytesPerBlock: number
-  deflateMsPerBlock: number
   requests: { name: string; withoutMs: number; withMs: number }[]
 }
 

@@ -112,7 +112,7 @@ export function printForks(forks: readonly ForkFigures[]): void {
 
 /** Prints imports and requests with and without the trace index as Markdown tables. */
 export function printTraceIndex(figures: readonly TraceIndexFigures[]): void {
-  const sizes = ['transactions/block', 'calls/block', 'index bytes/block', 'bytes/call', 'deflated', 'CPU ms']
+  const sizes = ['transactions/block', 'calls/block', 'index bytes/block', 'bytes/call']
   printTable(
     ['import', 'blocks', 'without, CPU ms/block', 'with', 'ratio', ...sizes],
     figures.map((each) => [
@@ -121,8 +121,6 @@ export function printTraceIndex(figures: readonly TraceIndexFigures[]): void {
       ...[each.withoutMsPerBlock, each.withMsPerBlock].map(formatMs),
       (each.withMsPerBlock / each.withoutMsPerBlock).toFixed(3),
       ...[each.transactionsPerBlock, each.callsPerBlock, each.bytesPerBlock, each.bytesPerCall].map(formatRate),
-      formatRate(each.deflatedBytesPerBlock),
-      formatMs(each.deflateMsPerBlock),
     ]),
   )
   printTable(

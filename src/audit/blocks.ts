@@ -10,7 +10,7 @@ import { equalBytes } from '../lib/bytes.js'
 import type { Database } from '../store/database.js'
 import { decodeAppearances, encodeAppearances } from '../store/rows/appearances.js'
 import { BLOCK_COLUMNS, type BlockRow, blockValues, decodeBlockRow } from '../store/rows/block.js'
-import { decodeCallTraces, encodeCallTraces } from '../store/rows/callTraces.js'
+import { decodeCallTraces, isIntact } from '../store/rows/callTraces.js'
 import { type ChainSource, genesisOfSource, readChainSource, specOfSource } from '../store/rows/chainSource.js'
 import { createRawRows, type RawRow, type RawRows, type RowBounds } from '../store/rows/rawRows.js'
 import type { StoredBlock } from '../store/rows/types.js'
@@ -214,7 +214,9 @@ function requireTraces(rows: RawRows, { header, transactions }: Block, receipts:
     if (address === undefined) throw new DatabaseFault(place, { field: 'id', expected: 'of an address', found: id })
     return address
   }
-  compareColumns(place, row, ['data'], [encodeCallTraces(calls, addressOf)])
+  if (!isIntact(data, addressOf)) {
+    throw new DatabaseFault(place, { field: 'data', expected: 'bytes with this checksum', found: 'others' })
+  }
   if (calls.length !== transactions.length) {
     throw new DatabaseFault(place, { field: 'transactions', expected: transactions.length, found: calls.length })
   }

@@ -93,7 +93,7 @@ const CASES: [sql: string, table: string, words: RegExp][] = [
   [
     "UPDATE traces SET data = CAST(substr(data, 1, length(data) - 1) || x'00' AS BLOB) WHERE block_number = 17",
     'traces',
-    /block 17: data: expected 0x/,
+    /block 17: data: expected bytes with this checksum, found others/,
   ],
   ["UPDATE traces SET data = x'0102' WHERE block_number = 17", 'traces', /block 17/],
   ["INSERT INTO traces VALUES (9999, x'')", 'traces', /row 9999: block: belongs to none/],

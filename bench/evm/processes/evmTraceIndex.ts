@@ -1,6 +1,5 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { deflateRawSync } from 'node:zlib'
 import { formatData, formatQuantity } from '../../../src/lib/hex.js'
 import { silentLogger } from '../../../src/lib/logger.js'
 import { noProgress } from '../../../src/lib/progress.js'
@@ -84,9 +83,6 @@ function measureRows(datadir: string) {
   const bytes = rows.reduce((sum, data) => sum + data.length, 0)
   const transactions = rows.map(decodeCallTraces)
   close()
-  const before = cpuMs()
-  const deflated = rows.reduce((sum, data) => sum + deflateRawSync(data).length, 0)
-  const deflateMs = cpuMs() - before
   const count = (of: (calls: (typeof transactions)[number][number]) => number) =>
     transactions.flat().reduce((sum, calls) => sum + of(calls), 0)
   return {
@@ -95,8 +91,6 @@ function measureRows(datadir: string) {
     transactionsPerBlock: count(() => 1) / rows.length,
     bytesPerBlock: bytes / rows.length,
     bytesPerCall: bytes / count(({ length }) => length),
-    deflatedBytesPerBlock: deflated / rows.length,
-    deflateMsPerBlock: deflateMs / rows.length,
   }
 }
 

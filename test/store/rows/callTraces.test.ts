@@ -8,6 +8,7 @@ import {
   decodeCallTraces,
   encodeCallTraces,
   isCreation,
+  isIntact,
   SELFDESTRUCT,
   STATICCALL,
   TRACED_OPCODES,
@@ -107,9 +108,30 @@ test('a block without transactions has no bytes, and bytes that are cut or chang
   assert.ok(refused > 100)
 })
 
-test('the checksum covers the addresses', () => {
-  const transactions = randomBlock(seededRandom(3))
-  const other = encodeCallTraces(transactions, (id) => addressOf(id + 1))
-  assert.notDeepEqual(encodeCallTraces(transactions, addressOf), other)
-  assert.deepEqual(comparable(decodeCallTraces(other)), comparable(transactions))
+test('the checksum covers every byte and the addresses', () => {
+  const random = seededRandom(3)
+  const transactions = [...randomBlock(random), ...randomBlock(random)]
+  const bytes = encodeCallTraces(transactions, addressOf)
+  assert.ok(isIntact(bytes, addressOf))
+  assert.ok(!isIntact(bytes, (id) => addressOf(id + 1)))
+  for (let at = 0; at < bytes.length; at += 1 + random.below(bytes.length / 100)) {
+    const changed = bytes.slice()
+    changed[at] ^= 1 << random.below(8)
+    let isFound = false
+    try {
+      isFound = !isIntact(changed, addressOf)
+    } catch (error) {
+      assert.ok(error instanceof RangeError, String(error))
+      isFound = true
+    }
+    // Another way to deflate the same is no fault.
+    if (!isFound) assert.deepEqual(comparable(decodeCallTraces(changed)), comparable(transactions), `byte ${at}`)
+  }
+})
+
+test('long rows are deflated', () => {
+  const transactions = Array.from({ length: 100 }, () => randomBlock(seededRandom(4))).flat()
+  const bytes = encodeCallTraces(transactions, addressOf)
+  assert.deepEqual(comparable(decodeCallTraces(bytes)), comparable(transactions))
+  assert.ok(bytes.length < transactions.flat().length * 5)
 })
