@@ -82,6 +82,10 @@ export interface TraceIndexFigures {
   /** Of the rows of the index. */
   bytesPerBlock: number
   bytesPerCall: number
+  /** Per block, each by itself: execution without and with the recorder, and encoding and writing the row. */
+  executionMs: number
+  recordedMs: number
+  rowMs: number
   requests: { name: string; withoutMs: number; withMs: number }[]
 }
 

@@ -113,13 +113,15 @@ export function printForks(forks: readonly ForkFigures[]): void {
 /** Prints imports and requests with and without the trace index as Markdown tables. */
 export function printTraceIndex(figures: readonly TraceIndexFigures[]): void {
   const sizes = ['transactions/block', 'calls/block', 'index bytes/block', 'bytes/call']
+  const alone = ['execution alone', 'recorded', 'row']
   printTable(
-    ['import', 'blocks', 'without, CPU ms/block', 'with', 'ratio', ...sizes],
+    ['import', 'blocks', 'without, CPU ms/block', 'with', 'ratio', ...alone, ...sizes],
     figures.map((each) => [
       each.name,
       String(each.blocks),
       ...[each.withoutMsPerBlock, each.withMsPerBlock].map(formatMs),
       (each.withMsPerBlock / each.withoutMsPerBlock).toFixed(3),
+      ...[each.executionMs, each.recordedMs, each.rowMs].map(formatMs),
       ...[each.transactionsPerBlock, each.callsPerBlock, each.bytesPerBlock, each.bytesPerCall].map(formatRate),
     ]),
   )

@@ -5,8 +5,10 @@ import { addressAppearances } from './datasets/addressAppearances.js'
 import { blocks } from './datasets/blocks.js'
 import { blobs, withdrawals } from './datasets/bodyLists.js'
 import { contracts } from './datasets/contracts.js'
+import { fourByteCounts } from './datasets/fourByteCounts.js'
 import { l2Blocks } from './datasets/l2Blocks.js'
 import { logs } from './datasets/logs.js'
+import { nativeTransfers } from './datasets/nativeTransfers.js'
 import { receipts } from './datasets/receipts.js'
 import { balanceDiffs, codeDiffs, nonceDiffs, storageDiffs } from './datasets/stateDiffs.js'
 import { balances, codes, nonces, slots } from './datasets/stateValues.js'
@@ -26,6 +28,8 @@ export const DATASETS: readonly Dataset[] = [
   blobs,
   addressAppearances,
   contracts,
+  nativeTransfers,
+  fourByteCounts,
   balances,
   nonces,
   codes,

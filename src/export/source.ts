@@ -8,6 +8,7 @@ import { openForReading } from '../store/open.js'
 import { type AppearanceReader, createAppearanceReader } from '../store/rows/appearances.js'
 import { createChainReader } from '../store/rows/chainReader.js'
 import { createExportRows, type ExportRows } from '../store/rows/exportRows.js'
+import { createTraceReader, type TraceReader } from '../store/rows/traceRows.js'
 import type { ChainReader } from '../store/rows/types.js'
 import { createRawState, type RawState } from '../store/state/rawState.js'
 import { createStateReads, type StateReads } from '../store/state/stateReader.js'
@@ -23,6 +24,7 @@ export interface ExportSource {
   readonly state: StateReads
   readonly changes: RawState
   readonly appearances: AppearanceReader
+  readonly traceIndex: TraceReader
   /** Returns the address (20 bytes) of an id of the dictionary. */
   addressOf(id: number): Uint8Array
   /** Returns the service for datasets that re-execute transactions. @throws Error before `loadTraces` */
@@ -56,6 +58,7 @@ export function sourceOf(db: Database, addresses?: readonly Uint8Array[]): Expor
     state: createStateReads(db),
     changes: createRawState(db),
     appearances: createAppearanceReader(db),
+    traceIndex: createTraceReader(db),
     addressOf: createValueLookup(db, 'addresses', { most: MAX_ADDRESSES }),
     traces: () => {
       if (traces === undefined) throw new Error('the trace service is not loaded')

@@ -5,10 +5,12 @@ import { keccak256 } from '../../src/chain/crypto.js'
 import type { Fork } from '../../src/chain/eth/forks/rules.js'
 import { recordCalls, type TracedCall } from '../../src/evm/tracing/callTree.js'
 import { loadTraceService } from '../../src/evm/tracing/traceService.js'
+import { concatBytes } from '../../src/lib/bytes.js'
 import { noDeadline } from '../../src/lib/deadline.js'
 import { formatData } from '../../src/lib/hex.js'
 import { noProgress } from '../../src/lib/progress.js'
 import { precompilesOf } from '../../src/rpc/debug/tracers/tracers.js'
+import type { EthRpc } from '../../src/sources/ethRpc/types.js'
 import { createCommitWatch } from '../../src/store/commitWatch.js'
 import type { Database } from '../../src/store/database.js'
 import { openForReading } from '../../src/store/open.js'
@@ -16,12 +18,15 @@ import { openForWriting } from '../../src/store/openForWriting.js'
 import { isCreation } from '../../src/store/rows/callTraces.js'
 import { createChainReader } from '../../src/store/rows/chainReader.js'
 import { createTraceReader } from '../../src/store/rows/traceRows.js'
+import { createBlockAppender } from '../../src/sync/blockAppender.js'
 import { type OpenChainOptions, openWritableChain } from '../../src/sync/chainState.js'
 import { fillTraces, traceGap } from '../../src/sync/fillTraces.js'
 import { importBlocks } from '../../src/sync/pipeline.js'
+import { createUpstreamSource } from '../../src/sync/sparse/stateSource.js'
 import { type CallChain, makeCallChain } from '../support/chains/callChain.js'
 import { fixtureGenesis, sourceOf } from '../support/chains/fixture.js'
 import { seededRandom } from '../support/random.js'
+import { openStateServer } from '../support/sparse/stateServer.js'
 import { temporaryDirectory } from '../support/temporary.js'
 
 /* The trace index against executions with hooks that copy every input and output. */
@@ -193,4 +198,60 @@ test('blocks that are not executed have no index', async (t) => {
   await assert.rejects(openWritableChain(db, { genesis }, 'execute', reference), /--evm reference does not report/)
   const chain = await openWritableChain(db, { genesis }, 'none')
   assert.equal(chain.keepsTraces, false)
+})
+
+/** The calls of every block with addresses in hex; undefined for a block that the index has without calls. */
+function readableTraces(db: Database): unknown[] {
+  const chain = createChainReader(db)
+  const index = createTraceReader(db)
+  const { first, head } = chain.coverage()!
+  return Array.from({ length: head - first + 1 }, (_, i) =>
+    index.calls(chain.blockByNumber(first + i)!)?.map((calls) =>
+      calls.map((call) => ({
+        ...call,
+        from: formatData(index.addressOf(call.from)),
+        to: formatData(index.addressOf(call.to)),
+        codeHash: call.codeHash && formatData(call.codeHash),
+      })),
+    ),
+  )
+}
+
+test('with sparse state the index has the calls of every block after the first', async (t) => {
+  const datadir = temporaryDirectory(t)
+  const { genesis } = await makeCallChain(
+    datadir,
+    { random: seededRandom(21), fork: 'osaka', count: 20 },
+    { traces: true },
+  )
+  const complete = openForReading(datadir)
+  const reader = createChainReader(complete)
+  const server = await openStateServer(t, datadir)
+  const db = openForWriting(temporaryDirectory(t))
+  t.after(() => {
+    complete.close()
+    db.close()
+  })
+  const first = 3
+  const chain = await openWritableChain(db, { genesis }, 'sparse', { traces: true })
+  chain.sparse!.connect(createUpstreamSource(server as unknown as EthRpc, { mode: 'proofs' }))
+  chain.sparse!.setAncestors(concatBytes(...[2, 1, 0].map((number) => reader.blockHash(number)!)))
+  const appender = createBlockAppender(chain)
+  for (let number = first; number <= reader.head()!; number++) {
+    const stored = reader.blockByNumber(number)!
+    const { hash, header, sizeBytes, withdrawals, totalDifficulty } = stored
+    const transactions = reader.transactions(stored)
+    const block = { hash, header, sizeBytes, withdrawals, transactions, uncles: [] }
+    const receipts = reader.receipts(stored).map(({ receipt }) => receipt)
+    await appender.take({ block, ...(number === first ? { totalDifficulty, receipts } : {}) }, 1)
+    await appender.flush()
+    chain.head.commit()
+  }
+  const expected = [undefined, ...readableTraces(complete).slice(first + 1)]
+  assert.ok(reader.blockByNumber(first)!.txCount > 0)
+  assert.deepEqual(readableTraces(db), expected)
+  const kept = storedTraces(db)
+  db.prepare('DELETE FROM traces').run()
+  assert.equal(await fillTraces(db, { progress: noProgress }), true)
+  assert.deepEqual(storedTraces(db), kept)
 })

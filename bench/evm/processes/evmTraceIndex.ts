@@ -1,5 +1,8 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
+import { loadTraceService } from '../../../src/evm/tracing/traceService.js'
+import { TraceRecorder } from '../../../src/evm/transition/traceRecorder.js'
+import { noDeadline } from '../../../src/lib/deadline.js'
 import { formatData, formatQuantity } from '../../../src/lib/hex.js'
 import { silentLogger } from '../../../src/lib/logger.js'
 import { noProgress } from '../../../src/lib/progress.js'
@@ -9,8 +12,11 @@ import { openContext } from '../../../src/rpc/core/openContext.js'
 import { runMethod } from '../../../src/rpc/core/runCall.js'
 import { METHODS } from '../../../src/rpc/methods.js'
 import { SenderRecovery } from '../../../src/sources/senders/senderRecovery.js'
+import { createCommitWatch } from '../../../src/store/commitWatch.js'
 import { openForWriting } from '../../../src/store/openForWriting.js'
-import { decodeCallTraces } from '../../../src/store/rows/callTraces.js'
+import { type CallTrace, decodeCallTraces } from '../../../src/store/rows/callTraces.js'
+import { createChainReader } from '../../../src/store/rows/chainReader.js'
+import { createTraceWriter } from '../../../src/store/rows/traceRows.js'
 import { openWritableChain } from '../../../src/sync/chainState.js'
 import { importBlocks } from '../../../src/sync/pipeline.js'
 import { openChainFile, sourceOfChain } from '../importEngines.js'
@@ -53,6 +59,7 @@ async function measure({ name, chain, directory, rounds }: TraceIndexPlan): Prom
     withoutMsPerBlock: median(times.without),
     withMsPerBlock: median(times.with),
     ...measureRows(indexed),
+    ...(await measureAlone(indexed)),
     requests: await measureRequests(without, indexed),
   }
 }
@@ -92,6 +99,49 @@ function measureRows(datadir: string) {
     bytesPerBlock: bytes / rows.length,
     bytesPerCall: bytes / count(({ length }) => length),
   }
+}
+
+const ALONE_ROUNDS = 20
+
+/** Execution of the blocks without and with the recorder, and the encoding and writing of their rows, each by
+ *  itself. */
+async function measureAlone(datadir: string) {
+  const db = openForWriting(datadir)
+  const chain = createChainReader(db)
+  const service = await loadTraceService(db, { chain, watch: createCommitWatch(db) })
+  const writer = createTraceWriter(db)
+  const blocks = Array.from({ length: chain.head()! }, (_, i) => chain.blockByNumber(i + 1)!)
+  const execute = (isRecorded: boolean) =>
+    blocks.map((block) => {
+      const calls: CallTrace[][] = []
+      service.replay(block, { deadline: noDeadline, memoryBytes: Number.POSITIVE_INFINITY }, (execution) => {
+        const recorder = isRecorded ? new TraceRecorder(execution.machine) : undefined
+        execution.run(recorder)
+        if (recorder !== undefined) calls.push(...recorder.transactions)
+      })
+      return calls
+    })
+  const write = db.transaction((all: readonly CallTrace[][][]) => {
+    db.exec('DELETE FROM traces')
+    for (const [i, calls] of all.entries()) writer.put(i + 1, calls)
+  })
+  const times = { plain: [] as number[], recorded: [] as number[], rows: [] as number[] }
+  const measured = <T>(into: number[], work: () => T): T => {
+    const before = cpuMs()
+    const result = work()
+    into.push((cpuMs() - before) / blocks.length)
+    return result
+  }
+  for (let round = 0; round < ALONE_ROUNDS; round++) {
+    measured(times.plain, () => execute(false))
+    const calls = measured(times.recorded, () => execute(true))
+    measured(times.rows, () => write(calls))
+  }
+  db.close()
+  const [executionMs, recordedMs, rowMs] = [times.plain, times.recorded, times.rows].map((all) =>
+    median(all.slice(ALONE_ROUNDS / 4)),
+  )
+  return { executionMs, recordedMs, rowMs }
 }
 
 async function measureRequests(without: string, indexed: string): Promise<TraceIndexFigures['requests']> {

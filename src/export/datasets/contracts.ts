@@ -1,19 +1,20 @@
 import { keccak256 } from '../../chain/crypto.js'
 import { recordCalls, type TracedCall } from '../../evm/tracing/callTree.js'
-import { noDeadline } from '../../lib/deadline.js'
+import { isCreation } from '../../store/rows/callTraces.js'
 import type { StoredBlockLink } from '../../store/rows/exportRows.js'
+import { effectiveTraces } from '../../store/rows/placeCalls.js'
+import type { StoredBlock } from '../../store/rows/types.js'
+import { REPLAY } from '../calls.js'
 import { columns, type Row, toU32 } from '../columns.js'
 import type { Dataset } from '../dataset.js'
 import { LAYER_1 } from '../layers.js'
 import type { ExportSource } from '../source.js'
 
-/** Limits of a replay: none, since these transactions have run before and their blocks are verified. */
-export const REPLAY = { deadline: noDeadline, memoryBytes: Number.POSITIVE_INFINITY }
-
 export const contracts: Dataset<StoredBlockLink> = {
   name: 'contracts',
   fileName: 'contracts',
-  summary: 'Contracts that transactions created, found by executing the blocks again.',
+  summary:
+    'Contracts that transactions created, found by executing the blocks again; with the trace index, only those that create some.',
   layer: LAYER_1,
   needsState: true,
   columns: [
@@ -33,11 +34,15 @@ export const contracts: Dataset<StoredBlockLink> = {
   },
 }
 
-function rowsOf({ chain, traces }: ExportSource, { number, hash, timestamp, txCount }: StoredBlockLink): Row[] {
+function rowsOf(source: ExportSource, { number, hash, timestamp, txCount }: StoredBlockLink): Row[] {
+  const { chain, traces } = source
   if (txCount === 0) return []
+  const block = chain.blockByNumber(number)!
+  const creating = creatingTransactions(source, block)
+  if (creating !== undefined && creating.length === 0) return []
   const rows: Row[] = []
   const chainId = chain.chainId()
-  traces().replay(chain.blockByNumber(number)!, REPLAY, (execution) => {
+  traces().replay(block, { ...REPLAY, first: creating?.[0], last: creating?.at(-1) }, (execution) => {
     const { hooks, root } = recordCalls(execution.journal.meter)
     execution.run(hooks)
     for (const { to, from, input, output } of listCreated(root())) {
@@ -63,11 +68,16 @@ function rowsOf({ chain, traces }: ExportSource, { number, hash, timestamp, txCo
   return rows
 }
 
-const CREATES = [0xf0, 0xf5]
+/** Indexes of the transactions that created a contract; undefined where the trace index does not have the block. */
+function creatingTransactions({ traceIndex }: ExportSource, block: StoredBlock): number[] | undefined {
+  return traceIndex
+    .calls(block)
+    ?.flatMap((calls, index) => (Array.from(effectiveTraces(calls)).some(isCreation) ? [index] : []))
+}
 
 /** Returns the creations that succeeded and were not reverted by a caller, in the order in which they began. */
 function listCreated(call: TracedCall): TracedCall[] {
   if (call.failure !== undefined) return []
-  const own = CREATES.includes(call.opcode) ? [call] : []
+  const own = isCreation(call) ? [call] : []
   return [...own, ...call.calls.flatMap(listCreated)]
 }

@@ -2,12 +2,12 @@ import { recordExecutionState } from '../../evm/tracing/executionState.js'
 import { type AccountFields, fieldsOf, slotValue } from '../../evm/tracing/stateRecorder.js'
 import { concatBytes, equalBytes, keyOfBytes, padLeft } from '../../lib/bytes.js'
 import type { StoredBlockLink } from '../../store/rows/exportRows.js'
+import { REPLAY } from '../calls.js'
 import { type Column, columns, nullable, type Row, toU32 } from '../columns.js'
 import type { Dataset } from '../dataset.js'
 import { LAYER_1 } from '../layers.js'
 import type { ExportSource } from '../source.js'
 import { type AccountField, balanceField, codeField, nonceField } from './accountFields.js'
-import { REPLAY } from './contracts.js'
 
 const PLACE: readonly Column[] = [
   ...columns('u32', 'block_number'),

@@ -19,8 +19,8 @@ export const getContractCreator = defineMethod({
   name: 'ots_getContractCreator',
   summary: 'Who created a contract, and in which transaction; null for other accounts.',
   description:
-    'Found in the state history and by executing transactions of the block again that created it. Null for contracts of the ' +
-    'genesis, and for those that are gone. Without state, contracts that a transaction itself created are found in the address index.',
+    'Found in the state history, and in the trace index or by executing transactions of the block again that created it. Null for ' +
+    'contracts of the genesis, and for those that are gone. Without state, contracts that a transaction itself created are found in the address index.',
   cost: 'evm',
   classes: ['traces'],
   isTrace: true,

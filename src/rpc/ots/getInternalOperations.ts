@@ -21,7 +21,7 @@ export const getInternalOperations = defineMethod({
   name: 'ots_getInternalOperations',
   summary: 'Transfers of ether, creations and destructions that the contracts of a transaction made.',
   description:
-    '`type` is 0 for a transfer, 1 for SELFDESTRUCT, 2 for CREATE, 3 for CREATE2. Operations that were reverted are left out.',
+    '`type` is 0 for a transfer, 1 for SELFDESTRUCT, 2 for CREATE, 3 for CREATE2. Operations that were reverted are left out. From the trace index where it has the block.',
   cost: 'evm',
   classes: ['traces'],
   isTrace: true,

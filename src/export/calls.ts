@@ -1,0 +1,27 @@
+import { TraceRecorder } from '../evm/transition/traceRecorder.js'
+import { noDeadline } from '../lib/deadline.js'
+import type { CallTrace } from '../store/rows/callTraces.js'
+import type { StoredBlock } from '../store/rows/types.js'
+import type { ExportSource } from './source.js'
+
+/** Limits of a replay: none, since these transactions have run before and their blocks are verified. */
+export const REPLAY = { deadline: noDeadline, memoryBytes: Number.POSITIVE_INFINITY }
+
+/** The calls of each transaction of a block, in the order in which they began: from the trace index where it has the
+ *  block, else by executing it again. */
+export function callsOf(source: ExportSource, block: StoredBlock): readonly (readonly CallTrace[])[] {
+  const { traceIndex, traces, addressOf } = source
+  const indexed = traceIndex.calls(block)
+  if (indexed !== undefined) {
+    return indexed.map((calls) =>
+      calls.map((call) => ({ ...call, from: addressOf(call.from), to: addressOf(call.to) })),
+    )
+  }
+  const transactions: CallTrace[][] = []
+  traces().replay(block, REPLAY, (execution) => {
+    const recorder = new TraceRecorder(execution.machine)
+    execution.run(recorder)
+    transactions.push(...recorder.transactions)
+  })
+  return transactions
+}
