@@ -232,10 +232,10 @@ test('with sparse state the index has the calls of every block after the first',
     complete.close()
     db.close()
   })
-  const first = 3
+  const first = Array.from({ length: 17 }, (_, i) => 3 + i).find((number) => reader.blockByNumber(number)!.txCount > 0)!
   const chain = await openWritableChain(db, { genesis }, 'sparse', { traces: true })
   chain.sparse!.connect(createUpstreamSource(server as unknown as EthRpc, { mode: 'proofs' }))
-  chain.sparse!.setAncestors(concatBytes(...[2, 1, 0].map((number) => reader.blockHash(number)!)))
+  chain.sparse!.setAncestors(concatBytes(...Array.from({ length: first }, (_, i) => reader.blockHash(first - 1 - i)!)))
   const appender = createBlockAppender(chain)
   for (let number = first; number <= reader.head()!; number++) {
     const stored = reader.blockByNumber(number)!
@@ -248,7 +248,6 @@ test('with sparse state the index has the calls of every block after the first',
     chain.head.commit()
   }
   const expected = [undefined, ...readableTraces(complete).slice(first + 1)]
-  assert.ok(reader.blockByNumber(first)!.txCount > 0)
   assert.deepEqual(readableTraces(db), expected)
   const kept = storedTraces(db)
   db.prepare('DELETE FROM traces').run()

@@ -97,7 +97,6 @@ export function openContext(options: {
       return tokens
     },
     traceIndex: createTraceReader(db),
-    logs: createLogSource(db, watch),
     stream: () => {
       stream ??= createStreamSource(db, { chain, watch })
       return stream

@@ -97,8 +97,8 @@ export function isCreation({ opcode }: Pick<CallTrace, 'opcode'>): boolean {
   return opcode === CREATE || opcode === CREATE2
 }
 
-// Shorter ones do not become shorter. At level 1 a full block of 30 M gas takes 0.2 ms, and becomes half as long or less;
-// at level 9 it takes ten times as long and is 2% shorter.
+// Shorter ones do not become shorter. At level 1 the rows of a full block of 30 M gas take 0.2 ms and become about half
+// as long or less; at level 9 they take ten times as long and are 2% shorter.
 const MIN_DEFLATED_BYTES = 128
 const DEFLATE = { level: 1 }
 // Far above a block of nothing but calls.
