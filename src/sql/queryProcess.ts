@@ -72,9 +72,8 @@ function connection(): Database {
     const db = openForQueries(datadir, readEvents, { calls, tokens })
     addStateFunctions(db, state)
     const { version } = readAddedAbis(db)
-    const closeChain = addChainFunctions(db, datadir)
+    addChainFunctions(db, state)
     const close = () => {
-      closeChain()
       for (const each of [state, tokens, db]) each.close()
     }
     opened = { db, version, seen, tokens, close }
