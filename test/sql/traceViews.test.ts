@@ -11,6 +11,7 @@ import { noProgress } from '../../src/lib/progress.js'
 import { DEFAULT_LIMITS } from '../../src/rpc/core/limits.js'
 import { type OpenContext, openContext } from '../../src/rpc/core/openContext.js'
 import { addChainFunctions } from '../../src/sql/chainFunctions.js'
+import { createStateConnection } from '../../src/sql/stateConnection.js'
 import type { Database } from '../../src/store/database.js'
 import { openForReading } from '../../src/store/open.js'
 import { openForWriting } from '../../src/store/openForWriting.js'
@@ -258,7 +259,8 @@ test('v_contracts has the creations that took effect, and when the contract was 
 
 test('address_transactions narrows a view to the blocks of an address', () => {
   for (const { datadir, db } of opened.values()) {
-    const close = addChainFunctions(db, datadir)
+    const connection = createStateConnection(datadir)
+    addChainFunctions(db, connection)
     const own = openForReading(datadir)
     const finder = createAppearanceFinder(own)
     const some = all<{ to: string }>(db, 'SELECT "to", count(*) FROM v_traces GROUP BY 1 ORDER BY 2 DESC LIMIT 5')
@@ -279,17 +281,18 @@ test('address_transactions narrows a view to the blocks of an address', () => {
       () => all(db, "SELECT * FROM address_transactions('0x12')"),
       /address_transactions: expected an address/,
     )
-    close()
+    connection.close()
     own.close()
   }
 })
 
 test('methods are named by ABIs', () => {
   const { datadir, db } = opened.get('the fixture')!
-  const close = addChainFunctions(db, datadir)
+  const connection = createStateConnection(datadir)
+  addChainFunctions(db, connection)
   const methods = all<{ method: string }>(db, 'SELECT DISTINCT method FROM v_traces WHERE method IS NOT NULL')
   assert.ok(methods.some(({ method }) => method === 'transfer(address,uint256)'))
-  close()
+  connection.close()
 })
 
 test('without the index, the views say how to get it', async (t) => {

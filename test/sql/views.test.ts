@@ -4,7 +4,7 @@ import { recoverAuthorizationAddress } from 'viem/utils'
 import type { Database } from '../../src/store/database.js'
 import { createMetaTable, META_CLOSED_STATES, META_STATE_FIRST, META_STATE_MODE } from '../../src/store/meta.js'
 import { openForWriting } from '../../src/store/openForWriting.js'
-import { openForQueries } from '../../src/store/sql/queryDatabase.js'
+import { CATALOGUE_QUERY, openForQueries } from '../../src/store/sql/queryDatabase.js'
 import { HISTORY_TABLES } from '../../src/store/state/historySql.js'
 import {
   BALANCE_KNOWN,
@@ -251,8 +251,12 @@ test('an address and a range of blocks are found by keys', () => {
       'SEARCH a USING INTEGER PRIMARY KEY (rowid=?)',
       'SEARCH h USING PRIMARY KEY (address_id=? AND block_number>? AND block_number<?)',
     ],
+    'v_reverts WHERE block_number BETWEEN 7 AND 9': [
+      'SEARCH b USING INTEGER PRIMARY KEY (rowid>? AND rowid<?)',
+      'SEARCH t USING INTEGER PRIMARY KEY (rowid=?)', // by the receipts of the range
+    ],
     ...Object.fromEntries(
-      ['v_withdrawals', 'v_authorizations', 'v_access_lists', 'v_calls', 'v_reverts'].map((view) => [
+      ['v_withdrawals', 'v_authorizations', 'v_access_lists', 'v_calls'].map((view) => [
         `${view} WHERE block_number BETWEEN 7 AND 9`,
         [
           'SEARCH b USING INTEGER PRIMARY KEY (rowid>? AND rowid<?)',
@@ -268,6 +272,19 @@ test('an address and a range of blocks are found by keys', () => {
     const times = /v_balances|v_storage|v_account/.test(query) ? 2 : 1
     assert.deepEqual(keyed, Array.from({ length: times }, () => wanted).flat(), query)
     assert.doesNotMatch(steps.join('\n'), /AUTOMATIC|SCAN [abhkt]$/m, query)
+  }
+})
+
+test('no condition on a column of a view has SQLite make an index of a table', () => {
+  const { db } = chains.fixture
+  const columns = db.prepare<[], { name: string; column: string }>(CATALOGUE_QUERY).all()
+  const ofViews = columns.filter(({ name }) => /^v_(?!l2)/.test(name) && name !== 'v_blocks')
+  assert.ok(new Set(ofViews.map(({ name }) => name)).size > 10)
+  for (const { name, column } of ofViews) {
+    const range = columns.some((each) => each.name === name && each.column === 'block_number')
+    const condition = range ? 'AND block_number BETWEEN 7 AND 9' : ''
+    const steps = planOf(db, `SELECT * FROM ${name} WHERE "${column}" = 1 ${condition}`)
+    assert.doesNotMatch(steps.join('\n'), /AUTOMATIC/, `${name}.${column}`)
   }
 })
 

@@ -5,6 +5,7 @@ import { bigIntToFixedBytes, bytesToBigInt, padLeft } from '../../lib/bytes.js'
 import { formatData, parseHex } from '../../lib/hex.js'
 import { encodeUint } from '../columns.js'
 import type { Database } from '../database.js'
+import { JOINED_TRANSACTIONS, PLACE_OF_TRANSACTION } from './transactionSql.js'
 
 const GWEI = 1_000_000_000n
 
@@ -81,15 +82,11 @@ const WITHDRAWALS = `CREATE TEMP VIEW v_withdrawals AS SELECT b.number AS block_
   w.amount AS amount, CAST(w.amount AS REAL) / 1e18 AS amount_eth
   FROM blocks b CROSS JOIN cairn_withdrawals(b.withdrawals) w`
 
-const OF_TRANSACTION = `b.number AS block_number, b.timestamp AS timestamp, t.id - b.first_tx AS transaction_index,
-  '0x' || lower(hex(t.hash)) AS transaction_hash`
-const TRANSACTIONS = 'FROM blocks b CROSS JOIN transactions t ON t.id >= b.first_tx AND t.id < b.first_tx + b.n_tx'
-
-const AUTHORIZATIONS = `CREATE TEMP VIEW v_authorizations AS SELECT ${OF_TRANSACTION},
+const AUTHORIZATIONS = `CREATE TEMP VIEW v_authorizations AS SELECT ${PLACE_OF_TRANSACTION},
   l.authorization_index AS authorization_index,
   cairn_authority(l.chain_id, l.delegate, l.nonce, l.y_parity, l.r, l.s) AS authority,
   l.delegate AS delegate, l.chain_id AS chain_id, l.nonce AS nonce
-  ${TRANSACTIONS} CROSS JOIN cairn_authorizations(t.authorization_list) l`
+  ${JOINED_TRANSACTIONS} CROSS JOIN cairn_authorizations(t.authorization_list) l`
 
-const ACCESS_LISTS = `CREATE TEMP VIEW v_access_lists AS SELECT ${OF_TRANSACTION},
-  l.address AS address, l.slot AS slot ${TRANSACTIONS} CROSS JOIN cairn_access_list(t.access_list) l`
+const ACCESS_LISTS = `CREATE TEMP VIEW v_access_lists AS SELECT ${PLACE_OF_TRANSACTION},
+  l.address AS address, l.slot AS slot ${JOINED_TRANSACTIONS} CROSS JOIN cairn_access_list(t.access_list) l`

@@ -1,6 +1,7 @@
 import { formatData } from '../../lib/hex.js'
 import type { Database } from '../database.js'
 import { bytesOfValue } from './functionValues.js'
+import { JOINED_TRANSACTIONS, PLACE_OF_TRANSACTION } from './transactionSql.js'
 
 /** A call by the interface of the called contract. */
 export interface NamedCall {
@@ -58,10 +59,7 @@ export function addCallViews(db: Database, { decodeCall, revertReason }: CallDec
   for (const sql of [CALLS, REVERTS]) db.exec(sql)
 }
 
-const PLACE = `b.number AS block_number, b.timestamp AS timestamp, t.id - b.first_tx AS transaction_index,
-  '0x' || lower(hex(t.hash)) AS transaction_hash, '0x' || lower(hex(t.sender)) AS "from"`
-// Without CROSS and `+` SQLite makes an index of all receipts by status for each query.
-const ROWS = `FROM blocks b CROSS JOIN transactions t ON t.id >= b.first_tx AND t.id < b.first_tx + b.n_tx`
+const PLACE = `${PLACE_OF_TRANSACTION}, '0x' || lower(hex(t.sender)) AS "from"`
 
 const column = (index: number) => `cairn_call(${index}, t.id, t.recipient, t.input, b.number)`
 
@@ -69,9 +67,9 @@ const CALLS = `CREATE TEMP VIEW v_calls AS SELECT ${PLACE},
   '0x' || lower(hex(t.recipient)) AS "to", cairn_selector(t.input) AS selector,
   ${column(0)} AS method, ${column(1)} AS signature, ${column(2)} AS arguments, ${column(3)} AS is_guess,
   CAST(t.value AS TEXT) AS value, r.status AS status, r.gas_used AS gas_used
-  ${ROWS} LEFT JOIN receipts r ON r.tx_id = t.id WHERE t.recipient IS NOT NULL AND length(t.input) > 0`
+  ${JOINED_TRANSACTIONS} LEFT JOIN receipts r NOT INDEXED ON r.tx_id = t.id WHERE t.recipient IS NOT NULL AND length(t.input) > 0`
 
 const REVERTS = `CREATE TEMP VIEW v_reverts AS SELECT ${PLACE},
   CASE WHEN t.recipient IS NULL THEN NULL ELSE '0x' || lower(hex(t.recipient)) END AS "to",
   cairn_selector(t.input) AS selector, r.gas_used AS gas_used, cairn_revert_reason(t.hash) AS reason
-  ${ROWS} CROSS JOIN receipts r ON r.tx_id = t.id WHERE +r.status = 0`
+  ${JOINED_TRANSACTIONS} JOIN receipts r NOT INDEXED ON r.tx_id = t.id WHERE r.status = 0`

@@ -154,7 +154,7 @@ const VALUES = 'x.value AS value, CAST(x.value AS REAL) / 1e18 AS value_eth'
 /** SQL of the rows of a table function over the blocks of the index. Left joins: a join whose columns are not read is
  *  omitted. */
 const rowsOf = (table: string) => `FROM blocks b CROSS JOIN traces r ON r.block_number = b.number
-  CROSS JOIN ${table}(r.data) x LEFT JOIN transactions t ON t.id = b.first_tx + x.transaction_index`
+  CROSS JOIN ${table}(r.data) x LEFT JOIN transactions t NOT INDEXED ON t.id = b.first_tx + x.transaction_index`
 const JOINED_ENDS = 'LEFT JOIN addresses f ON f.id = x.from_id LEFT JOIN addresses o ON o.id = x.to_id'
 
 const TRACES = `CREATE TEMP VIEW v_traces AS SELECT ${OF_BLOCK}, ${TRANSACTION_HASH},
