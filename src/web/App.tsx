@@ -19,6 +19,7 @@ import { LogsView } from './views/LogsView.js'
 import { OverviewView } from './views/OverviewView.js'
 import { SearchView } from './views/SearchView.js'
 import { SqlView } from './views/SqlView.js'
+import { TokenView } from './views/TokenView.js'
 import { TransactionView } from './views/TransactionView.js'
 
 /* A map: an address may name `constructor`, which every object has. */
@@ -28,7 +29,7 @@ const VIEWS: ReadonlyMap<string, ComponentType<{ route: Route }>> = new Map([
   ['block', BlockView],
   ['tx', TransactionView],
   ['address', AddressView],
-  ['token', AddressView],
+  ['token', TokenView],
   ['logs', LogsView],
   ['console', ConsoleView],
   ['l2', Layer2View],

@@ -30,9 +30,15 @@ export function formatEther(wei: bigint): string {
   return formatDecimal(formatUnits(wei, 18))
 }
 
-/** Formats a positive decimal number in text with at most six decimals, rounded down; less as `5.12e-18`. */
+/** Formats a positive decimal number in text with at most six decimals, rounded down; less as `5.12e-18`. A number of
+ *  more than nine digits has no decimals, one of more than twelve is `1.23e24`. */
 export function formatBriefly(text: string): string {
   const [whole, fraction = ''] = text.split('.')
+  if (whole.length > 12) {
+    const digits = whole.slice(1, 3).replace(/0+$/, '')
+    return `${whole[0]}${digits === '' ? '' : `.${digits}`}e${whole.length - 1}`
+  }
+  if (whole.length > 9) return formatCount(whole)
   const shown = fraction.slice(0, 6).replace(/0+$/, '')
   if (shown === '' && whole === '0' && /[1-9]/.test(fraction)) {
     return Number(text)

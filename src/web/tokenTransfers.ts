@@ -2,8 +2,8 @@ import type { Decoded, DecodedLog } from './client/types.js'
 
 /* Token transfers in decoded logs. Pure functions, without the browser. */
 
-/** Emits the logs of ether transfers (EIP-7708), which are no tokens. */
-const ETHER_LOGS = '0xfffffffffffffffffffffffffffffffffffffffe'
+/** Emits the logs of ether transfers (EIP-7708), which are no tokens: 20 bytes, in lower case. */
+export const ETHER_LOGS = '0xfffffffffffffffffffffffffffffffffffffffe'
 
 const ZERO_ADDRESS = `0x${'0'.repeat(40)}`
 

@@ -1,53 +1,107 @@
-import { decodeFunctionResult, erc20Abi, hexToString } from 'viem'
-import { callInBatch } from './rpc.js'
+import { ETHER_LOGS } from '../tokenTransfers.js'
+import { call, callInBatch } from './rpc.js'
 import { apiKey } from './session.js'
+import type { BalancePage, HolderPage, Token, TokenNames, TransferPage } from './tokenTypes.js'
 import type { Hex } from './types.js'
 
-/** What a token says about itself. */
-export interface TokenFacts {
-  /** Undefined if the contract has none. */
-  readonly symbol: string | undefined
-  /** 0 to 255; undefined if the contract has none. */
-  readonly decimals: number | undefined
-}
+/* Tokens by the methods of the server. */
 
-const SYMBOL = '0x95d89b41'
-const DECIMALS = '0x313ce567'
+/** Entries per page that is shown. */
+const SHOWN_ENTRIES = 50
 
-const known = new Map<string, Promise<TokenFacts>>()
+/** Entries per request for a file. */
+const FILE_PAGE_ENTRIES = 1_000
+
+/** Entries of a file at most: 10 requests. */
+const FILE_ENTRIES = 10_000
+
+const ETHER: TokenNames = { name: 'Ether', symbol: 'ETH', decimals: 18 }
+
+const known = new Map<string, Promise<TokenNames | undefined>>()
 apiKey.watch(() => known.clear())
 
-/** Reads symbol and decimals of a token at the newest block, once per tab. Never rejects. */
-export function readToken(token: string): Promise<TokenFacts> {
-  let facts = known.get(token)
-  if (facts === undefined) {
-    facts = Promise.all([read(token, SYMBOL), read(token, DECIMALS)]).then(([symbol, decimals]) => ({
-      symbol: symbol && decodeSymbol(symbol),
-      decimals: decimals && decodeDecimals(decimals),
-    }))
-    known.set(token, facts)
+/** Returns the names and decimals of a token at the newest block, read once per tab; undefined for an address that is
+ *  no token, and if the call fails, which is repeated the next time. Never rejects. */
+export function readToken(token: string): Promise<TokenNames | undefined> {
+  const address = token.toLowerCase()
+  if (address === ETHER_LOGS) return Promise.resolve(ETHER)
+  const kept = known.get(address)
+  if (kept !== undefined) return kept
+  const names: Promise<TokenNames | undefined> = callInBatch<Token | null>('cairn_getToken', [address]).then(
+    (found) => found ?? undefined,
+    () => {
+      if (known.get(address) === names) known.delete(address)
+      return undefined
+    },
+  )
+  known.set(address, names)
+  return names
+}
+
+/** Returns a token at the newest block, and keeps its names for `readToken`; null for an address that is no token.
+ *  @throws CallFailed */
+export async function loadToken(token: string): Promise<Token | null> {
+  const found = await call<Token | null>('cairn_getToken', [token])
+  known.set(token.toLowerCase(), Promise.resolve(found ?? undefined))
+  if (found !== null && found.address === ETHER_LOGS) return { ...found, ...ETHER }
+  return found
+}
+
+/** Where a page begins, and its entries at most. */
+interface PageOptions {
+  /** Of the page before; absent for the first page. */
+  cursor?: string
+  limit?: number
+}
+
+/** Returns transfers of a token or an account, newest first. @throws CallFailed */
+export function loadTransfers(
+  of: { token: string } | { account: string },
+  { cursor, limit = SHOWN_ENTRIES }: PageOptions,
+): Promise<TransferPage> {
+  return call<TransferPage>('cairn_getTokenTransfers', [{ ...of, limit, ...(cursor ? { cursor } : {}) }])
+}
+
+/** Returns token balances of an account at the newest block. @throws CallFailed */
+export function loadBalances(
+  account: string,
+  { cursor, limit = SHOWN_ENTRIES * 2 }: PageOptions,
+): Promise<BalancePage> {
+  return call<BalancePage>('cairn_getTokenBalances', [account, { limit, ...(cursor ? { cursor } : {}) }])
+}
+
+/** Returns holders of a token at the newest block. @throws CallFailed */
+export function loadHolders(token: string, { cursor, limit = SHOWN_ENTRIES }: PageOptions): Promise<HolderPage> {
+  return call<HolderPage>('cairn_getTokenHolders', [token, { limit, ...(cursor ? { cursor } : {}) }])
+}
+
+/** Returns the total supply of a token after a block; null if it is unknown. @throws CallFailed */
+export async function loadSupply(token: string, block: Hex): Promise<bigint | null> {
+  const found = await call<Token | null>('cairn_getToken', [token, block])
+  return found === null || found.totalSupply === null ? null : BigInt(found.totalSupply)
+}
+
+/** Rows of a file. */
+export interface FileRows<Row> {
+  readonly rows: readonly Row[]
+  /** False if there are more. */
+  readonly isAll: boolean
+}
+
+/** Reads pages until a file is full, or all of them. Returns early when the signal is aborted. @throws CallFailed */
+export async function readFileRows<Page extends { cursor: string | null }, Row>(
+  load: (options: PageOptions) => Promise<Page>,
+  rowsOf: (page: Page) => readonly Row[],
+  { signal, onProgress }: { signal: AbortSignal; onProgress: (rows: number) => void },
+): Promise<FileRows<Row>> {
+  const rows: Row[] = []
+  let cursor: string | undefined
+  for (;;) {
+    const page = await load({ cursor, limit: FILE_PAGE_ENTRIES })
+    rows.push(...rowsOf(page))
+    onProgress(rows.length)
+    if (page.cursor === null) return { rows, isAll: true }
+    if (rows.length >= FILE_ENTRIES || signal.aborted) return { rows, isAll: false }
+    cursor = page.cursor
   }
-  return facts
-}
-
-function read(to: string, data: string): Promise<Hex | undefined> {
-  return callInBatch<Hex>('eth_call', [{ to, data }, 'latest']).catch(() => undefined)
-}
-
-/** Decodes a string, or the bytes32 of early tokens. */
-function decodeSymbol(data: Hex): string | undefined {
-  try {
-    const text =
-      data.length === 66
-        ? hexToString(data, { size: 32 })
-        : decodeFunctionResult({ abi: erc20Abi, functionName: 'symbol', data })
-    return text === '' ? undefined : text
-  } catch {
-    return undefined
-  }
-}
-
-function decodeDecimals(data: Hex): number | undefined {
-  const value = data.length === 66 ? BigInt(data) : 256n
-  return value < 256n ? Number(value) : undefined
 }

@@ -1,15 +1,13 @@
-import { useEffect, useRef, useState } from 'preact/hooks'
 import { hexToNumber } from 'viem'
-import { CallFailed, call } from '../client/rpc.js'
+import { call } from '../client/rpc.js'
 import type { Receipt, Transaction } from '../client/types.js'
 import { useRequest } from '../client/useRequest.js'
-import { formatRows } from '../exportRows.js'
-import { formatCount, formatPlural, formatTime } from '../format.js'
+import { formatTime } from '../format.js'
 import { linkTo } from '../routing.js'
-import { download } from '../ui/download.js'
 import { Section, Table } from '../ui/Layout.js'
 import { MethodName } from '../ui/Name.js'
-import { Empty, Failure, Loaded } from '../ui/States.js'
+import { SaveRows } from '../ui/SaveRows.js'
+import { Empty, Loaded } from '../ui/States.js'
 import { AddressLink, BlockLink, Ether, Time, TransactionLink } from '../ui/Value.js'
 import { Outcome, Recipient } from './BlockView.js'
 
@@ -45,7 +43,12 @@ export function AddressHistory({ address, before }: { address: string; before: n
           </Empty>
         ) : (
           <Section title="Transactions" note={before === 0 ? 'newest first' : `before block ${before}`}>
-            <SaveTransactions address={address} />
+            <SaveRows
+              name={`transactions-${address}`}
+              noun="transaction"
+              part="the newest"
+              read={(signal, onProgress) => readRows(address, signal, onProgress)}
+            />
             <Transactions page={page} address={address} />
             <nav class="pages" aria-label="Pages of transactions">
               {!page.firstPage && <a href={linkTo('address', address)}>← Newest</a>}
@@ -62,46 +65,6 @@ export function AddressHistory({ address, before }: { address: string; before: n
 
 function oldestBlock({ txs }: Page): number {
   return hexToNumber(txs.at(-1)!.blockNumber!)
-}
-
-/** Loads the transactions and saves them as CSV. */
-function SaveTransactions({ address }: { address: string }) {
-  const [loaded, setLoaded] = useState<number | undefined>()
-  const [note, setNote] = useState('')
-  const [problem, setProblem] = useState<CallFailed | undefined>()
-  const current = useRef<AbortController | undefined>(undefined)
-  useEffect(() => () => current.current?.abort(), [])
-  const save = async () => {
-    const own = new AbortController()
-    current.current = own
-    setProblem(undefined)
-    setLoaded(0)
-    try {
-      const { rows, isAll } = await readRows(address, own.signal, setLoaded)
-      if (own.signal.aborted) return setLoaded(undefined)
-      download(`transactions-${address}`, formatRows(rows, 'csv'), 'csv')
-      setNote(`${formatPlural(rows.length, 'transaction')} saved${isAll ? '' : ', the newest; cairn sql has all'}`)
-    } catch (error) {
-      setProblem(error instanceof CallFailed ? error : new CallFailed('call', String(error)))
-    }
-    setLoaded(undefined)
-  }
-  return (
-    <div class="buttons">
-      <span class="export">
-        <span role="status">{loaded === undefined ? note : `loading, ${formatCount(loaded)} so far …`}</span>
-        <button type="button" disabled={loaded !== undefined} onClick={() => void save()}>
-          CSV
-        </button>
-        {loaded !== undefined && (
-          <button type="button" onClick={() => current.current?.abort()}>
-            Stop
-          </button>
-        )}
-      </span>
-      {problem !== undefined && <Failure error={problem} />}
-    </div>
-  )
 }
 
 /** Returns at most `FILE_TRANSACTIONS` rows, newest first, and whether these are all. Returns early when the signal is

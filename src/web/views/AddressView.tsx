@@ -1,3 +1,4 @@
+import type { ComponentChildren } from 'preact'
 import { CallFailed, call, callIfServed } from '../client/rpc.js'
 import type { Hex } from '../client/types.js'
 import { useRequest } from '../client/useRequest.js'
@@ -7,11 +8,14 @@ import { linkTo, type Route } from '../routing.js'
 import { Facts, Section, Tabs, ViewTitle } from '../ui/Layout.js'
 import { Name, useLabel } from '../ui/Name.js'
 import { Empty, Loaded } from '../ui/States.js'
+import { TokenLink, useToken } from '../ui/TokenAmount.js'
 import { AddressLink, Code, CopyButton, Ether, TransactionLink } from '../ui/Value.js'
 import { AddressHistory } from './AddressHistory.js'
 import { BalanceChart, StorageReader } from './AddressState.js'
+import { AddressTokens } from './AddressTokens.js'
 import { ContractView } from './ContractView.js'
 import { LogSearch } from './LogsView.js'
+import { AccountTransfers } from './TokenTransfers.js'
 
 interface Account {
   balance: Hex
@@ -20,13 +24,15 @@ interface Account {
   creator: { hash: Hex; creator: Hex } | null
 }
 
-/** An address: its account, history, code and storage. */
-export function AddressView({ route }: { route: Route }) {
+/** An address: its account, history, tokens, code and storage. `note` is shown below it. */
+export function AddressView({ route, note }: { route: Route; note?: string }) {
   const address = route.item
   const tab = route.query.get('tab') ?? 'transactions'
   const request = useRequest(() => loadAccount(address), [address])
   const label = useLabel(address)
   const isContract = request.data !== undefined && request.data.code !== '0x'
+  const token = useToken(isContract ? address : undefined)
+  const cursor = route.query.get('cursor') ?? ''
   const link = (name: string) => linkTo('address', address, name === 'transactions' ? {} : { tab: name })
   return (
     <>
@@ -42,15 +48,22 @@ export function AddressView({ route }: { route: Route }) {
       <p class="subtitle">
         <Code text={address} whole />
       </p>
+      {note !== undefined && (
+        <p class="aside" role="status">
+          {note}
+        </p>
+      )}
       <Loaded request={request} what="the account">
         {(account) => (
           <>
-            <AccountFacts account={account} />
+            <AccountFacts account={account} token={token && <TokenLink token={address} names={token} />} />
             <Tabs
               label="Parts of the account"
               current={tab}
               tabs={[
                 ['transactions', 'Transactions', link('transactions')],
+                ['tokens', 'Tokens', link('tokens')],
+                ['transfers', 'Token transfers', link('transfers')],
                 ['events', 'Events', link('events')],
                 ...(isContract ? [['contract', 'Contract', link('contract')] as const] : []),
                 ['balance', 'Balance over time', link('balance')],
@@ -58,6 +71,8 @@ export function AddressView({ route }: { route: Route }) {
                 ['storage', 'Storage', link('storage')],
               ]}
             />
+            {tab === 'tokens' && <AddressTokens account={address} cursor={cursor} />}
+            {tab === 'transfers' && <AccountTransfers account={address} cursor={cursor} />}
             {tab === 'events' && <LogSearch key={address} filter={eventsOf(address)} />}
             {tab === 'contract' && <ContractView key={address} address={address} />}
             {tab === 'balance' && <BalanceChart address={address} />}
@@ -100,7 +115,8 @@ async function findCreator(address: string): Promise<Account['creator']> {
 /** Matches the code of an account that delegates to a contract (EIP-7702). */
 const DELEGATION = /^0xef0100([\da-f]{40})$/
 
-function AccountFacts({ account: { balance, nonce, code, creator } }: { account: Account }) {
+function AccountFacts(props: { account: Account; token: ComponentChildren | undefined }) {
+  const { balance, nonce, code, creator } = props.account
   const target = DELEGATION.exec(code)?.[1]
   return (
     <Facts
@@ -109,6 +125,7 @@ function AccountFacts({ account: { balance, nonce, code, creator } }: { account:
         ['Nonce', formatCount(nonce)],
         code !== '0x' && target === undefined && ['Code', `${formatCount(byteLength(code))} bytes`],
         target !== undefined && ['Delegates to', <AddressLink key="v" address={`0x${target}`} whole />],
+        props.token !== undefined && ['Token', props.token],
         creator !== null && ['Made by', <AddressLink key="v" address={creator.creator} whole />],
         creator !== null && ['Made in', <TransactionLink key="v" hash={creator.hash} />],
       ]}

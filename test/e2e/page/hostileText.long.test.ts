@@ -55,6 +55,9 @@ test('text of others is shown as text, and its direction does not turn the page 
     [`#/search?q=${encodeURIComponent(HOSTILE)}`, 'Nothing here is named'],
     [`#/sql?run=1&q=${encodeURIComponent(query)}`, '<b>'],
     [`#/token/${LIAR}`, '<img src=x'],
+    [`#/token/${LIAR}?tab=holders`, '<img src=x'],
+    [`#/address/${LIAR}?tab=tokens`, 'Tokens of the address'],
+    [`#/address/${LIAR}?tab=transfers`, 'newest first'],
   ]
   for (const [fragment, text] of views) {
     await visit(fragment)

@@ -18,7 +18,7 @@ test('paths of wallets open the views', { skip }, async (t) => {
     ['block/0x15', 'Block 21', '#/block/0x15'],
     [`tx/${transactions[0]}`, 'Transaction', `#/tx/${transactions[0]}`],
     [`address/${TOKEN.toUpperCase().replace('0X', '0x')}`, 'Contract', `#/address/${TOKEN}`],
-    [`token/${TOKEN}`, 'Contract', `#/token/${TOKEN}`],
+    [`token/${TOKEN}`, 'Token Cairn Stone', `#/token/${TOKEN}`],
   ]) {
     await page.goto(`${url}/${path}`)
     await untilTitle(heading)
