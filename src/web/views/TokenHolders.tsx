@@ -42,10 +42,11 @@ export function TokenHolders({ token, cursor }: { token: Token; cursor: string }
   )
 }
 
-/** ERC-20 entries are accounts, the others are ids of an account. */
+/** Entries of a page: accounts of ERC-20, ids of ERC-721, balances of an id of ERC-1155. */
+const ENTRIES: Record<TokenKind, string> = { erc20: 'holder', erc721: 'id', erc1155: 'balance' }
+
 function describeCount(kind: TokenKind, { count, blockNumber }: HolderPage): string {
-  const counted = kind === 'erc20' ? formatPlural(Number(count), 'holder') : `${formatCount(count)} by id`
-  return `${counted}, after block ${formatCount(blockNumber)}`
+  return `${formatPlural(Number(count), ENTRIES[kind])}, after block ${formatCount(blockNumber)}`
 }
 
 function Holders({ token, page }: { token: Token; page: HoldersOfSupply }) {

@@ -1,13 +1,13 @@
+import { formatUnits } from 'viem'
 import { loadToken } from '../client/tokens.js'
 import type { Token } from '../client/tokenTypes.js'
 import { useRequest } from '../client/useRequest.js'
-import { formatCount } from '../format.js'
+import { formatCount, formatDecimal } from '../format.js'
 import { linkTo, type Route } from '../routing.js'
 import { formatKind } from '../tokenRows.js'
 import { Facts, Tabs, ViewTitle } from '../ui/Layout.js'
 import { Name } from '../ui/Name.js'
 import { Loaded } from '../ui/States.js'
-import { TokenNumber } from '../ui/TokenAmount.js'
 import { AddressLink, BlockLink, Code } from '../ui/Value.js'
 import { AddressView } from './AddressView.js'
 import { TokenHolders } from './TokenHolders.js'
@@ -75,13 +75,7 @@ function TokenFacts({ token }: { token: Token }) {
         ['Symbol', <Text key="v" text={symbol} />],
         ['Kind', formatKind(kind)],
         kind === 'erc20' && ['Decimals', decimals === null ? <Text key="v" text={null} /> : formatCount(decimals)],
-        totalSupply !== null && [
-          'Supply',
-          <span key="v">
-            <TokenNumber amount={BigInt(totalSupply)} decimals={kind === 'erc20' ? decimals : 0} />
-            {kind === 'erc20' && decimals === null && <span class="quiet"> in the smallest unit</span>}
-          </span>,
-        ],
+        totalSupply !== null && ['Supply', <Supply key="v" token={token} amount={BigInt(totalSupply)} />],
         firstBlock !== null && [
           'First transfer',
           <span key="v">
@@ -94,7 +88,18 @@ function TokenFacts({ token }: { token: Token }) {
   )
 }
 
+/** The exact supply in the unit of the token; in the smallest unit without decimals. */
+function Supply({ token: { kind, symbol, decimals }, amount }: { token: Token; amount: bigint }) {
+  const unit = kind === 'erc20' ? decimals : 0
+  return (
+    <>
+      <span class="number break">{formatDecimal(formatUnits(amount, unit ?? 0))}</span>{' '}
+      <span class="quiet">{unit === null ? 'in the smallest unit' : symbol && <Name text={symbol} />}</span>
+    </>
+  )
+}
+
 /** A text of the contract. */
 function Text({ text }: { text: string | null }) {
-  return text ? <Name text={text} /> : <span class="quiet">not answered by the contract</span>
+  return text ? <Name text={text} /> : <span class="quiet">unknown</span>
 }

@@ -56,8 +56,8 @@ test('text of others is shown as text, and its direction does not turn the page 
     [`#/sql?run=1&q=${encodeURIComponent(query)}`, '<b>'],
     [`#/token/${LIAR}`, '<img src=x'],
     [`#/token/${LIAR}?tab=holders`, '<img src=x'],
-    [`#/address/${LIAR}?tab=tokens`, 'Tokens of the address'],
-    [`#/address/${LIAR}?tab=transfers`, 'newest first'],
+    [`#/address/${LIAR}?tab=tokens`, '<img src=x'],
+    [`#/address/${LIAR}?tab=transfers`, '<img src=x'],
   ]
   for (const [fragment, text] of views) {
     await visit(fragment)
@@ -68,7 +68,7 @@ test('text of others is shown as text, and its direction does not turn the page 
     assert.equal(made, 0, fragment)
     assert.equal(await page.evaluate('globalThis.hacked'), undefined, fragment)
     const turned = await page.evaluate(`
-      [...document.querySelectorAll('main h1, main h2, main a.label, main .badge.label')].filter((each) =>
+      [...document.querySelectorAll('main h1, main h2, main a.label, main .badge.label, main .token')].filter((each) =>
         each.textContent.includes('\\u202e')).length`)
     assert.equal(turned, 0, fragment)
   }

@@ -201,10 +201,14 @@ test('each token has its page with facts and holders', { skip }, async (t) => {
       facts.some((text) => text.startsWith('First transfer') && text.endsWith(`block ${block}`)),
       `${facts}`,
     )
-    assert.equal(
-      facts.some((text) => text.startsWith('Supply')),
-      token.totalSupply !== null,
-    )
+    const [supply] = facts.filter((text) => text.startsWith('Supply'))
+    if (token.totalSupply === null) assert.equal(supply, undefined, address)
+    else {
+      const amount = BigInt(supply.split('\n')[1].replace(/ .*$/s, '').replaceAll(/[,.]/g, ''))
+      const unit = token.kind === 'erc20' ? (token.decimals ?? 0) : 0
+      const fraction = formatUnits(BigInt(token.totalSupply), unit).split('.')[1] ?? ''
+      assert.equal(amount * 10n ** BigInt(unit - fraction.length), BigInt(token.totalSupply), address)
+    }
     if (token.kind !== 'erc20') continue
     // Shares in tenths of a percent, rounded down, may differ by one from the rounded text.
     for (const [i, { balance, balanceOf }] of holders.entries()) {
@@ -273,9 +277,9 @@ function views(): [name: string, fragment: string, text: string][] {
     ['token-dirty', `#/token/${dirty}?tab=holders`, 'holders, after block'],
     ['token-reverting', `#/token/${reverting}`, 'newest first'],
     ['token-nft', `#/token/${nft}`, 'newest first'],
-    ['token-nft-holders', `#/token/${nft}?tab=holders`, 'by id, after block'],
+    ['token-nft-holders', `#/token/${nft}?tab=holders`, 'ids, after block'],
     ['token-multi', `#/token/${multi}`, 'newest first'],
-    ['token-multi-holders', `#/token/${multi}?tab=holders`, 'by id, after block'],
+    ['token-multi-holders', `#/token/${multi}?tab=holders`, 'balances, after block'],
     ['no-token', `#/token/${ann}`, 'This address is no token'],
     ['contract-of-token', `#/address/${plain}`, 'Nonce'],
   ]
