@@ -29,7 +29,7 @@ async function saved(page: Page, click: () => Promise<void>): Promise<string> {
 test('functions are read at any block, and a wrong argument is named', { skip }, async (t) => {
   const { page, visit } = await openTab(t, url)
   await visit(CONTRACT)
-  await page.getByText('Cairn Stone').waitFor()
+  await page.locator('bdi.break', { hasText: 'Cairn Stone' }).waitFor()
   await page.getByText('balanceOf(address)').click()
   const form = page.locator('.function', { hasText: 'balanceOf(address)' })
   await form.getByLabel('account').fill('0x12')
@@ -68,7 +68,7 @@ test('an ABI of this browser is used until it is removed', { skip }, async (t) =
   await page.getByText('mine(uint256[],(address,bool))').waitFor()
   await page.getByRole('button', { name: 'Remove your ABI' }).click()
   await visit(CONTRACT)
-  await page.getByText('Cairn Stone').waitFor()
+  await page.locator('bdi.break', { hasText: 'Cairn Stone' }).waitFor()
   assert.equal(await page.getByRole('heading', { name: 'Your ABI' }).count(), 0)
 })
 
