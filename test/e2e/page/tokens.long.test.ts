@@ -4,7 +4,7 @@ import { before, test } from 'node:test'
 import type { Page } from 'playwright-core'
 import { formatUnits, type Hex } from 'viem'
 import type { BalanceEntry, HolderEntry, Token, TransferEntry } from '../../../src/web/client/tokenTypes.js'
-import { findViolations } from '../../support/browser/accessibility.js'
+import { cutTables, findViolations, LOOKS } from '../../support/browser/accessibility.js'
 import { openTab, SKIP_BROWSER } from '../../support/browser/browser.js'
 import { startCairn } from '../../support/cairn.js'
 import { importTokenChain, type TokenChain, writeTokenChain } from '../../support/chains/tokenChain.js'
@@ -283,23 +283,18 @@ function views(): [name: string, fragment: string, text: string][] {
   ]
 }
 
-for (const colorScheme of ['light', 'dark'] as const) {
-  for (const width of [1280, 390]) {
-    test(`axe finds no violation, and tables fit: ${colorScheme}, ${width} px`, { skip }, async (t) => {
-      const { page, visit, shoot, overflow } = await openTab(t, url, { width, height: 844, colorScheme })
-      for (const [name, fragment, text] of views()) {
-        await visit(fragment)
-        await page.getByText(text).filter({ visible: true }).first().waitFor()
-        await page.waitForLoadState('networkidle')
-        await shoot(`${name}-${colorScheme}-${width}`)
-        assert.equal(await page.getByRole('alert').count(), 0, name)
-        assert.deepEqual(await findViolations(page), [], name)
-        assert.ok((await overflow()) <= 0, `${name} is wider than the window`)
-        const cut = await page.evaluate(
-          "[...document.querySelectorAll('.scroll')].filter((each) => each.scrollWidth > each.clientWidth).map((each) => each.ariaLabel)",
-        )
-        assert.deepEqual(cut, [], name)
-      }
-    })
-  }
+for (const { colorScheme, width } of LOOKS) {
+  test(`axe finds no violation, and tables fit: ${colorScheme}, ${width} px`, { skip }, async (t) => {
+    const { page, visit, shoot, overflow } = await openTab(t, url, { width, height: 844, colorScheme })
+    for (const [name, fragment, text] of views()) {
+      await visit(fragment)
+      await page.getByText(text).filter({ visible: true }).first().waitFor()
+      await page.waitForLoadState('networkidle')
+      await shoot(`${name}-${colorScheme}-${width}`)
+      assert.equal(await page.getByRole('alert').count(), 0, name)
+      assert.deepEqual(await findViolations(page), [], name)
+      assert.ok((await overflow()) <= 0, `${name} is wider than the window`)
+      assert.deepEqual(await cutTables(page), [], name)
+    }
+  })
 }

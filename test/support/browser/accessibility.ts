@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import type { Page } from 'playwright-core'
+import { THOROUGH } from '../thorough.js'
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 
@@ -15,4 +16,31 @@ export async function findViolations(page: Page): Promise<string[]> {
   const { violations, passes } = (await page.evaluate('axe.run(document)')) as AxeResults
   if (passes.length === 0) throw new Error('axe passed no rule: it did not see the page')
   return violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ target }) => target.join(' ')).join(', ')}`)
+}
+
+/** A theme and a width of the window, in pixels. */
+export interface Look {
+  readonly colorScheme: 'light' | 'dark'
+  readonly width: number
+}
+
+const [LIGHT, DARK, DESKTOP, PHONE] = ['light', 'dark', 1280, 390] as const
+
+/** Each theme and each width once; all four with `npm run test:thorough`. */
+export const LOOKS: readonly Look[] = [
+  { colorScheme: LIGHT, width: DESKTOP },
+  { colorScheme: DARK, width: PHONE },
+  ...(THOROUGH
+    ? [
+        { colorScheme: LIGHT, width: PHONE },
+        { colorScheme: DARK, width: DESKTOP },
+      ]
+    : []),
+]
+
+/** Returns the labels of the tables that are wider than what shows of them. */
+export function cutTables(page: Page): Promise<string[]> {
+  return page.evaluate(
+    "[...document.querySelectorAll('.scroll')].filter((each) => each.scrollWidth > each.clientWidth).map((each) => each.ariaLabel)",
+  )
 }
