@@ -31,7 +31,7 @@ export class CheckpointFailed extends CairnError {
 }
 
 // Number of 4 KiB pages to copy that makes a checkpoint worthwhile: 48 MiB. A page that several blocks change is copied
-// once; at the tip of mainnet's size that is half of the pages. It stays below `journal_size_limit`.
+// once. It stays below `journal_size_limit`.
 const WORTHWHILE_PAGES = 12_288
 // WAL pages beyond which the writer waits until the log is copied and no reader needs it: 256 MiB. Otherwise,
 // overlapping readers let it grow forever.

@@ -37,9 +37,9 @@ export const COSTS: Costs = {
   databaseBytesPerBlock: { what: 'a block in the database', value: 291_656, unit: 'bytes', source: STREAM },
   writtenBytesPerBlock: {
     what: 'written to disk for a block that is applied alone',
-    value: 70_331_804,
+    value: 6_977_825,
     unit: 'bytes',
-    source: `npm run bench:replica -- --blocks 3000 --tip 100 --phase catchUp,tip; ${MACHINE}`,
+    source: `npm run bench:replica -- --phase tip --accounts 100000 --slots 50000 --blocks 100 --tip 600; ${MACHINE}`,
   },
   diskMbPerSecond: { what: 'the disk, written and synced', value: 391, unit: 'MB/s', source: STREAM },
   readMs: { what: 'an answer of a replica, mixed', value: 0.245, unit: 'ms', source: READS },
