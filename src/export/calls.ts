@@ -1,11 +1,7 @@
-import { TraceRecorder } from '../evm/transition/traceRecorder.js'
-import { noDeadline } from '../lib/deadline.js'
+import { recordTraces } from '../evm/tracing/recordTraces.js'
 import type { CallTrace } from '../store/rows/callTraces.js'
 import type { StoredBlock } from '../store/rows/types.js'
 import type { ExportSource } from './source.js'
-
-/** Limits of a replay: none, since these transactions have run before and their blocks are verified. */
-export const REPLAY = { deadline: noDeadline, memoryBytes: Number.POSITIVE_INFINITY }
 
 /** The calls of each transaction of a block, in the order in which they began: from the trace index where it has the
  *  block, else by executing it again. */
@@ -17,11 +13,5 @@ export function callsOf(source: ExportSource, block: StoredBlock): readonly (rea
       calls.map((call) => ({ ...call, from: addressOf(call.from), to: addressOf(call.to) })),
     )
   }
-  const transactions: CallTrace[][] = []
-  traces().replay(block, REPLAY, (execution) => {
-    const recorder = new TraceRecorder(execution.machine)
-    execution.run(recorder)
-    transactions.push(...recorder.transactions)
-  })
-  return transactions
+  return recordTraces(traces(), block)
 }

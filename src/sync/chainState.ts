@@ -11,7 +11,6 @@ import type { EvmKind } from '../evm/kinds.js'
 import { createTrieHistoryExtension } from '../evm/state/extendTrieHistory.js'
 import type { Executor } from '../evm/transition/blockExecutor.js'
 import { loadExecutor } from '../evm/transition/loadExecutor.js'
-import { createAppearanceFinder } from '../index/addresses/finder.js'
 import type { IndexKind } from '../index/segments/indexKind.js'
 import { requireIndexSettings } from '../index/segments/indexSettings.js'
 import { describeIndex } from '../index/segments/indexSummary.js'
@@ -34,7 +33,6 @@ import {
 } from '../store/meta.js'
 import { createChainReader } from '../store/rows/chainReader.js'
 import { type ChainSource, genesisOfSource, readChainSource, specOfSource } from '../store/rows/chainSource.js'
-import { createTraceReader, describeMissingTraces } from '../store/rows/traceRows.js'
 import type { ChainReader } from '../store/rows/types.js'
 import { createStateReader } from '../store/state/stateReader.js'
 import { createStateTrieTable } from '../store/state/stateTrieTable.js'
@@ -52,6 +50,7 @@ import { createExecutedState } from './head/executedState.js'
 import { createLazyTrie, type LazyTrie, nextTrieBlock } from './head/lazyTrie.js'
 import { createWrongRoots, type WrongRoots } from './head/wrongRoots.js'
 import { decodeFirstBlock } from './import/recordedFixture.js'
+import { type IndexChoices, keepsAddressIndex, keepsTraceIndex } from './keptIndexes.js'
 import { beginRecorded } from './sparse/beginRecorded.js'
 import { requireNoDumpImport, requireNoListedStates, requireNoStateDump } from './sparse/importStateDump.js'
 import { verifyRecordedState } from './sparse/recordedSource.js'
@@ -103,7 +102,7 @@ export interface WritableChain {
 }
 
 /** Options for opening a chain and bringing it up to date. */
-export interface OpenChainOptions {
+export interface OpenChainOptions extends IndexChoices {
   /** Approximate memory for the newest state and its trie. */
   stateCacheBytes?: number
   /** Creates a progress display; undefined for none. */
@@ -119,10 +118,6 @@ export interface OpenChainOptions {
   acceptsWrongRoots?: boolean
   /** Store the access lists of blocks (EIP-7928). Default: false. */
   blockAccessLists?: boolean
-  /** Keep the address index of a database that has it, or is new. Default: true. */
-  addressIndex?: boolean
-  /** Keep the trace index. Default: as the database does; a new one does not. */
-  traces?: boolean
   /** With sparse state: keep what is added to it for replicas. Default: false. */
   logsState?: boolean
   /** A state dump was imported and verified, and is completed next. Default: false; a part of one is refused. */
@@ -174,8 +169,9 @@ export async function openWritableChain(
   const reader = createChainReader(db)
   const wrongRoots = spec.isDevelopment && options.acceptsWrongRoots ? createWrongRoots(db, log) : undefined
   if (stateMode === 'execute') await catchUpStateTrie(db, { chain: reader, wrongRoots }, options)
-  const keepsAppearances = decideAppearances(db, stateMode, options, log)
-  const keepsTraces = decideTraces(db, stateMode, options, log)
+  const indexing = { ...options, isExecuted: stateMode !== 'none' }
+  const keepsAppearances = keepsAddressIndex(db, indexing, log)
+  const keepsTraces = keepsTraceIndex(db, indexing, log)
   const collects = { withCallees: keepsAppearances, withTraces: keepsTraces }
   const openExecutor = async () => {
     const table = new RecordedTrieTable(db)
@@ -310,49 +306,6 @@ function hashGenesis({ accounts }: Genesis): Uint8Array {
       account: { nonce, balance, codeHash: code.length === 0 ? EMPTY_CODE_HASH : keccak256(code) },
     })),
   )
-}
-
-/** Decides whether blocks are added to the address index. An index that lacks earlier blocks would return incomplete
- *  results. */
-function decideAppearances(
-  db: Database,
-  stateMode: StateMode,
-  { addressIndex = true, evm }: OpenChainOptions,
-  log: Logger,
-) {
-  if (!addressIndex) return false
-  if (!createAppearanceFinder(db).isComplete()) {
-    log.info({}, "the address index lacks earlier blocks and is not kept; 'cairn reindex' makes it")
-    return false
-  }
-  if (stateMode === 'none' || evm !== 'reference') return true
-  log.info(
-    {},
-    "--evm reference does not report internal calls, so the address index is not kept; 'cairn reindex' makes it",
-  )
-  return false
-}
-
-/** Decides whether blocks are added to the trace index, which has all blocks or none. @throws UsageError if it is
- *  requested and not possible */
-function decideTraces(
-  db: Database,
-  stateMode: StateMode,
-  { traces: isWanted, evm, lazyTrie }: OpenChainOptions,
-  log: Logger,
-): boolean {
-  const rows = createTraceReader(db)
-  const [last, head] = [rows.lastBlock(), rows.head()]
-  const isBegun = head === undefined ? createMetaTable(db).get<boolean>(META_TRACES) === true : last !== undefined
-  if (!(isWanted ?? isBegun)) return false
-  let obstacle: string | undefined
-  if (stateMode === 'none') obstacle = 'with --state none no block is executed, so that calls are not known'
-  else if (evm === 'reference') obstacle = "--evm reference does not report calls; 'cairn reindex --traces' adds them"
-  else if (last !== head) obstacle = describeMissingTraces(last, head)
-  if (obstacle === undefined) return !lazyTrie // blocks of a replica come without their calls
-  if (isWanted) throw new UsageError(`--traces on: ${obstacle}`)
-  if (!lazyTrie) log.info({}, `the trace index is not kept: ${obstacle}`)
-  return false
 }
 
 async function catchUp(

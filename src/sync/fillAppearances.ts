@@ -1,8 +1,7 @@
 import { appearancesIn } from '../chain/eth/transactionAddresses.js'
 import type { Account } from '../evm/interpreter/state.js'
 import { loadTraceService, type TraceService } from '../evm/tracing/traceService.js'
-import { noDeadline } from '../lib/deadline.js'
-import { yieldToEventLoop } from '../lib/pause.js'
+import { UNLIMITED } from '../evm/tracing/unlimited.js'
 import type { Progress } from '../lib/progress.js'
 import { createCommitWatch } from '../store/commitWatch.js'
 import type { Database } from '../store/database.js'
@@ -10,59 +9,39 @@ import { createAppearanceReader, createAppearanceWriter } from '../store/rows/ap
 import { createChainReader } from '../store/rows/chainReader.js'
 import { listedAround } from '../store/rows/coverage.js'
 import type { StoredBlock } from '../store/rows/types.js'
-
-// Time of executing blocks between two transactions.
-const SLICE_MS = 50
+import { countMissing, fillRows } from './fillRows.js'
 
 /** Returns the number of stored blocks that the address index lacks. */
 export function appearanceGap(db: Database): number {
-  const { first, head } = createChainReader(db).coverage() ?? { first: 0, head: -1 }
-  return head - (createAppearanceReader(db).lastBlock() ?? first - 1)
+  return countMissing(createChainReader(db), createAppearanceReader(db).lastBlock())
 }
 
 /** Stores the appearances of addresses in the blocks that lack them, of a writable database. Blocks are executed again
- *  where the state of their parents is stored; elsewhere internal calls are left out. Processes blocks in order and
- *  commits every 50 ms, so an interrupted run can be resumed. `progress` receives the number of blocks done so far.
- *  @returns false if `signal` ended it early */
+ *  where the state of their parents is stored; elsewhere internal calls are left out. Progress, resumption and result
+ *  are those of `fillRows`. */
 export async function fillAppearances(
   db: Database,
-  { progress, signal }: { progress: Progress; signal?: AbortSignal },
+  run: { progress: Progress; signal?: AbortSignal },
 ): Promise<boolean> {
   const chain = createChainReader(db)
   const coverage = chain.coverage()
   if (coverage === undefined) return true
   const { head, stateFirst = head } = coverage
   const traces = await loadTraceService(db, { chain, watch: createCommitWatch(db) })
-  const writer = createAppearanceWriter(db)
-  const store = db.transaction((from: number, blocks: readonly Uint8Array[][][]) => {
-    for (const [i, appearances] of blocks.entries()) writer.put(from + i, appearances)
-  })
-  const start = head - appearanceGap(db) + 1
-  let next = start
-  while (next <= head) {
-    if (signal?.aborted) return false
-    const blocks: Uint8Array[][][] = []
-    const startMs = performance.now()
-    while (next + blocks.length <= head && performance.now() - startMs < SLICE_MS) {
-      const block = chain.blockByNumber(next + blocks.length)!
-      const { number } = block.header
-      const isExecuted = number > stateFirst && !listedAround(coverage, number)
-      const callees = isExecuted ? calleesIn(traces, block) : []
-      const receipts = chain.receipts(block).map(({ receipt }) => receipt)
-      blocks.push(appearancesIn(chain.transactions(block), receipts, callees))
-    }
-    store(next, blocks)
-    next += blocks.length
-    progress.update(next - start)
-    await yieldToEventLoop() // signals are delivered only between transactions
+  const make = (block: StoredBlock) => {
+    const { number } = block.header
+    const isExecuted = number > stateFirst && !listedAround(coverage, number)
+    const callees = isExecuted ? calleesIn(traces, block) : []
+    const receipts = chain.receipts(block).map(({ receipt }) => receipt)
+    return appearancesIn(chain.transactions(block), receipts, callees)
   }
-  return true
+  return fillRows(db, { missing: appearanceGap(db), make, put: createAppearanceWriter(db).put }, run)
 }
 
 /** Executes a block again: `BlockOutcome.callees`. */
 function calleesIn(traces: TraceService, block: StoredBlock): Uint8Array[][] {
   const callees: Uint8Array[][] = []
-  traces.replay(block, { deadline: noDeadline, memoryBytes: Number.POSITIVE_INFINITY }, (execution) => {
+  traces.replay(block, UNLIMITED, (execution) => {
     const accounts = new Set<Account>()
     execution.machine.callees = accounts
     execution.run()

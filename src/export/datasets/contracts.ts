@@ -1,10 +1,10 @@
 import { keccak256 } from '../../chain/crypto.js'
+import { isCreation } from '../../chain/eth/callOpcodes.js'
 import { recordCalls, type TracedCall } from '../../evm/tracing/callTree.js'
-import { isCreation } from '../../store/rows/callTraces.js'
+import { UNLIMITED } from '../../evm/tracing/unlimited.js'
 import type { StoredBlockLink } from '../../store/rows/exportRows.js'
 import { effectiveTraces } from '../../store/rows/placeCalls.js'
 import type { StoredBlock } from '../../store/rows/types.js'
-import { REPLAY } from '../calls.js'
 import { columns, type Row, toU32 } from '../columns.js'
 import type { Dataset } from '../dataset.js'
 import { LAYER_1 } from '../layers.js'
@@ -42,7 +42,7 @@ function rowsOf(source: ExportSource, { number, hash, timestamp, txCount }: Stor
   if (creating !== undefined && creating.length === 0) return []
   const rows: Row[] = []
   const chainId = chain.chainId()
-  traces().replay(block, { ...REPLAY, first: creating?.[0], last: creating?.at(-1) }, (execution) => {
+  traces().replay(block, { ...UNLIMITED, first: creating?.[0], last: creating?.at(-1) }, (execution) => {
     const { hooks, root } = recordCalls(execution.journal.meter)
     execution.run(hooks)
     for (const { to, from, input, output } of listCreated(root())) {

@@ -1,8 +1,8 @@
 import { recordExecutionState } from '../../evm/tracing/executionState.js'
 import { type AccountFields, fieldsOf, slotValue } from '../../evm/tracing/stateRecorder.js'
+import { UNLIMITED } from '../../evm/tracing/unlimited.js'
 import { concatBytes, equalBytes, keyOfBytes, padLeft } from '../../lib/bytes.js'
 import type { StoredBlockLink } from '../../store/rows/exportRows.js'
-import { REPLAY } from '../calls.js'
 import { type Column, columns, nullable, type Row, toU32 } from '../columns.js'
 import type { Dataset } from '../dataset.js'
 import { LAYER_1 } from '../layers.js'
@@ -145,7 +145,7 @@ function replay<P extends Place, V>(
 ): Change<P, V>[] {
   if (txCount === 0) return []
   const changes: Change<P, V>[] = []
-  traces().replay(chain.blockByNumber(number)!, REPLAY, (execution) => {
+  traces().replay(chain.blockByNumber(number)!, UNLIMITED, (execution) => {
     const { hooks, touched } = recordExecutionState(execution)
     const { journal, index, transaction } = execution
     execution.run(hooks)

@@ -17,6 +17,7 @@ import type { Database } from '../../store/database.js'
 import { type ChainSource, readChainSource } from '../../store/rows/chainSource.js'
 import { openWritableChain, type StateMode, type WritableChain } from '../chainState.js'
 import { ReorgBelowFinalized } from '../head/errors.js'
+import type { IndexChoices } from '../keptIndexes.js'
 import { type OpenWriter, openWriter, whenUnlocked } from '../openWriter.js'
 import { StateFigures } from '../sparse/stateFigures.js'
 import { DEFAULT_KEYS_PER_SECOND, NoStateSource, StateOnDemand, type WantedState } from '../sparse/stateOnDemand.js'
@@ -38,7 +39,7 @@ export interface DevelopmentSource {
 }
 
 /** What to follow, and into which database. All but log, checkpoints and progress can be sent to a thread. */
-export interface FollowSettings {
+export interface FollowSettings extends IndexChoices {
   readonly datadir: string
   /** Of layer 1; at least one, unless only layer 2 is followed. */
   readonly upstreams: readonly UpstreamAddress[]
@@ -61,10 +62,6 @@ export interface FollowSettings {
   readonly blockAccessLists?: boolean
   /** Refuse wrong state roots of a development node, which are otherwise accepted with a warning. Default: false. */
   readonly strict?: boolean
-  /** Keep the address index. Default: true. */
-  readonly addressIndex?: boolean
-  /** Keep the trace index. Default: as the database does. */
-  readonly traces?: boolean
   /** Memory for the newest state and its trie; undefined: 256 MiB. */
   readonly stateCacheBytes?: number
   /** Blocks between two checks of the state root while far behind; 0 or undefined: chosen by the size of the state. */

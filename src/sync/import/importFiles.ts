@@ -29,6 +29,7 @@ import {
 } from '../../store/rows/chainSource.js'
 import { truncateWriteAheadLog } from '../../store/writeAheadLog.js'
 import { ChainNotNamed, openWritableChain, type StateMode, type WritableChain } from '../chainState.js'
+import type { IndexChoices } from '../keptIndexes.js'
 import { importBlocks } from '../pipeline.js'
 import { readRecordedState } from '../sparse/recordedState.js'
 import { nameCoreContract, reportMismatch } from '../stateUpdates.js'
@@ -41,7 +42,7 @@ import { readFixtureManifest } from './recordedFixture.js'
 export const FILE_KINDS = [CHAIN_RLP, ERA1, 'starknet'] as const
 export type FileKind = (typeof FILE_KINDS)[number]
 
-export interface ImportOptions {
+export interface ImportOptions extends IndexChoices {
   datadir: string
   paths: string[]
   /** The chain of the Ethereum files; needed the first time only. */
@@ -64,10 +65,6 @@ export interface ImportOptions {
   forkTimes?: ForkTimes
   /** Store the access lists of blocks (EIP-7928). Default: false. */
   blockAccessLists?: boolean
-  /** Keep the address index. Default: true. */
-  addressIndex?: boolean
-  /** Keep the trace index. Default: as the database does. */
-  traces?: boolean
   /** Blocks between two checks of the state root; 0 or undefined: chosen by the size of the state. */
   rootInterval?: number
   /** Recovers senders ahead in another thread. Default: the calling thread recovers all. */

@@ -13,9 +13,10 @@ import type { ChainSource } from '../../store/rows/chainSource.js'
 import type { StateDump } from '../../store/state/stateDump.js'
 import { closeWritten } from '../../store/writeAheadLog.js'
 import { ChainNotNamed, openWritableChain } from '../chainState.js'
+import type { IndexChoices } from '../keptIndexes.js'
 import { importStateDump } from '../sparse/importStateDump.js'
 
-export interface StateDumpFileOptions {
+export interface StateDumpFileOptions extends IndexChoices {
   readonly datadir: string
   /** Of the dump; `-` for standard input. */
   readonly path: string
@@ -26,8 +27,6 @@ export interface StateDumpFileOptions {
   readonly forkTimes?: ForkTimes
   /** The EVM that is to execute later blocks. */
   readonly evm?: EvmKind
-  readonly addressIndex?: boolean
-  readonly traces?: boolean
   readonly log: Logger
   readonly showProgress: boolean
   readonly signal?: AbortSignal
