@@ -22,3 +22,20 @@ export function readInteger(cursor: Cursor): number {
     if (byte < 0x80) return value
   }
 }
+
+/** Appends the number of ascending integers, and each as its difference from the one before. */
+export function writeAscending(bytes: number[], values: ArrayLike<number>): void {
+  writeInteger(bytes, values.length)
+  for (let i = 0, last = 0; i < values.length; last = values[i++]) writeInteger(bytes, values[i] - last)
+}
+
+/** Reads integers of `writeAscending`. Those above `most` are skipped. @throws RangeError where the bytes end */
+export function readAscending(cursor: Cursor, most = Number.POSITIVE_INFINITY): number[] {
+  const values: number[] = []
+  const count = readInteger(cursor)
+  for (let i = 0, value = 0; i < count; i++) {
+    value += readInteger(cursor)
+    if (value <= most) values.push(value)
+  }
+  return values
+}

@@ -2,7 +2,7 @@ import { createByteIds } from '../lib/byteIds.js'
 import type { Database } from './database.js'
 
 /** Ids of byte strings in a dictionary table. Unknown values are added. Ids are stable and never reused. */
-interface Dictionary {
+export interface Dictionary {
   idOf(value: Uint8Array): number
   /** Returns the ids of the values, in their order. Consecutive look-ups overlap their waits for memory. */
   idsOf(values: readonly Uint8Array[]): Float64Array

@@ -1,3 +1,4 @@
+import { CALL, CALLCODE, CREATE, CREATE2, DELEGATECALL, STATICCALL } from '../../chain/eth/callOpcodes.js'
 import { MAX_NONCE } from '../../chain/eth/transactionLimits.js'
 import { type Code, createCode, EMPTY_CODE } from './code.js'
 import {
@@ -32,13 +33,6 @@ const HASH_WORD_GAS = 6
 
 // Init code is copied twice from the creator's memory: to hash it and to run it.
 const INIT_CODE_COPIES = 2
-
-const CREATE2 = 0xf5
-const CREATE = 0xf0
-const CALL = 0xf1
-const CALLCODE = 0xf2
-const DELEGATECALL = 0xf4
-const STATICCALL = 0xfa
 
 /** Executes the call or create instruction at which the frame stopped, up to the first instruction of the callee.
  *  Returns the frame to continue with, the callee's or the same one; undefined if the frame must halt with

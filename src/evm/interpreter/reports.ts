@@ -1,11 +1,9 @@
+import { SELFDESTRUCT, STATICCALL } from '../../chain/eth/callOpcodes.js'
 import type { Frame } from './frame.js'
 import { totalGas } from './gas.js'
 import { type Machine, precompileAt } from './machine.js'
 import type { Account } from './state.js'
 import { wordToBigInt } from './words/words.js'
-
-const STATICCALL = 0xfa
-const SELFDESTRUCT = 0xff
 
 const NO_BYTES = new Uint8Array(0)
 

@@ -1,5 +1,5 @@
+import { CALL, CREATE } from '../../chain/eth/callOpcodes.js'
 import { MAX_NONCE } from '../../chain/eth/transactionLimits.js'
-import { CALL, CREATE } from '../../store/rows/callTraces.js'
 import { createAccount, precompileFailure, runPrecompile, touchCalled, transfer } from './calls.js'
 import { createCode, EMPTY_CODE } from './code.js'
 import { delegateOf } from './delegate.js'

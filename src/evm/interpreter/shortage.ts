@@ -1,5 +1,6 @@
 /** The price of an instruction that could not be paid, and why it failed, in geth's numbers and words. The interpreter
  *  computes with numbers and stops at 2 GiB of memory; this reads the operands again, only after a failure. */
+import { CALL, CREATE2 } from '../../chain/eth/callOpcodes.js'
 import {
   GAS_OVERFLOW,
   initCodeTooLarge,
@@ -22,10 +23,8 @@ export interface Shortage {
 /** Positions of offset and length of a memory range on the stack, from the top; or a fixed length. */
 type MemoryRange = readonly [offset: number, length: number | { readonly bytes: bigint }]
 
-const CREATE2 = 0xf5
 const EXTCODECOPY = 0x3c
 const MCOPY = 0x5e
-const CALL = 0xf1
 
 const RANGES = new Map<number, readonly MemoryRange[]>([
   [0x20, [[1, 2]]], // KECCAK256

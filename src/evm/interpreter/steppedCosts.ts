@@ -1,3 +1,4 @@
+import { CREATE, CREATE2 } from '../../chain/eth/callOpcodes.js'
 import { enter } from './calls.js'
 import { OUT_OF_GAS, RETURN_DATA_OUT_OF_BOUNDS, WRITE_PROTECTION } from './failures.js'
 import type { Frame } from './frame.js'
@@ -7,8 +8,6 @@ import { wordsOf } from './opcodes/memory.js'
 import { shortageOf } from './shortage.js'
 import { LIMBS, toIndex } from './words/words.js'
 
-const CREATE = 0xf0
-const CREATE2 = 0xf5
 const HASH_WORD_GAS = 6
 
 /** Reports the cost of an instruction that failed, and sets why: `used`, unless that is unknown. */

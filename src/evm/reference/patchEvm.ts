@@ -1,6 +1,7 @@
 import type { EVM, EVMResult, ExecResult, Message } from '@ethereumjs/evm'
 import { type Account, Address } from '@ethereumjs/util'
 import { keccak256 } from '../../chain/crypto.js'
+import { CREATE, CREATE2 } from '../../chain/eth/callOpcodes.js'
 import { bigIntToBytes, padLeft } from '../../lib/bytes.js'
 
 // EIP-3540 is in no fork: code with this prefix is ordinary code whose first instruction is invalid.
@@ -43,8 +44,6 @@ type Handler = (runState: RunState, common: EVM['common']) => void | Promise<voi
 
 const RIPEMD = '0000000000000000000000000000000000000003'
 
-const CREATE = 0xf0
-const CREATE2 = 0xf5
 const EXTCODESIZE = 0x3b
 const EXTCODECOPY = 0x3c
 const EXTCODEHASH = 0x3f

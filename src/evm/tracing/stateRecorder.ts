@@ -1,3 +1,4 @@
+import { CREATE, CREATE2, SELFDESTRUCT } from '../../chain/eth/callOpcodes.js'
 import { keyOfBytes } from '../../lib/bytes.js'
 import { MissingState } from '../../store/state/missingState.js'
 import { codeBytes } from '../interpreter/code.js'
@@ -44,9 +45,6 @@ export interface StateRecorder {
 
 const SLOAD = 0x54
 const SSTORE = 0x55
-const SELFDESTRUCT = 0xff
-const CREATE = 0xf0
-const CREATE2 = 0xf5
 /** BALANCE, EXTCODESIZE, EXTCODECOPY, EXTCODEHASH: the account is on top of the stack. */
 const ACCOUNT_READS = new Set([0x31, 0x3b, 0x3c, 0x3f, SELFDESTRUCT])
 /** CALL, CALLCODE, DELEGATECALL, STATICCALL: the account is below the gas. */

@@ -1,6 +1,6 @@
+import { CALL, CREATE } from '../../chain/eth/callOpcodes.js'
 import { MAX_NONCE, MAX_TRANSACTION_GAS, nextNonce } from '../../chain/eth/transactionLimits.js'
 import type { Authorization } from '../../chain/eth/types.js'
-import { CALL, CREATE } from '../../store/rows/callTraces.js'
 import { OUT_OF_GAS } from '../interpreter/failures.js'
 import type { Frame } from '../interpreter/frame.js'
 import type { EnteredCall } from '../interpreter/hooks.js'

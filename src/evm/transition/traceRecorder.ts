@@ -1,5 +1,6 @@
 import { keccak256 } from '../../chain/crypto.js'
-import { type CallTrace, CREATE, isCreation } from '../../store/rows/callTraces.js'
+import { CREATE, isCreation } from '../../chain/eth/callOpcodes.js'
+import type { CallTrace } from '../../store/rows/callTraces.js'
 import type { EndedCall, EndedFrame, EnteredCall, EnteredFrame, Hooks } from '../interpreter/hooks.js'
 import { type Machine, precompileAt } from '../interpreter/machine.js'
 import { LIMBS, setBytes } from '../interpreter/words/words.js'

@@ -1,7 +1,7 @@
+import { isCreation } from '../../chain/eth/callOpcodes.js'
 import { StateUnavailable } from '../../evm/errors.js'
 import { equalBytes } from '../../lib/bytes.js'
 import { formatData } from '../../lib/hex.js'
-import { isCreation } from '../../store/rows/callTraces.js'
 import { effectiveTraces } from '../../store/rows/placeCalls.js'
 import type { StoredBlock } from '../../store/rows/types.js'
 import type { RpcContext } from '../core/context.js'

@@ -1,3 +1,4 @@
+import { CALL, CREATE, CREATE2, SELFDESTRUCT } from '../../chain/eth/callOpcodes.js'
 import type { TracedCall } from '../../evm/tracing/callTree.js'
 import { formatData, formatQuantity } from '../../lib/hex.js'
 import { effectiveTraces } from '../../store/rows/placeCalls.js'
@@ -8,14 +9,13 @@ import { transactionHashParam } from '../eth/commonParams.js'
 import { ADDRESS_SCHEMA, QUANTITY_SCHEMA } from './schemas.js'
 import { effectiveCalls, traceTransactionCalls } from './tracedCalls.js'
 
-/** Otterscan's numbers of operations (types.ts, OperationType), by opcode: CALL, SELFDESTRUCT, CREATE, CREATE2. */
+/** Otterscan's numbers of operations (types.ts, OperationType), by opcode. */
 const OPERATIONS: ReadonlyMap<number, number> = new Map([
-  [0xf1, 0],
-  [0xff, 1],
-  [0xf0, 2],
-  [0xf5, 3],
+  [CALL, 0],
+  [SELFDESTRUCT, 1],
+  [CREATE, 2],
+  [CREATE2, 3],
 ])
-const CALL = 0xf1
 
 export const getInternalOperations = defineMethod({
   name: 'ots_getInternalOperations',

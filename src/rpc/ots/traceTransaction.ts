@@ -1,3 +1,4 @@
+import { DELEGATECALL } from '../../chain/eth/callOpcodes.js'
 import type { TracedCall } from '../../evm/tracing/callTree.js'
 import { formatData, formatQuantity } from '../../lib/hex.js'
 import { HASH_UNAVAILABLE } from '../core/blockId.js'
@@ -49,8 +50,6 @@ export const traceTransaction = defineMethod({
     return out.end()
   },
 })
-
-const DELEGATECALL = 0xf4
 
 function* entriesOf(call: TracedCall, depth: number, traced: TracedTransaction): Generator<object> {
   const { opcode, from, to, value, input, output } = call

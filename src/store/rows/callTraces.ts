@@ -1,6 +1,16 @@
 import { crc32, deflateRawSync, inflateRawSync } from 'node:zlib'
+import {
+  CALL,
+  CALLCODE,
+  CREATE,
+  CREATE2,
+  DELEGATECALL,
+  isCreation,
+  SELFDESTRUCT,
+  STATICCALL,
+} from '../../chain/eth/callOpcodes.js'
 import { bigIntToBytes, bytesToBigInt } from '../../lib/bytes.js'
-import { type Cursor, readInteger, writeInteger } from '../../lib/varint.js'
+import { type Cursor, readAscending, readInteger, writeAscending, writeInteger } from '../../lib/varint.js'
 
 /** A call, creation or SELFDESTRUCT of a transaction. `Address` is 20 bytes, or the id of an address. */
 export interface CallTrace<Address = Uint8Array> {
@@ -29,14 +39,6 @@ export interface CallTrace<Address = Uint8Array> {
   /** Hash of the new code, 32 bytes; undefined unless a creation succeeded. */
   readonly codeHash: Uint8Array | undefined
 }
-
-export const CREATE = 0xf0
-export const CALL = 0xf1
-export const CALLCODE = 0xf2
-export const DELEGATECALL = 0xf4
-export const CREATE2 = 0xf5
-export const STATICCALL = 0xfa
-export const SELFDESTRUCT = 0xff
 
 /** The opcodes of traces, by their number in rows. */
 export const TRACED_OPCODES = [CALL, CALLCODE, DELEGATECALL, STATICCALL, CREATE, CREATE2, SELFDESTRUCT] as const
@@ -92,11 +94,6 @@ const MAX_VALUE_BYTES = 32
 const numberOfOpcode = new Map<number, number>(TRACED_OPCODES.map((opcode, number) => [opcode, number]))
 const numberOfFailure = new Map(KNOWN_FAILURES.map((failure, number) => [failure, number]))
 
-/** True for CREATE and CREATE2. */
-export function isCreation({ opcode }: Pick<CallTrace, 'opcode'>): boolean {
-  return opcode === CREATE || opcode === CREATE2
-}
-
 // Shorter ones do not become shorter. At level 1 the rows of a full block of 30 M gas take 0.2 ms and become about half
 // as long or less; at level 9 they take ten times as long and are 2% shorter.
 const MIN_DEFLATED_BYTES = 128
@@ -114,11 +111,8 @@ export function encodeCallTraces(
   const { ids, texts } = collect(transactions)
   const head: number[] = []
   const indexOf = new Map<number, number>()
-  writeInteger(head, ids.length)
-  for (let i = 0, last = 0; i < ids.length; last = ids[i++]) {
-    writeInteger(head, ids[i] - last)
-    indexOf.set(ids[i], i)
-  }
+  writeAscending(head, ids)
+  for (const [index, id] of ids.entries()) indexOf.set(id, index)
   const bytes: number[] = []
   writeInteger(bytes, texts.size)
   for (const text of texts.keys()) writeBytes(bytes, Buffer.from(text))
@@ -182,11 +176,7 @@ export function isIntact(data: Uint8Array, addressOf: (id: number) => Uint8Array
 /** @throws RangeError for an invalid encoding */
 function openRow(data: Uint8Array): RowParts {
   const cursor = { bytes: data.subarray(0, Math.max(0, data.length - CRC_BYTES)), at: 0 }
-  const ids: number[] = []
-  for (let left = readInteger(cursor), id = 0; left > 0; left--) {
-    id += readInteger(cursor)
-    ids.push(id)
-  }
+  const ids = readAscending(cursor)
   const head = data.subarray(0, cursor.at)
   const isDeflated = requireByte(cursor) === 1
   const rest = cursor.bytes.subarray(cursor.at)
@@ -297,7 +287,7 @@ function readCall(
     selector: hasSelector ? readSelector(cursor) : undefined,
     outputLength: isDestruct ? 0 : readInteger(cursor),
     failure: isFailed ? failures[readInteger(cursor)] : undefined,
-    codeHash: (opcode === CREATE || opcode === CREATE2) && !isFailed ? take(cursor, HASH_BYTES) : undefined,
+    codeHash: isCreation({ opcode }) && !isFailed ? take(cursor, HASH_BYTES) : undefined,
   }
   if (to === undefined || from === undefined || (isFailed && call.failure === undefined)) {
     throw new RangeError('a call refers to a missing address or failure')
@@ -352,10 +342,5 @@ function readGas(cursor: Cursor): bigint {
 /** True if a call of the block is from or to the address with that id, without decoding the calls. */
 export function callsMention(data: Uint8Array, ids: ReadonlySet<number>): boolean {
   if (data.length === 0) return false
-  const cursor = { bytes: data, at: 0 }
-  for (let left = readInteger(cursor), id = 0; left > 0; left--) {
-    id += readInteger(cursor)
-    if (ids.has(id)) return true
-  }
-  return false
+  return readAscending({ bytes: data, at: 0 }).some((id) => ids.has(id))
 }

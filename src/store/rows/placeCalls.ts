@@ -1,4 +1,5 @@
-import { CALLCODE, type CallTrace, DELEGATECALL, STATICCALL } from './callTraces.js'
+import { CALLCODE, DELEGATECALL, STATICCALL } from '../../chain/eth/callOpcodes.js'
+import type { CallTrace } from './callTraces.js'
 
 /** A call of a transaction, located as `trace_` methods do. */
 export interface PlacedCall<Address> {

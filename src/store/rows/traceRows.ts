@@ -2,6 +2,7 @@ import { equalBytes } from '../../lib/bytes.js'
 import { CairnError } from '../../lib/errors.js'
 import type { Database } from '../database.js'
 import { createIdLookup, createValueLookup, dictionaryOf } from '../dictionary.js'
+import { createBlockAddressIds } from './blockAddressIds.js'
 import { type CallTrace, callsMention, decodeCallTraces, encodeCallTraces } from './callTraces.js'
 import type { StoredBlock } from './types.js'
 
@@ -33,24 +34,11 @@ export function createTraceWriter(db: Database): TraceWriter {
   const dictionary = dictionaryOf(db, 'addresses')
   return {
     put: (blockNumber, transactions = []) => {
-      const addressOf = new Map<number, Uint8Array>()
-      const known = new Map<Uint8Array, number>() // by identity: a writer's block shares equal addresses
-      const idOf = (address: Uint8Array) => {
-        let id = known.get(address)
-        if (id === undefined) {
-          id = dictionary.idOf(address)
-          known.set(address, id)
-          addressOf.set(id, address)
-        }
-        return id
-      }
+      const { idOf, addressOf } = createBlockAddressIds(dictionary)
       const withIds = transactions.map((calls) =>
         calls.map((call) => ({ ...call, from: idOf(call.from), to: idOf(call.to) })),
       )
-      insert.run(
-        blockNumber,
-        encodeCallTraces(withIds, (id) => addressOf.get(id)!),
-      )
+      insert.run(blockNumber, encodeCallTraces(withIds, addressOf))
     },
   }
 }

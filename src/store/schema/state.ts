@@ -10,34 +10,40 @@ export const code = sqliteTable(
   (t) => [uniqueIndex('code_by_hash').on(t.hash)],
 )
 
+const accountRows = <Name extends string>(name: Name) =>
+  sqliteTable(
+    name,
+    {
+      addressId: integer('address_id').notNull(),
+      blockNumber: integer('block_number').notNull(),
+      nonce: uint('nonce').notNull(),
+      balance: uint('balance'),
+      codeId: integer('code_id'), // NULL: no code
+      incarnation: integer('incarnation').notNull(),
+    },
+    (t) => [primaryKey({ columns: [t.addressId, t.blockNumber] })],
+  )
+
+const storageRows = <Name extends string>(name: Name) =>
+  sqliteTable(
+    name,
+    {
+      addressId: integer('address_id').notNull(),
+      incarnation: integer('incarnation').notNull(),
+      slot: bytes('slot').notNull(),
+      blockNumber: integer('block_number').notNull(),
+      value: bytes('value').notNull(),
+    },
+    (t) => [primaryKey({ columns: [t.addressId, t.incarnation, t.slot, t.blockNumber] })],
+  )
+
 /** The fields of an account from `block_number` on, until its next row; the newest rows may be in `account_recent`.
  *  `balance` NULL: the account does not exist. A new incarnation starts with empty storage. WITHOUT ROWID. */
-export const accountHistory = sqliteTable(
-  'account_history',
-  {
-    addressId: integer('address_id').notNull(),
-    blockNumber: integer('block_number').notNull(),
-    nonce: uint('nonce').notNull(),
-    balance: uint('balance'),
-    codeId: integer('code_id'), // NULL: no code
-    incarnation: integer('incarnation').notNull(),
-  },
-  (t) => [primaryKey({ columns: [t.addressId, t.blockNumber] })],
-)
+export const accountHistory = accountRows('account_history')
 
 /** The value of a storage slot from `block_number` on. Slot and value are stored without leading zeros; zero is empty.
  *  WITHOUT ROWID. */
-export const storageHistory = sqliteTable(
-  'storage_history',
-  {
-    addressId: integer('address_id').notNull(),
-    incarnation: integer('incarnation').notNull(),
-    slot: bytes('slot').notNull(),
-    blockNumber: integer('block_number').notNull(),
-    value: bytes('value').notNull(),
-  },
-  (t) => [primaryKey({ columns: [t.addressId, t.incarnation, t.slot, t.blockNumber] })],
-)
+export const storageHistory = storageRows('storage_history')
 
 /** Which accounts and slots each block changed: the rows of the state history with that block number. Encoding in
  *  state/changedKeys.ts; no row for a block that changed none. */
@@ -49,31 +55,10 @@ export const changedKeys = sqliteTable('changed_keys', {
 
 /** Rows of `account_history` that were written at the tip and have not moved there yet; see state/recentRows.ts.
  *  WITHOUT ROWID. */
-export const accountRecent = sqliteTable(
-  'account_recent',
-  {
-    addressId: integer('address_id').notNull(),
-    blockNumber: integer('block_number').notNull(),
-    nonce: uint('nonce').notNull(),
-    balance: uint('balance'),
-    codeId: integer('code_id'),
-    incarnation: integer('incarnation').notNull(),
-  },
-  (t) => [primaryKey({ columns: [t.addressId, t.blockNumber] })],
-)
+export const accountRecent = accountRows('account_recent')
 
 /** As `accountRecent`, of `storage_history`. WITHOUT ROWID. */
-export const storageRecent = sqliteTable(
-  'storage_recent',
-  {
-    addressId: integer('address_id').notNull(),
-    incarnation: integer('incarnation').notNull(),
-    slot: bytes('slot').notNull(),
-    blockNumber: integer('block_number').notNull(),
-    value: bytes('value').notNull(),
-  },
-  (t) => [primaryKey({ columns: [t.addressId, t.incarnation, t.slot, t.blockNumber] })],
-)
+export const storageRecent = storageRows('storage_recent')
 
 /** Accounts of an imported state dump, as they are after its block, by the hashes of their addresses; see
  *  state/stateDump.ts. Ids begin at 1, in the order of the dump. WITHOUT ROWID. */

@@ -1,16 +1,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { CALLCODE, DELEGATECALL, isCreation, SELFDESTRUCT, STATICCALL } from '../../../src/chain/eth/callOpcodes.js'
 import {
-  CALLCODE,
   type CallTrace,
   callsMention,
-  DELEGATECALL,
   decodeCallTraces,
   encodeCallTraces,
-  isCreation,
   isIntact,
-  SELFDESTRUCT,
-  STATICCALL,
   TRACED_OPCODES,
 } from '../../../src/store/rows/callTraces.js'
 import { type SeededRandom, seededRandom } from '../../support/random.js'

@@ -1,7 +1,7 @@
+import { isCreation } from '../../../chain/eth/callOpcodes.js'
 import { decodeRevertReason } from '../../../decoding/revertReason.js'
 import type { TracedCall } from '../../../evm/tracing/callTree.js'
 import { formatData, formatQuantity } from '../../../lib/hex.js'
-import { isCreation } from '../../../store/rows/callTraces.js'
 import { OPCODE_NAMES } from './opcodeNames.js'
 
 /** Members that are undefined are absent. */

@@ -1,9 +1,7 @@
+import { isCreation, SELFDESTRUCT } from '../../../chain/eth/callOpcodes.js'
 import type { TracedCall } from '../../../evm/tracing/callTree.js'
 import { formatData, formatQuantity } from '../../../lib/hex.js'
-import { isCreation } from '../../../store/rows/callTraces.js'
 import { OPCODE_NAMES } from './opcodeNames.js'
-
-const SELFDESTRUCT = 0xff
 
 /** Options of a flat trace. */
 export interface FlatOptions {

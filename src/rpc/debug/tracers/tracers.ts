@@ -1,3 +1,4 @@
+import { CALL, STATICCALL } from '../../../chain/eth/callOpcodes.js'
 import { recoverAuthority } from '../../../chain/eth/delegation.js'
 import { createAddress } from '../../../chain/eth/transaction.js'
 import type { Hooks } from '../../../evm/interpreter/hooks.js'
@@ -146,8 +147,6 @@ export function precompilesOf({ machine }: Execution): (address: Uint8Array) => 
   }
 }
 
-const CALL = 0xf1
-const STATICCALL = 0xfa
 const CALLS = new Set([CALL, 0xf2, 0xf4, STATICCALL])
 
 /** geth omits CALL and STATICCALL of a precompile, with or without value. */

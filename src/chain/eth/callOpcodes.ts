@@ -1,0 +1,14 @@
+/* Opcodes that begin a call or a contract, or end one (Yellow Paper, appendix H). */
+
+export const CREATE = 0xf0
+export const CALL = 0xf1
+export const CALLCODE = 0xf2
+export const DELEGATECALL = 0xf4
+export const CREATE2 = 0xf5
+export const STATICCALL = 0xfa
+export const SELFDESTRUCT = 0xff
+
+/** True for CREATE and CREATE2. */
+export function isCreation({ opcode }: { readonly opcode: number }): boolean {
+  return opcode === CREATE || opcode === CREATE2
+}
