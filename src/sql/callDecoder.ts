@@ -1,24 +1,33 @@
 import type { AbiFunction } from '../decoding/abiItems.js'
-import { type Decoder, openDecoder } from '../decoding/decoder.js'
-import { createImplementationReader } from '../decoding/proxies.js'
 import { type DecodedValue, lowerAddresses } from '../decoding/readValues.js'
-import type { DecodeCall } from '../store/sql/callViews.js'
-import type { LazyStateConnection } from './stateConnection.js'
+import { keyOfBytes } from '../lib/bytes.js'
+import type { CallDecoding } from '../store/sql/callViews.js'
+import type { LazyChainConnection } from './chainConnection.js'
 
-/** Creates the decoder of `v_calls`: by the ABIs and signatures of the database, those of a proxy's implementation
- *  included. Addresses are in lower case, integers are decimal text. */
-export function createCallDecoder(connection: LazyStateConnection): DecodeCall {
-  let decoderOf: (() => Decoder) | undefined
-  return (to, input, blockNumber) => {
-    if (decoderOf === undefined) {
-      const { db, chain, state } = connection.get()
-      decoderOf = openDecoder(db, createImplementationReader(chain, state))
-    }
-    const decoder = decoderOf()
-    const decoded = decoder.decodeInput(to, input, blockNumber)
-    if (decoded !== null) return { ...nameCall(decoded.decoder.function, decoded.values), isGuess: false }
-    const guess = decoder.guessInput(to, input, blockNumber)?.decoded
-    return guess === undefined ? null : { ...nameCall(guess.item, guess.values), isGuess: true }
+// In a few megabytes.
+const MAX_NAMES = 20_000
+
+/** Creates the decoder of calls in views. Addresses are in lower case, integers are decimal text. */
+export function createCallDecoder(connection: LazyChainConnection): Pick<CallDecoding, 'decodeCall' | 'nameMethod'> {
+  const names = new Map<string, string | null>()
+  return {
+    decodeCall: (to, input, blockNumber) => {
+      const decoder = connection.get().decoder()
+      const decoded = decoder.decodeInput(to, input, blockNumber)
+      if (decoded !== null) return { ...nameCall(decoded.decoder.function, decoded.values), isGuess: false }
+      const guess = decoder.guessInput(to, input, blockNumber)?.decoded
+      return guess === undefined ? null : { ...nameCall(guess.item, guess.values), isGuess: true }
+    },
+    nameMethod: (selector, to) => {
+      const key = keyOfBytes(selector) + keyOfBytes(to)
+      let name = names.get(key)
+      if (name === undefined) {
+        name = connection.get().decoder().nameFunction(to, selector)
+        if (names.size === MAX_NAMES) names.clear()
+        names.set(key, name)
+      }
+      return name
+    },
   }
 }
 

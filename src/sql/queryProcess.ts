@@ -5,8 +5,9 @@ import type { Database } from '../store/database.js'
 import type { RevertReason } from '../store/sql/callViews.js'
 import { openForQueries } from '../store/sql/queryDatabase.js'
 import { checkLength, runQuery, type SqlValue } from '../store/sql/runQuery.js'
+import { addAddressTransactions } from './addressTransactions.js'
 import { createCallDecoder } from './callDecoder.js'
-import { addChainFunctions } from './chainFunctions.js'
+import { createChainConnection, type LazyChainConnection } from './chainConnection.js'
 import { readEventViews } from './eventViews.js'
 import { explainQueryError } from './explainQueryError.js'
 import { formatRows } from './formats.js'
@@ -18,7 +19,6 @@ import {
   type QueryReply,
   type QueryRequest,
 } from './protocol.js'
-import { createStateConnection } from './stateConnection.js'
 import { addStateFunctions } from './stateFunctions.js'
 import { TokenQueries } from './tokenQueries.js'
 
@@ -51,46 +51,55 @@ interface OpenQuery {
   rest: { text: string; isLast: boolean } | undefined
 }
 
-let opened: { db: Database; version: () => string; seen: string; tokens: TokenQueries; close: () => void } | undefined
+/** A connection with views of the ABIs that it has seen. */
+interface Opened {
+  readonly db: Database
+  /** Version of the ABIs in the database, and of those seen. */
+  version(): string
+  readonly seen: string
+  readonly chain: LazyChainConnection
+  readonly tokens: TokenQueries
+  /** What re-executes transactions. The EVM is loaded for the first query that names it. */
+  revertReason: RevertReason | undefined
+}
+
+let opened: Opened | undefined
 let query: OpenQuery | undefined
 
 /** Returns a connection with views of the current ABIs. */
-function connection(): Database {
+function connection(): Opened {
   if (opened !== undefined && opened.version() !== opened.seen) {
-    opened.close()
+    opened.chain.close()
+    opened.db.close()
     opened = undefined
   }
-  if (opened === undefined) {
-    let seen = ''
-    const tokens = new TokenQueries(datadir)
-    const state = createStateConnection(datadir)
-    const readEvents = (database: Database) => {
-      seen = readAddedAbis(database).version() // before they are read: an ABI added meanwhile causes a new connection
-      return readEventViews(database)
-    }
-    const calls = { decodeCall: createCallDecoder(state), revertReason: (hash: Uint8Array) => revertReasons!(hash) }
-    const db = openForQueries(datadir, readEvents, { calls, tokens })
-    addStateFunctions(db, state)
-    const { version } = readAddedAbis(db)
-    addChainFunctions(db, state)
-    const close = () => {
-      for (const each of [state, tokens, db]) each.close()
-    }
-    opened = { db, version, seen, tokens, close }
-  }
-  return opened.db
+  opened ??= open()
+  return opened
 }
 
-/** What re-executes transactions. The EVM is loaded for the first query that names it. */
-const REASONS = /cairn_revert_reason|v_reverts/i
-let revertReasons: RevertReason | undefined
+function open(): Opened {
+  const chain = createChainConnection(datadir)
+  const tokens = new TokenQueries(chain)
+  const calls = { ...createCallDecoder(chain), revertReason: (hash: Uint8Array) => opened!.revertReason!(hash) }
+  let seen = ''
+  const readEvents = (database: Database) => {
+    seen = readAddedAbis(database).version() // before they are read: an ABI added meanwhile causes a new connection
+    return readEventViews(database)
+  }
+  const db = openForQueries(datadir, readEvents, { calls, tokens })
+  addStateFunctions(db, chain)
+  addAddressTransactions(db, chain)
+  return { db, version: readAddedAbis(db).version, seen, chain, tokens, revertReason: undefined }
+}
 
-async function prepare(sql: string): Promise<void> {
-  connection()
-  await opened?.tokens.loadFor(sql)
-  if (revertReasons !== undefined || !REASONS.test(sql)) return
+const REASONS = /cairn_revert_reason|v_reverts/i
+
+/** Loads what the statement executes. */
+async function prepare(current: Opened, sql: string): Promise<void> {
+  await current.tokens.loadFor(sql)
+  if (current.revertReason !== undefined || !REASONS.test(sql)) return
   const { loadRevertReasons } = await import('./revertReasons.js')
-  revertReasons = await loadRevertReasons(datadir)
+  current.revertReason = await loadRevertReasons(current.chain.get())
 }
 
 async function begin({ sql, format, maxRows = Number.POSITIVE_INFINITY }: Extract<QueryRequest, { kind: 'run' }>) {
@@ -102,11 +111,12 @@ async function start(sql: string): Promise<Pick<OpenQuery, 'engine' | 'columns' 
   if (lake !== undefined) {
     if (isStranger) checkLength(sql)
     lakeQueries ??= (await import('./lake/lakeQueries.js')).createLakeQueries(lake, memoryBytes)
-    const found = await lakeQueries.run(connection(), sql)
+    const found = await lakeQueries.run(connection().db, sql)
     if (found !== undefined) return { ...found, engine: 'DuckDB', close: () => void found.rows.return(undefined) }
   }
-  await prepare(sql)
-  return { ...runQuery(connection(), sql, { isStranger }), engine: 'SQLite' }
+  const current = connection()
+  await prepare(current, sql)
+  return { ...runQuery(current.db, sql, { isStranger }), engine: 'SQLite' }
 }
 
 let lakeQueries: LakeQueries | undefined

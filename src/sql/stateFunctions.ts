@@ -4,13 +4,13 @@ import type { Database } from '../store/database.js'
 import { hasStateAfter } from '../store/rows/coverage.js'
 import { addressOfValue, bytesOfValue, describeValue } from '../store/sql/functionValues.js'
 import type { StateReads } from '../store/state/stateReader.js'
-import type { LazyStateConnection } from './stateConnection.js'
+import type { LazyChainConnection } from './chainConnection.js'
 
 /** Adds `balance_at(address, block)` and `nonce_at(address, block)` (decimal text), `code_at(address, block)` (hex
  *  text) and `storage_at(address, slot, block)` (hex text of 32 bytes) to a connection: the state after a block, as
  *  `eth_getBalance` and its siblings answer. An argument of NULL gives NULL; a block whose state is not available is an
  *  error. State is read through `connection`. */
-export function addStateFunctions(db: Database, connection: LazyStateConnection): void {
+export function addStateFunctions(db: Database, connection: LazyChainConnection): void {
   const stateAt = (name: string, block: unknown): [state: StateReads, block: number] => {
     const { chain, state } = connection.get()
     const coverage = chain.coverage()

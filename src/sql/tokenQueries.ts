@@ -4,10 +4,6 @@ import type { EvmService } from '../evm/calls/evmService.js'
 import { createLogSource } from '../index/logs/query.js'
 import { equalBytes } from '../lib/bytes.js'
 import { noDeadline } from '../lib/deadline.js'
-import { createCommitWatch } from '../store/commitWatch.js'
-import type { Database } from '../store/database.js'
-import { openForReading } from '../store/open.js'
-import { createChainReader } from '../store/rows/chainReader.js'
 import { hasStateAfter } from '../store/rows/coverage.js'
 import type { ChainReader } from '../store/rows/types.js'
 import type {
@@ -22,38 +18,29 @@ import type {
 import { TokenCalls } from '../tokens/tokenCalls.js'
 import { createTokenReaders, type TokenBlocks, type TokenReaders } from '../tokens/tokenReaders.js'
 import type { TransferPlace } from '../tokens/transferReader.js'
+import type { LazyChainConnection } from './chainConnection.js'
 
 const PAGE = 1_000
 
-interface Opened {
-  readonly db: Database
-  readonly chain: ChainReader
-  readonly readers: TokenReaders
-  loadEvm(): Promise<EvmService>
-}
-
-/** What SQL of tokens reads: another connection to the database of `datadir`, opened on first use. The process of a
- *  query is killed at its time and memory limits, so reads have none. */
+/** What SQL of tokens reads through `connection`. The process of a query is killed at its time and memory limits, so
+ *  reads have none. */
 export class TokenQueries implements TokenSql {
   readonly topics = [TRANSFER_TOPIC, TRANSFER_SINGLE_TOPIC, TRANSFER_BATCH_TOPIC]
   readonly decode = readTokenTransfers
-  readonly #datadir: string
-  #opened: Opened | undefined
+  readonly #connection: LazyChainConnection
+  #readers: TokenReaders | undefined
   #evm: EvmService | undefined
 
-  constructor(datadir: string) {
-    this.#datadir = datadir
+  constructor(connection: LazyChainConnection) {
+    this.#connection = connection
   }
 
   /** Loads the EVM for a statement that may call token contracts. Await it before the statement runs. */
   async loadFor(sql: string): Promise<void> {
-    if (this.#evm === undefined && /token/i.test(sql)) this.#evm = await this.#open().loadEvm()
-  }
-
-  close(): void {
-    this.#opened?.db.close()
-    this.#opened = undefined
-    this.#evm = undefined
+    if (this.#evm !== undefined || !/token/i.test(sql)) return
+    const { loadEvmService } = await import('../evm/calls/loadEvmService.js')
+    const { db, watch, chain } = this.#connection.get()
+    this.#evm = await loadEvmService(db, 'cairn', { watch, chain })
   }
 
   *transfers({ token, account, fromBlock, toBlock }: TransferArguments): Generator<PlacedTransferCells> {
@@ -99,7 +86,7 @@ export class TokenQueries implements TokenSql {
   }
 
   metadata(block: number | undefined): MetadataCells {
-    const { chain } = this.#open()
+    const { chain } = this.#connection.get()
     const blockNumber = requireBlock(chain, block)
     if (!hasStateAfter(chain.coverage(), blockNumber)) return NO_ANSWERS
     const calls = new TokenCalls(this.#evm!, { blockNumber, deadline: noDeadline, isAmongMany: true })
@@ -111,19 +98,14 @@ export class TokenQueries implements TokenSql {
     }
   }
 
-  #open(): Opened {
-    if (this.#opened !== undefined) return this.#opened
-    const db = openForReading(this.#datadir)
-    const watch = createCommitWatch(db)
-    const chain = createChainReader(db, watch)
-    const loadEvm = async () => {
-      const { loadEvmService } = await import('../evm/calls/loadEvmService.js')
-      return loadEvmService(db, 'cairn', { watch, chain })
-    }
-    const logs = createLogSource(db, watch)
-    const readers = createTokenReaders(db, { watch, logs, maxHoldings: Number.POSITIVE_INFINITY })
-    this.#opened = { db, chain, readers, loadEvm }
-    return this.#opened
+  #open(): { chain: ChainReader; readers: TokenReaders } {
+    const { db, watch, chain } = this.#connection.get()
+    this.#readers ??= createTokenReaders(db, {
+      watch,
+      logs: createLogSource(db, watch),
+      maxHoldings: Number.POSITIVE_INFINITY,
+    })
+    return { chain, readers: this.#readers }
   }
 }
 

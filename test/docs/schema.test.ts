@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { after, before, test } from 'node:test'
 import { silentLogger } from '../../src/lib/logger.js'
+import { createChainConnection } from '../../src/sql/chainConnection.js'
 import { TokenQueries } from '../../src/sql/tokenQueries.js'
 import type { Database } from '../../src/store/database.js'
 import { packagePath } from '../../src/store/open.js'
@@ -25,7 +26,7 @@ before(async () => {
     log: silentLogger,
     showProgress: false,
   })
-  const tokens = new TokenQueries(datadir)
+  const tokens = new TokenQueries(createChainConnection(datadir))
   db = openForQueries(datadir, () => [], { tokens })
 })
 after(() => db.close())

@@ -10,11 +10,13 @@ import { silentLogger } from '../../src/lib/logger.js'
 import { noProgress } from '../../src/lib/progress.js'
 import { DEFAULT_LIMITS } from '../../src/rpc/core/limits.js'
 import { type OpenContext, openContext } from '../../src/rpc/core/openContext.js'
-import { addChainFunctions } from '../../src/sql/chainFunctions.js'
-import { createStateConnection } from '../../src/sql/stateConnection.js'
+import { addAddressTransactions } from '../../src/sql/addressTransactions.js'
+import { createCallDecoder } from '../../src/sql/callDecoder.js'
+import { createChainConnection } from '../../src/sql/chainConnection.js'
 import type { Database } from '../../src/store/database.js'
 import { openForReading } from '../../src/store/open.js'
 import { openForWriting } from '../../src/store/openForWriting.js'
+import { noCallDecoding } from '../../src/store/sql/callViews.js'
 import { openForQueries } from '../../src/store/sql/queryDatabase.js'
 import { fillTraces } from '../../src/sync/fillTraces.js'
 import { makeCallChain } from '../support/chains/callChain.js'
@@ -259,8 +261,8 @@ test('v_contracts has the creations that took effect, and when the contract was 
 
 test('address_transactions narrows a view to the blocks of an address', () => {
   for (const { datadir, db } of opened.values()) {
-    const connection = createStateConnection(datadir)
-    addChainFunctions(db, connection)
+    const connection = createChainConnection(datadir)
+    addAddressTransactions(db, connection)
     const own = openForReading(datadir)
     const finder = createAppearanceFinder(own)
     const some = all<{ to: string }>(db, 'SELECT "to", count(*) FROM v_traces GROUP BY 1 ORDER BY 2 DESC LIMIT 5')
@@ -287,12 +289,13 @@ test('address_transactions narrows a view to the blocks of an address', () => {
 })
 
 test('methods are named by ABIs', () => {
-  const { datadir, db } = opened.get('the fixture')!
-  const connection = createStateConnection(datadir)
-  addChainFunctions(db, connection)
+  const { datadir } = opened.get('the fixture')!
+  const connection = createChainConnection(datadir)
+  const db = openForQueries(datadir, () => [], { calls: { ...noCallDecoding, ...createCallDecoder(connection) } })
   const methods = all<{ method: string }>(db, 'SELECT DISTINCT method FROM v_traces WHERE method IS NOT NULL')
   assert.ok(methods.some(({ method }) => method === 'transfer(address,uint256)'))
   connection.close()
+  db.close()
 })
 
 test('without the index, the views say how to get it', async (t) => {

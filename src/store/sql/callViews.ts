@@ -28,18 +28,28 @@ const COLUMNS: readonly ((call: NamedCall) => string | bigint)[] = [
 /** Returns why a transaction failed, by its hash (32 bytes); null for one that succeeded or is unknown. */
 export type RevertReason = (hash: Uint8Array) => string | null
 
+/** Returns the signature of the function that a contract (20 bytes) has for a selector (4 bytes) by the ABIs and
+ *  signature files of the database; null for an unknown one. */
+type NameMethod = (selector: Uint8Array, to: Uint8Array) => string | null
+
 /** What decodes the calls of a connection. */
 export interface CallDecoding {
   readonly decodeCall: DecodeCall
+  readonly nameMethod: NameMethod
   readonly revertReason: RevertReason
 }
 
 /** For a connection whose views of calls are not queried. */
-export const noCallDecoding: CallDecoding = { decodeCall: () => null, revertReason: () => null }
+export const noCallDecoding: CallDecoding = {
+  decodeCall: () => null,
+  nameMethod: () => null,
+  revertReason: () => null,
+}
 
 /** Adds `v_calls`, the calls of transactions by method and arguments, and `v_reverts`, failed transactions with their
- *  reasons, and the function `cairn_revert_reason(transaction_hash)` to a connection. */
-export function addCallViews(db: Database, { decodeCall, revertReason }: CallDecoding): void {
+ *  reasons, and the functions `cairn_revert_reason(transaction_hash)` and `cairn_method(selector, address)` to a
+ *  connection. */
+export function addCallViews(db: Database, { decodeCall, nameMethod, revertReason }: CallDecoding): void {
   // SQLite requests each column of a row in turn: the last call is kept.
   let last: { transaction: number; call: NamedCall | null } | undefined
   db.function(
@@ -55,6 +65,10 @@ export function addCallViews(db: Database, { decodeCall, revertReason }: CallDec
   db.function('cairn_revert_reason', (hash: unknown) => {
     const bytes = bytesOfValue(hash)
     return bytes?.length === 32 ? revertReason(bytes) : null
+  })
+  db.function('cairn_method', { deterministic: true }, (selector: unknown, address: unknown) => {
+    const [key, to] = [bytesOfValue(selector), bytesOfValue(address)]
+    return key?.length === 4 && to?.length === 20 ? nameMethod(key, to) : null
   })
   for (const sql of [CALLS, REVERTS]) db.exec(sql)
 }

@@ -1,19 +1,18 @@
+import {
+  CALL,
+  CALLCODE,
+  CREATE,
+  CREATE2,
+  DELEGATECALL,
+  isCreation,
+  SELFDESTRUCT,
+  STATICCALL,
+} from '../../chain/eth/callOpcodes.js'
 import { formatData } from '../../lib/hex.js'
 import { encodeUint } from '../columns.js'
 import type { Database } from '../database.js'
 import { openForReading } from '../open.js'
-import {
-  CALL,
-  CALLCODE,
-  type CallTrace,
-  CREATE,
-  CREATE2,
-  DELEGATECALL,
-  decodeCallTraces,
-  isCreation,
-  SELFDESTRUCT,
-  STATICCALL,
-} from '../rows/callTraces.js'
+import { type CallTrace, decodeCallTraces } from '../rows/callTraces.js'
 import { effectiveTraces, movesEther, placeCalls } from '../rows/placeCalls.js'
 import { createTraceReader } from '../rows/traceRows.js'
 import { fromBoth, nextBlock } from '../state/historySql.js'
@@ -32,8 +31,7 @@ const CALL_TYPES = new Map([
 ])
 
 /** Adds `v_traces`, `v_native_transfers` and `v_contracts` to a connection to the database of `datadir`. A query of
- *  theirs is an error where the trace index does not have all blocks. `cairn_method(selector, address)` is NULL:
- *  connections that decode replace it. */
+ *  theirs is an error where the trace index does not have all blocks. They use `cairn_method` of `addCallViews`. */
 export function addTraceViews(db: Database, datadir: string): void {
   // A constant condition is evaluated before any table is read. A connection runs no other statement during a query.
   db.function('cairn_require_traces', { deterministic: true }, () => {
@@ -45,7 +43,6 @@ export function addTraceViews(db: Database, datadir: string): void {
       own.close()
     }
   })
-  db.function('cairn_method', { deterministic: true }, (_selector: unknown, _address: unknown) => null)
   addCalls(db)
   addTransfers(db)
   addCreations(db)
