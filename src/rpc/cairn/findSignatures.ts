@@ -1,6 +1,7 @@
 import { type AbiItem, hashSignature } from '../../decoding/abiItems.js'
 import { formatData } from '../../lib/hex.js'
 import { defineMethod, type JsonSchema } from '../core/method.js'
+import { objectSchema } from '../core/objectSchema.js'
 import { address, integerBetween, optional, required, text } from '../core/params.js'
 import { orNull } from '../eth/schemas.js'
 
@@ -35,7 +36,7 @@ export const findSignatures = defineMethod({
     name: 'signatures',
     schema: {
       type: 'array',
-      items: { title: 'KnownSignature', type: 'object', properties: PROPERTIES, required: Object.keys(PROPERTIES) },
+      items: objectSchema('KnownSignature', PROPERTIES),
     },
   },
   errors: [],

@@ -5,6 +5,7 @@ import { equalBytes } from '../../lib/bytes.js'
 import { formatData } from '../../lib/hex.js'
 import { requireStateBlock } from '../core/blockId.js'
 import { defineMethod, type JsonSchema } from '../core/method.js'
+import { objectSchema } from '../core/objectSchema.js'
 import { address } from '../core/params.js'
 import { accountParam, stateBlockParam } from '../eth/commonParams.js'
 import { STATE_ERRORS } from '../eth/schemas.js'
@@ -24,7 +25,7 @@ const PROPERTIES: { readonly [name: string]: JsonSchema } = {
   },
   abis: {
     type: 'array',
-    items: { title: 'ContractAbi', type: 'object', properties: ABI_PROPERTIES, required: Object.keys(ABI_PROPERTIES) },
+    items: objectSchema('ContractAbi', ABI_PROPERTIES),
     description: 'In the order in which they decode.',
   },
 }
@@ -41,7 +42,7 @@ export const getAbi = defineMethod({
   params: [accountParam, stateBlockParam],
   result: {
     name: 'abi',
-    schema: { title: 'AbiOfContract', type: 'object', properties: PROPERTIES, required: Object.keys(PROPERTIES) },
+    schema: objectSchema('AbiOfContract', PROPERTIES),
   },
   errors: STATE_ERRORS,
   handler: ({ chain, state, decoder }, account, id) => {

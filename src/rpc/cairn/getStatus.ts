@@ -3,6 +3,7 @@ import type { BlockInterval } from '../../store/rows/coverage.js'
 import type { StoredBlock } from '../../store/rows/types.js'
 import type { RpcContext } from '../core/context.js'
 import { defineMethod, type JsonSchema } from '../core/method.js'
+import { objectSchema } from '../core/objectSchema.js'
 import { hash32, index, integerBetween, optional, quantity } from '../core/params.js'
 import { orNull } from '../eth/schemas.js'
 
@@ -11,45 +12,44 @@ const MAX_BLOCKS = 256
 const count: JsonSchema = { type: 'integer', minimum: 0 }
 const felt: JsonSchema = { type: 'string', pattern: '^0x(0|[1-9a-f][0-9a-f]{0,62})$' }
 
-function objectOf(title: string, properties: { [name: string]: JsonSchema }): JsonSchema {
-  return { title, type: 'object', properties, required: Object.keys(properties) }
-}
-
-const STATUS_SCHEMA = objectOf('Status', {
+const STATUS_SCHEMA = objectSchema('Status', {
   version: { type: 'string', description: 'Version of Cairn.' },
   chainId: orNull(quantity.schema),
-  head: orNull(objectOf('StatusHead', { number: index.schema, hash: hash32.schema, timestamp: quantity.schema })),
+  head: orNull(objectSchema('StatusHead', { number: index.schema, hash: hash32.schema, timestamp: quantity.schema })),
   safe: orNull(index.schema),
   finalized: orNull(index.schema),
   coverage: {
     ...orNull(
-      objectOf('StatusCoverage', {
+      objectSchema('StatusCoverage', {
         fromBlock: index.schema,
         toBlock: index.schema,
         stateFromBlock: orNull(index.schema),
         closedStates: {
           type: 'array',
-          items: objectOf('StatusInterval', { fromBlock: index.schema, toBlock: index.schema }),
+          items: objectSchema('StatusInterval', { fromBlock: index.schema, toBlock: index.schema }),
           description: 'Earlier intervals of blocks with state, with sparse state.',
         },
         listedStates: {
           type: 'array',
-          items: objectOf('StatusInterval', { fromBlock: index.schema, toBlock: index.schema }),
+          items: objectSchema('StatusInterval', { fromBlock: index.schema, toBlock: index.schema }),
           description: 'Blocks whose states come from access lists (EIP-7928): what they changed is known.',
         },
         known: {
-          ...orNull(objectOf('StatusKnown', { accounts: count, slots: count })),
+          ...orNull(objectSchema('StatusKnown', { accounts: count, slots: count })),
           description: 'Accounts and slots that are known since `stateFromBlock`; null where all are, or none.',
         },
-        gap: orNull(objectOf('StatusGap', { fromBlock: index.schema, toBlock: index.schema })),
+        gap: orNull(objectSchema('StatusGap', { fromBlock: index.schema, toBlock: index.schema })),
       }),
     ),
     description: 'Stored blocks, those with state, and those that are still to be fetched.',
   },
   highestBlock: { ...orNull(index.schema), description: 'Head of the upstream while the server is behind it.' },
-  counts: { ...objectOf('StatusCounts', { transactions: count, logs: count }), description: 'Of all stored blocks.' },
+  counts: {
+    ...objectSchema('StatusCounts', { transactions: count, logs: count }),
+    description: 'Of all stored blocks.',
+  },
   l2: orNull(
-    objectOf('StatusL2', {
+    objectSchema('StatusL2', {
       fromBlock: index.schema,
       head: index.schema,
       headHash: felt,
@@ -58,7 +58,7 @@ const STATUS_SCHEMA = objectOf('Status', {
   ),
   replication: {
     ...orNull(
-      objectOf('StatusReplication', {
+      objectSchema('StatusReplication', {
         role: { enum: ['writer', 'replica', 'standby', 'none'] },
         state: { enum: ['following', 'catching up', 'alarm', 'failed'] },
         epoch: count,
@@ -71,16 +71,16 @@ const STATUS_SCHEMA = objectOf('Status', {
   },
   forwardsTransactions: { type: 'boolean', description: 'True if `eth_sendRawTransaction` is served.' },
   database: {
-    ...objectOf('StatusDatabase', { bytes: count, walBytes: count, freeBytes: count }),
+    ...objectSchema('StatusDatabase', { bytes: count, walBytes: count, freeBytes: count }),
     description: 'Bytes of the database file, of its write-ahead log, and of unused pages.',
   },
   calls: {
-    ...objectOf('StatusCalls', { count, uptimeSeconds: { type: 'number', minimum: 0 } }),
+    ...objectSchema('StatusCalls', { count, uptimeSeconds: { type: 'number', minimum: 0 } }),
     description: 'Calls that this server has taken since it started, this one included.',
   },
   blocks: {
     type: 'array',
-    items: objectOf('StatusBlock', {
+    items: objectSchema('StatusBlock', {
       number: index.schema,
       hash: hash32.schema,
       timestamp: quantity.schema,

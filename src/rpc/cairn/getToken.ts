@@ -2,12 +2,12 @@ import { formatData, formatQuantity } from '../../lib/hex.js'
 import { NO_METADATA } from '../../tokens/tokenCalls.js'
 import { HEADER_NOT_FOUND } from '../core/blockId.js'
 import { defineMethod } from '../core/method.js'
+import { objectSchema } from '../core/objectSchema.js'
 import { address, quantity, required } from '../core/params.js'
 import { stateBlockParam } from '../eth/commonParams.js'
 import {
   KIND_SCHEMA,
   METADATA_SCHEMAS,
-  objectSchema,
   QUANTITY_OR_NULL,
   resolveTokenBlocks,
   TOKEN_ADDRESS_SCHEMA,

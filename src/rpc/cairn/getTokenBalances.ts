@@ -5,6 +5,7 @@ import { NO_METADATA, type TokenCalls, type TokenMetadata } from '../../tokens/t
 import { HEADER_NOT_FOUND } from '../core/blockId.js'
 import { InvalidValue } from '../core/errors.js'
 import { defineMethod } from '../core/method.js'
+import { objectSchema } from '../core/objectSchema.js'
 import { address, arrayOf, blockId, integerBetween, maybe, optional, quantity, text } from '../core/params.js'
 import { strictObject } from '../core/strictObject.js'
 import { accountParam } from '../eth/commonParams.js'
@@ -15,7 +16,6 @@ import {
   ifKnown,
   KIND_SCHEMA,
   METADATA_SCHEMAS,
-  objectSchema,
   optionalHex,
   QUANTITY_OR_NULL,
   resolveTokenBlocks,

@@ -2,6 +2,7 @@ import { formatData, formatQuantity } from '../../lib/hex.js'
 import type { Holding } from '../../tokens/holders.js'
 import { HEADER_NOT_FOUND } from '../core/blockId.js'
 import { defineMethod } from '../core/method.js'
+import { objectSchema } from '../core/objectSchema.js'
 import { address, blockId, integerBetween, maybe, optional, quantity, required, text } from '../core/params.js'
 import { strictObject } from '../core/strictObject.js'
 import { cursorErrors, decodeTokenCursor, encodeTokenCursor } from './tokenCursor.js'
@@ -10,7 +11,6 @@ import {
   formatBalance,
   ifKnown,
   KIND_SCHEMA,
-  objectSchema,
   optionalHex,
   QUANTITY_OR_NULL,
   resolveTokenBlocks,

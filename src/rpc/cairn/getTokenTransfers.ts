@@ -3,6 +3,7 @@ import { deadlineAfter } from '../../lib/deadline.js'
 import { formatData, formatQuantity } from '../../lib/hex.js'
 import type { PlacedTransfer } from '../../tokens/transferReader.js'
 import { defineMethod } from '../core/method.js'
+import { objectSchema } from '../core/objectSchema.js'
 import {
   address,
   arrayOf,
@@ -19,7 +20,7 @@ import { strictObject } from '../core/strictObject.js'
 import { LOGS_UNAVAILABLE, RANGE_BEYOND_HEAD, REVERSED_RANGE, UNKNOWN_BLOCK } from '../eth/logErrors.js'
 import { resolveRange } from '../eth/resolveFilter.js'
 import { cursorErrors, decodeTokenCursor, encodeTokenCursor } from './tokenCursor.js'
-import { KIND_SCHEMA, objectSchema, optionalHex, QUANTITY_OR_NULL, TOKEN_ADDRESS_SCHEMA } from './tokenParts.js'
+import { KIND_SCHEMA, optionalHex, QUANTITY_OR_NULL, TOKEN_ADDRESS_SCHEMA } from './tokenParts.js'
 
 // A page ends after this time even if it is not full, well before the deadline of a log query.
 const SLICE_MS = 2_000

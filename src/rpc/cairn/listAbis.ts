@@ -1,4 +1,5 @@
 import { defineMethod, type JsonSchema } from '../core/method.js'
+import { objectSchema } from '../core/objectSchema.js'
 import { ABI_SOURCE_PROPERTIES, formatAbiSource } from './abiSchemas.js'
 
 const count: JsonSchema = { type: 'integer', minimum: 0 }
@@ -18,7 +19,7 @@ export const listAbis = defineMethod({
     name: 'abis',
     schema: {
       type: 'array',
-      items: { title: 'AddedAbi', type: 'object', properties: PROPERTIES, required: Object.keys(PROPERTIES) },
+      items: objectSchema('AddedAbi', PROPERTIES),
     },
   },
   errors: [],

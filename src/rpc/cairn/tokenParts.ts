@@ -11,15 +11,14 @@ import type { RpcContext } from '../core/context.js'
 import { beyondHead, LIMIT_EXCEEDED, RpcError } from '../core/errors.js'
 import type { ErrorDoc, JsonSchema } from '../core/method.js'
 import { address, type BlockId, quantity } from '../core/params.js'
+import { orNull } from '../eth/schemas.js'
 
 /* What the methods of tokens share. */
-
-const nullable = (schema: JsonSchema): JsonSchema => ({ oneOf: [schema, { type: 'null' }] })
 
 /** A kind of token. */
 export const KIND_SCHEMA: JsonSchema = { type: 'string', enum: TOKEN_KINDS }
 /** A quantity, null if absent. */
-export const QUANTITY_OR_NULL = nullable(quantity.schema)
+export const QUANTITY_OR_NULL = orNull(quantity.schema)
 
 /** Schemas of a contract's own words. */
 export const METADATA_SCHEMAS = {
@@ -27,11 +26,6 @@ export const METADATA_SCHEMAS = {
   symbol: { type: ['string', 'null'] },
   decimals: { type: ['integer', 'null'], minimum: 0, maximum: 255 },
 } as const
-
-/** An object with these members, all of them present. */
-export function objectSchema(title: string, properties: { readonly [name: string]: JsonSchema }): JsonSchema {
-  return { title, type: 'object', properties, required: Object.keys(properties) }
-}
 
 /** A balance from logs beside the contract's answer. */
 export const BALANCE_SCHEMAS = {

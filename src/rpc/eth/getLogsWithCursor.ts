@@ -1,6 +1,7 @@
 import { deadlineAfter } from '../../lib/deadline.js'
 import { formatData, formatQuantity } from '../../lib/hex.js'
-import { INVALID_PARAMS, SERVER_ERROR } from '../core/errors.js'
+import { cursorStateErrors } from '../core/cursor.js'
+import { INVALID_PARAMS } from '../core/errors.js'
 import { defineMethod } from '../core/method.js'
 import { integerBetween, optional, text } from '../core/params.js'
 import { logWhenSlow } from '../core/slowLogs.js'
@@ -55,16 +56,7 @@ export const getLogsWithCursor = defineMethod({
       code: INVALID_PARAMS,
       message: 'invalid argument 1: cursor: was altered, or given by another database; begin again without a cursor',
     },
-    {
-      code: SERVER_ERROR,
-      message: 'the chain was reorganised below the cursor: block N is another one now',
-      when: 'a reorg replaced a block that an earlier page has read',
-    },
-    {
-      code: SERVER_ERROR,
-      message: 'the query of the cursor ends with block N, the newest block is N; try again',
-      when: 'a replica is behind the server that issued the cursor',
-    },
+    ...cursorStateErrors('a reorg replaced a block that an earlier page has read'),
     ...FILTER_ERRORS,
     RANGE_BEYOND_HEAD,
     UNKNOWN_BLOCK,

@@ -1,9 +1,10 @@
-import { createHash, createHmac, timingSafeEqual } from 'node:crypto'
+import { createHash, timingSafeEqual } from 'node:crypto'
 import { equalBytes } from '../../lib/bytes.js'
-import { abbreviate, formatQuantity } from '../../lib/hex.js'
+import { abbreviate } from '../../lib/hex.js'
 import type { ChainReader } from '../../store/rows/types.js'
 import type { RpcContext } from '../core/context.js'
-import { invalidParams, RpcError, SERVER_ERROR } from '../core/errors.js'
+import { authenticateCursor, CURSOR_MAC_BYTES, reorganisedBelowCursor, requireWithinHead } from '../core/cursor.js'
+import { invalidParams, type RpcError } from '../core/errors.js'
 import type { LogFilterObject } from './logFilter.js'
 
 /** Position of a paged log query. Encoded as base64url of: 8 bytes of the filter's hash; as 48-bit big-endian integers
@@ -27,7 +28,6 @@ const HASHES_AT = FILTER_BYTES + 3 * INTEGER_BYTES
 const HASH_BYTES = 4
 // Within this depth, a reorg is reported with its first block; a deeper one only as deeper.
 const HASHES_KEPT = 64
-const MAC_BYTES = 16
 // Part of the MAC: cursors of another layout are refused.
 const LAYOUT = 'log cursor 2'
 
@@ -54,21 +54,21 @@ export function encodeCursor(cursor: LogCursor, filter: LogFilterObject, context
  *  -32000 if a scanned block was replaced, or the query's last block is beyond the head. */
 export function decodeCursor(text: string, filter: LogFilterObject, context: CursorContext): LogCursor {
   const bytes = Buffer.from(text, 'base64url')
-  if (bytes.length < HASHES_AT + HASH_BYTES + MAC_BYTES || bytes.toString('base64url') !== text) {
+  if (bytes.length < HASHES_AT + HASH_BYTES + CURSOR_MAC_BYTES || bytes.toString('base64url') !== text) {
     throw invalidCursor(`expected one that eth_getLogsWithCursor gave, got ${JSON.stringify(abbreviate(text))}`)
   }
-  const payload = bytes.subarray(0, -MAC_BYTES)
+  const payload = bytes.subarray(0, -CURSOR_MAC_BYTES)
   const filterHash = hashFilter(filter)
   if (!equalBytes(payload.subarray(0, FILTER_BYTES), filterHash.subarray(0, FILTER_BYTES))) {
     throw invalidCursor('is of another filter; send the same filter with each page')
   }
-  if (!timingSafeEqual(bytes.subarray(-MAC_BYTES), authenticate(payload, filterHash, context))) {
+  if (!timingSafeEqual(bytes.subarray(-CURSOR_MAC_BYTES), authenticate(payload, filterHash, context))) {
     throw invalidCursor('was altered, or given by another database; begin again without a cursor')
   }
   const integer = (i: number) => payload.readUIntBE(FILTER_BYTES + i * INTEGER_BYTES, INTEGER_BYTES)
   const cursor = { nextIndex: integer(0), toBlock: integer(1), seenBlock: integer(2) }
   refuseReorg(payload.subarray(HASHES_AT), cursor.seenBlock, context.chain)
-  requireAvailable(cursor, context.chain)
+  requireWithinHead(cursor.toBlock, context.chain)
   return cursor
 }
 
@@ -76,14 +76,9 @@ function invalidCursor(problem: string): RpcError {
   return invalidParams(`invalid argument 1: cursor: ${problem}`)
 }
 
-/** HMAC-SHA-256 (RFC 2104) over the payload and the full hash of the filter, truncated to 16 bytes. */
+/** The MAC over the payload and the full hash of the filter. */
 function authenticate(payload: Uint8Array, filterHash: Uint8Array, { cursorSecret }: CursorContext): Uint8Array {
-  return createHmac('sha256', cursorSecret)
-    .update(LAYOUT)
-    .update(payload)
-    .update(filterHash)
-    .digest()
-    .subarray(0, MAC_BYTES)
+  return authenticateCursor(cursorSecret, [LAYOUT, payload, filterHash])
 }
 
 /** @throws RpcError naming the first block that was replaced since the cursor was issued. */
@@ -97,20 +92,7 @@ function refuseReorg(hashes: Uint8Array, seenBlock: number, chain: ChainReader):
     if (held && equalBytes(held.subarray(-HASH_BYTES), seen)) break
     forkBlock = seenBlock - i
   }
-  if (forkBlock === undefined) return
-  const message = `the chain was reorganised below the cursor: block ${forkBlock} is another one now`
-  throw new RpcError(SERVER_ERROR, message, { forkBlock: formatQuantity(forkBlock) })
-}
-
-/** @throws RpcError when the query ends beyond the head, for example on a replica behind the one that issued the
- *  cursor: the page would omit the logs of the missing blocks. */
-function requireAvailable({ toBlock }: LogCursor, chain: ChainReader): void {
-  const head = chain.head() ?? -1
-  if (toBlock <= head) return
-  throw new RpcError(
-    SERVER_ERROR,
-    `the query of the cursor ends with block ${toBlock}, the newest block is ${head}; try again`,
-  )
+  if (forkBlock !== undefined) throw reorganisedBelowCursor(forkBlock)
 }
 
 /** SHA-256 of the normalised filter. */

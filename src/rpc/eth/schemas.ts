@@ -1,5 +1,6 @@
 import { HEADER_NOT_FOUND, STATE_UNAVAILABLE } from '../core/blockId.js'
 import type { ErrorDoc, JsonSchema } from '../core/method.js'
+import { objectSchema } from '../core/objectSchema.js'
 import { address, boolean, data, hash32, index, quantity } from '../core/params.js'
 
 /* JSON schemas of results, for documentation. Members that are always present are `required`. */
@@ -19,15 +20,7 @@ function arrayOf(items: JsonSchema): JsonSchema {
   return { type: 'array', items }
 }
 
-function objectOf(
-  title: string,
-  always: { [name: string]: JsonSchema },
-  sometimes: { [name: string]: JsonSchema } = {},
-): JsonSchema {
-  return { title, type: 'object', properties: { ...always, ...sometimes }, required: Object.keys(always) }
-}
-
-export const LOG_SCHEMA = objectOf('Log', {
+export const LOG_SCHEMA = objectSchema('Log', {
   address: ADDRESS20,
   topics: { ...arrayOf(HASH32), maxItems: 4 },
   data: DATA,
@@ -41,9 +34,9 @@ export const LOG_SCHEMA = objectOf('Log', {
 })
 
 export const ACCESS_LIST_SCHEMA = arrayOf(
-  objectOf('AccessListEntry', { address: ADDRESS20, storageKeys: arrayOf(HASH32) }),
+  objectSchema('AccessListEntry', { address: ADDRESS20, storageKeys: arrayOf(HASH32) }),
 )
-const AUTHORIZATION = objectOf('Authorization', {
+const AUTHORIZATION = objectSchema('Authorization', {
   chainId: QUANTITY,
   address: ADDRESS20,
   nonce: QUANTITY,
@@ -52,7 +45,7 @@ const AUTHORIZATION = objectOf('Authorization', {
   s: QUANTITY,
 })
 
-export const TRANSACTION_SCHEMA = objectOf(
+export const TRANSACTION_SCHEMA = objectSchema(
   'Transaction',
   {
     blockHash: HASH32,
@@ -85,7 +78,7 @@ export const TRANSACTION_SCHEMA = objectOf(
 )
 
 /** Schema of `formatUnsignedTransaction`. */
-export const UNSIGNED_TRANSACTION_SCHEMA = objectOf(
+export const UNSIGNED_TRANSACTION_SCHEMA = objectSchema(
   'UnsignedTransaction',
   {
     gas: QUANTITY,
@@ -147,15 +140,15 @@ const LATER_HEADER = {
 const { size: _size, uncles: _uncles, ...HEAD } = HEADER
 const NULLABLE = Object.entries(LATER_HEADER).map(([name, schema]) => [name, orNull(schema)] as const)
 
-export const ACCOUNT_INFO_SCHEMA = objectOf('AccountInfo', { balance: QUANTITY, nonce: QUANTITY, code: DATA })
+export const ACCOUNT_INFO_SCHEMA = objectSchema('AccountInfo', { balance: QUANTITY, nonce: QUANTITY, code: DATA })
 
 /** Schema of `formatHeaderOnly`. */
-export const HEADER_SCHEMA = objectOf('Header', HEAD, LATER_HEADER)
+export const HEADER_SCHEMA = objectSchema('Header', HEAD, LATER_HEADER)
 
 /** Schema of `formatHead`. */
-export const HEAD_SCHEMA = objectOf('Header', { ...HEAD, ...Object.fromEntries(NULLABLE) })
+export const HEAD_SCHEMA = objectSchema('Header', { ...HEAD, ...Object.fromEntries(NULLABLE) })
 
-export const BLOCK_SCHEMA = objectOf(
+export const BLOCK_SCHEMA = objectSchema(
   'Block',
   {
     ...HEADER,
@@ -165,14 +158,14 @@ export const BLOCK_SCHEMA = objectOf(
   {
     ...LATER_HEADER,
     withdrawals: arrayOf(
-      objectOf('Withdrawal', { index: QUANTITY, validatorIndex: QUANTITY, address: ADDRESS20, amount: QUANTITY }),
+      objectSchema('Withdrawal', { index: QUANTITY, validatorIndex: QUANTITY, address: ADDRESS20, amount: QUANTITY }),
     ),
   },
 )
 
-export const UNCLE_SCHEMA = objectOf('Uncle', { ...HEADER, totalDifficulty: orNull(QUANTITY) }, LATER_HEADER)
+export const UNCLE_SCHEMA = objectSchema('Uncle', { ...HEADER, totalDifficulty: orNull(QUANTITY) }, LATER_HEADER)
 
-export const RECEIPT_SCHEMA = objectOf(
+export const RECEIPT_SCHEMA = objectSchema(
   'Receipt',
   {
     blockHash: HASH32,
@@ -192,7 +185,7 @@ export const RECEIPT_SCHEMA = objectOf(
   { blobGasPrice: QUANTITY, blobGasUsed: QUANTITY, root: HASH32, status: QUANTITY },
 )
 
-export const FEE_HISTORY_SCHEMA = objectOf(
+export const FEE_HISTORY_SCHEMA = objectSchema(
   'FeeHistory',
   {
     oldestBlock: INDEX,
@@ -204,27 +197,29 @@ export const FEE_HISTORY_SCHEMA = objectOf(
   { reward: arrayOf(arrayOf(QUANTITY)) },
 )
 
-const INDEXED_CHANGES = arrayOf(objectOf('IndexedChange', { index: INDEX, value: QUANTITY }))
-const INDEXED_WORDS = arrayOf(objectOf('IndexedWord', { index: INDEX, value: HASH32 }))
+const INDEXED_CHANGES = arrayOf(objectSchema('IndexedChange', { index: INDEX, value: QUANTITY }))
+const INDEXED_WORDS = arrayOf(objectSchema('IndexedWord', { index: INDEX, value: HASH32 }))
 
 export const BLOCK_ACCESS_LIST_SCHEMA = arrayOf(
-  objectOf('AccountAccess', {
+  objectSchema('AccountAccess', {
     address: ADDRESS20,
-    storageChanges: arrayOf(objectOf('SlotChanges', { key: HASH32, changes: INDEXED_WORDS })),
+    storageChanges: arrayOf(objectSchema('SlotChanges', { key: HASH32, changes: INDEXED_WORDS })),
     storageReads: arrayOf(HASH32),
     balanceChanges: INDEXED_CHANGES,
     nonceChanges: INDEXED_CHANGES,
-    codeChanges: arrayOf(objectOf('IndexedCode', { index: INDEX, code: DATA })),
+    codeChanges: arrayOf(objectSchema('IndexedCode', { index: INDEX, code: DATA })),
   }),
 )
 
 const CONTRACTS_BY_NAME: JsonSchema = { type: 'object', additionalProperties: ADDRESS20 }
 const INTEGER: JsonSchema = { type: 'integer' }
-const FORK_CONFIG_SCHEMA = objectOf(
+const FORK_CONFIG_SCHEMA = objectSchema(
   'ForkConfig',
   {
     activationTime: INTEGER,
-    blobSchedule: orNull(objectOf('BlobSchedule', { target: INTEGER, max: INTEGER, baseFeeUpdateFraction: INTEGER })),
+    blobSchedule: orNull(
+      objectSchema('BlobSchedule', { target: INTEGER, max: INTEGER, baseFeeUpdateFraction: INTEGER }),
+    ),
     chainId: QUANTITY,
     precompiles: CONTRACTS_BY_NAME,
     systemContracts: CONTRACTS_BY_NAME,
@@ -232,7 +227,7 @@ const FORK_CONFIG_SCHEMA = objectOf(
   { forkId: DATA },
 )
 
-export const CONFIG_SCHEMA = objectOf('Config', {
+export const CONFIG_SCHEMA = objectSchema('Config', {
   current: orNull(FORK_CONFIG_SCHEMA),
   next: orNull(FORK_CONFIG_SCHEMA),
   last: orNull(FORK_CONFIG_SCHEMA),

@@ -1,4 +1,5 @@
 import type { JsonSchema } from '../core/method.js'
+import { objectSchema } from '../core/objectSchema.js'
 
 /* JSON schemas of layer-2 values, for documentation. Members that are always present are `required`. */
 
@@ -7,21 +8,13 @@ export const INTEGER_SCHEMA: JsonSchema = { type: 'integer', minimum: 0 }
 
 const TEXT: JsonSchema = { type: 'string' }
 
-function objectOf(
-  title: string,
-  always: { [name: string]: JsonSchema },
-  sometimes: { [name: string]: JsonSchema } = {},
-): JsonSchema {
-  return { title, type: 'object', properties: { ...always, ...sometimes }, required: Object.keys(always) }
-}
-
-const PRICE = objectOf('RESOURCE_PRICE', { price_in_fri: FELT_SCHEMA, price_in_wei: FELT_SCHEMA })
+const PRICE = objectSchema('RESOURCE_PRICE', { price_in_fri: FELT_SCHEMA, price_in_wei: FELT_SCHEMA })
 const HASHES: JsonSchema = { type: 'array', items: FELT_SCHEMA }
 
 /** The layer-2 block object of the API specification, or null. */
 export const ZK_BLOCK_SCHEMA: JsonSchema = {
   oneOf: [
-    objectOf(
+    objectSchema(
       'Layer-2 block',
       {
         status: { type: 'string', enum: ['PENDING', 'ACCEPTED_ON_L2', 'ACCEPTED_ON_L1', 'REJECTED'] },
@@ -53,7 +46,7 @@ function starknetBlock(contents: string, transactions: JsonSchema): JsonSchema {
   const common = { ...STARKNET_HEADER, transactions: { type: 'array', items: transactions } }
   return {
     anyOf: [
-      objectOf(
+      objectSchema(
         `BLOCK_WITH_${contents}`,
         {
           status: { type: 'string', enum: ['ACCEPTED_ON_L2', 'ACCEPTED_ON_L1'] },
@@ -73,7 +66,7 @@ function starknetBlock(contents: string, transactions: JsonSchema): JsonSchema {
           state_diff_length: INTEGER_SCHEMA,
         },
       ),
-      objectOf(`PRE_CONFIRMED_BLOCK_WITH_${contents}`, common, { block_number: INTEGER_SCHEMA }),
+      objectSchema(`PRE_CONFIRMED_BLOCK_WITH_${contents}`, common, { block_number: INTEGER_SCHEMA }),
     ],
   }
 }
@@ -85,7 +78,7 @@ const TRANSACTION_TYPE = {
   type: 'string',
   enum: ['INVOKE', 'DECLARE', 'DEPLOY', 'DEPLOY_ACCOUNT', 'L1_HANDLER'],
 }
-const BOUND = objectOf('RESOURCE_BOUNDS', { max_amount: FELT_SCHEMA, max_price_per_unit: FELT_SCHEMA })
+const BOUND = objectSchema('RESOURCE_BOUNDS', { max_amount: FELT_SCHEMA, max_price_per_unit: FELT_SCHEMA })
 const DA_MODE = { type: 'string', enum: ['L1', 'L2'] }
 
 /** Members of transactions; each type and version has some of them. */
@@ -101,7 +94,7 @@ const TRANSACTION_MEMBERS = {
   compiled_class_hash: FELT_SCHEMA,
   contract_address_salt: FELT_SCHEMA,
   constructor_calldata: FELTS,
-  resource_bounds: objectOf('RESOURCE_BOUNDS_MAPPING', { l1_gas: BOUND, l1_data_gas: BOUND, l2_gas: BOUND }),
+  resource_bounds: objectSchema('RESOURCE_BOUNDS_MAPPING', { l1_gas: BOUND, l1_data_gas: BOUND, l2_gas: BOUND }),
   tip: FELT_SCHEMA,
   paymaster_data: FELTS,
   account_deployment_data: FELTS,
@@ -109,10 +102,10 @@ const TRANSACTION_MEMBERS = {
   fee_data_availability_mode: DA_MODE,
 }
 
-const BARE_TRANSACTION = objectOf('TXN', { type: TRANSACTION_TYPE, version: FELT_SCHEMA }, TRANSACTION_MEMBERS)
+const BARE_TRANSACTION = objectSchema('TXN', { type: TRANSACTION_TYPE, version: FELT_SCHEMA }, TRANSACTION_MEMBERS)
 
 /** TXN_WITH_HASH. */
-export const STARKNET_TRANSACTION_SCHEMA: JsonSchema = objectOf(
+export const STARKNET_TRANSACTION_SCHEMA: JsonSchema = objectSchema(
   'TXN_WITH_HASH',
   { transaction_hash: FELT_SCHEMA, type: TRANSACTION_TYPE, version: FELT_SCHEMA },
   TRANSACTION_MEMBERS,
@@ -124,15 +117,15 @@ const EXECUTION_STATUS = { type: 'string', enum: ['SUCCEEDED', 'REVERTED'] }
 const RECEIPT_MEMBERS = {
   type: TRANSACTION_TYPE,
   transaction_hash: FELT_SCHEMA,
-  actual_fee: objectOf('FEE_PAYMENT', { amount: FELT_SCHEMA, unit: { type: 'string', enum: ['WEI', 'FRI'] } }),
+  actual_fee: objectSchema('FEE_PAYMENT', { amount: FELT_SCHEMA, unit: { type: 'string', enum: ['WEI', 'FRI'] } }),
   execution_status: EXECUTION_STATUS,
   finality_status: { type: 'string', enum: ['PRE_CONFIRMED', 'ACCEPTED_ON_L2', 'ACCEPTED_ON_L1'] },
   messages_sent: {
     type: 'array',
-    items: objectOf('MSG_TO_L1', { from_address: FELT_SCHEMA, to_address: FELT_SCHEMA, payload: FELTS }),
+    items: objectSchema('MSG_TO_L1', { from_address: FELT_SCHEMA, to_address: FELT_SCHEMA, payload: FELTS }),
   },
-  events: { type: 'array', items: objectOf('EVENT', EVENT) },
-  execution_resources: objectOf('EXECUTION_RESOURCES', {
+  events: { type: 'array', items: objectSchema('EVENT', EVENT) },
+  execution_resources: objectSchema('EXECUTION_RESOURCES', {
     l1_gas: INTEGER_SCHEMA,
     l1_data_gas: INTEGER_SCHEMA,
     l2_gas: INTEGER_SCHEMA,
@@ -145,7 +138,7 @@ const RECEIPT_OPTIONS = {
 }
 
 /** TXN_RECEIPT_WITH_BLOCK_INFO. */
-export const STARKNET_RECEIPT_SCHEMA: JsonSchema = objectOf('TXN_RECEIPT_WITH_BLOCK_INFO', RECEIPT_MEMBERS, {
+export const STARKNET_RECEIPT_SCHEMA: JsonSchema = objectSchema('TXN_RECEIPT_WITH_BLOCK_INFO', RECEIPT_MEMBERS, {
   ...RECEIPT_OPTIONS,
   block_hash: FELT_SCHEMA,
   block_number: INTEGER_SCHEMA,
@@ -154,26 +147,26 @@ export const STARKNET_RECEIPT_SCHEMA: JsonSchema = objectOf('TXN_RECEIPT_WITH_BL
 export const STARKNET_BLOCK_WITH_TXS_SCHEMA: JsonSchema = starknetBlock('TXS', STARKNET_TRANSACTION_SCHEMA)
 export const STARKNET_BLOCK_WITH_RECEIPTS_SCHEMA: JsonSchema = starknetBlock(
   'RECEIPTS',
-  objectOf('transaction and receipt', {
+  objectSchema('transaction and receipt', {
     transaction: BARE_TRANSACTION,
-    receipt: objectOf('TXN_RECEIPT', RECEIPT_MEMBERS, RECEIPT_OPTIONS),
+    receipt: objectSchema('TXN_RECEIPT', RECEIPT_MEMBERS, RECEIPT_OPTIONS),
   }),
 )
 
 /** TXN_STATUS_RESULT. */
-export const STARKNET_STATUS_SCHEMA: JsonSchema = objectOf(
+export const STARKNET_STATUS_SCHEMA: JsonSchema = objectSchema(
   'TXN_STATUS_RESULT',
   { finality_status: RECEIPT_MEMBERS.finality_status },
   { execution_status: EXECUTION_STATUS, failure_reason: TEXT },
 )
 
 /** EVENTS_CHUNK, with the indexes of specification 0.10. */
-export const STARKNET_EVENTS_SCHEMA: JsonSchema = objectOf(
+export const STARKNET_EVENTS_SCHEMA: JsonSchema = objectSchema(
   'EVENTS_CHUNK',
   {
     events: {
       type: 'array',
-      items: objectOf(
+      items: objectSchema(
         'EMITTED_EVENT',
         { ...EVENT, transaction_hash: FELT_SCHEMA, transaction_index: INTEGER_SCHEMA, event_index: INTEGER_SCHEMA },
         { block_hash: FELT_SCHEMA, block_number: INTEGER_SCHEMA },
@@ -185,16 +178,16 @@ export const STARKNET_EVENTS_SCHEMA: JsonSchema = objectOf(
 
 const listOf = (title: string, members: { [name: string]: JsonSchema }): JsonSchema => ({
   type: 'array',
-  items: objectOf(title, members),
+  items: objectSchema(title, members),
 })
 const COMPILED_CLASS = { class_hash: FELT_SCHEMA, compiled_class_hash: FELT_SCHEMA }
 
 /** STATE_UPDATE or PRE_CONFIRMED_STATE_UPDATE. */
-export const STARKNET_STATE_UPDATE_SCHEMA: JsonSchema = objectOf(
+export const STARKNET_STATE_UPDATE_SCHEMA: JsonSchema = objectSchema(
   'STATE_UPDATE',
   {
     old_root: FELT_SCHEMA,
-    state_diff: objectOf(
+    state_diff: objectSchema(
       'STATE_DIFF',
       {
         storage_diffs: listOf('CONTRACT_STORAGE_DIFF_ITEM', {
