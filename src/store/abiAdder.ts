@@ -36,7 +36,7 @@ function tryToAdd(path: string, abi: NewAbi): number | undefined {
   try {
     db.pragma('wal_autocheckpoint = 0') // the writer's thread makes checkpoints
     const table = createAddedAbiTable(db)
-    if (table.list().length >= MAX_ABIS) throw new TooManyAbis(`the database has ${MAX_ABIS} ABIs`)
+    if (table.count() >= MAX_ABIS) throw new TooManyAbis(`the database has ${MAX_ABIS} ABIs`)
     return table.add(abi)
   } catch (error) {
     if (String((error as { code?: string }).code).startsWith('SQLITE_BUSY')) return undefined

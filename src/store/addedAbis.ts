@@ -31,6 +31,7 @@ export interface AddedAbi {
 interface AddedAbiReader {
   /** Oldest first. */
   list(): AddedAbi[]
+  count(): number
   /** Changes when an ABI is added or removed. */
   version(): string
 }
@@ -64,6 +65,7 @@ const COLUMNS = 'id, name, address, json, added_at, compiler, sourcify_match, me
 /** A reader of an open connection. */
 export function readAddedAbis(db: Database): AddedAbiReader {
   const select = db.prepare<[], Row>(`SELECT ${COLUMNS} FROM abis ORDER BY id`)
+  const selectCount = db.prepare<[], number>('SELECT count(*) FROM abis').pluck()
   // Ids are never used twice.
   const selectVersion = db.prepare<[], string>("SELECT ifnull(max(id), 0) || ' ' || count(*) FROM abis").pluck()
   return {
@@ -71,6 +73,7 @@ export function readAddedAbis(db: Database): AddedAbiReader {
       select.all().map(({ id, name, address, json, added_at: addedAt, ...row }) => {
         return { id, name, address: address ?? undefined, json, addedAt, bundle: bundleOf(row) }
       }),
+    count: () => selectCount.get()!,
     version: () => selectVersion.get()!,
   }
 }
