@@ -4,7 +4,8 @@ import { before, test } from 'node:test'
 import { createQueryRunner, QueryFailed, type QueryRunner } from '../../src/sql/queryRunner.js'
 import type { SqlValue } from '../../src/store/sql/runQuery.js'
 import { type CairnServer, startCairn } from '../support/cairn.js'
-import { importTokenChain, type TokenChain, writeTokenChain } from '../support/chains/tokenChain.js'
+import { importChainFolder } from '../support/chains/chainFolder.js'
+import { type TokenChain, writeTokenChain } from '../support/chains/tokenChain.js'
 import { endOfFile } from '../support/endings.js'
 import { resultOf } from '../support/rpcClient.js'
 import { temporaryDirectory } from '../support/temporary.js'
@@ -36,7 +37,7 @@ let runner: QueryRunner
 before(async () => {
   chain = await writeTokenChain(ending, 3)
   const datadir = temporaryDirectory(ending)
-  await importTokenChain(datadir, chain.folder)
+  await importChainFolder(datadir, chain.folder)
   server = await startCairn(ending, ['--datadir', datadir, '--open'])
   runner = createQueryRunner({ datadir, memoryBytes: 2 ** 30 })
   ending.after(runner.close)

@@ -14,7 +14,8 @@ import {
   type TransferQuery,
   TransferReader,
 } from '../../src/tokens/transferReader.js'
-import { importTokenChain, type TokenChain, writeTokenChain } from '../support/chains/tokenChain.js'
+import { importChainFolder } from '../support/chains/chainFolder.js'
+import { type TokenChain, writeTokenChain } from '../support/chains/tokenChain.js'
 import { endOfFile } from '../support/endings.js'
 import { seededRandom } from '../support/random.js'
 import { temporaryDirectory } from '../support/temporary.js'
@@ -26,7 +27,7 @@ let db: Database
 before(async () => {
   chain = await writeTokenChain(ending, 2)
   const datadir = temporaryDirectory(ending)
-  await importTokenChain(datadir, chain.folder)
+  await importChainFolder(datadir, chain.folder)
   db = openForReading(datadir)
   ending.after(() => void db.close())
 })

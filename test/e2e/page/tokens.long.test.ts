@@ -7,7 +7,8 @@ import type { BalanceEntry, HolderEntry, Token, TransferEntry } from '../../../s
 import { cutTables, findViolations, LOOKS } from '../../support/browser/accessibility.js'
 import { openTab, SKIP_BROWSER } from '../../support/browser/browser.js'
 import { startCairn } from '../../support/cairn.js'
-import { importTokenChain, type TokenChain, writeTokenChain } from '../../support/chains/tokenChain.js'
+import { importChainFolder } from '../../support/chains/chainFolder.js'
+import { type TokenChain, writeTokenChain } from '../../support/chains/tokenChain.js'
 import { endOfFile } from '../../support/endings.js'
 import { resultOf } from '../../support/rpcClient.js'
 import { temporaryDirectory } from '../../support/temporary.js'
@@ -29,7 +30,7 @@ before(async () => {
   if (skip) return
   chain = await writeTokenChain(ending)
   const datadir = temporaryDirectory(ending)
-  await importTokenChain(datadir, chain.folder)
+  await importChainFolder(datadir, chain.folder)
   const server = await startCairn(ending, ['--datadir', datadir, '--open'])
   url = server.url
 })

@@ -4,7 +4,8 @@ import { before, test } from 'node:test'
 import { type Address, decodeAbiParameters, encodeFunctionData, type Hex, parseAbi } from 'viem'
 import { METHODS } from '../../../src/rpc/methods.js'
 import { type CairnServer, startCairn } from '../../support/cairn.js'
-import { importTokenChain, type TokenChain, writeTokenChain } from '../../support/chains/tokenChain.js'
+import { importChainFolder } from '../../support/chains/chainFolder.js'
+import { type TokenChain, writeTokenChain } from '../../support/chains/tokenChain.js'
 import { endOfFile } from '../../support/endings.js'
 import { ask, resultOf } from '../../support/rpcClient.js'
 import { validatorOf } from '../../support/schemas.js'
@@ -59,7 +60,7 @@ const hex = (value: number | bigint): Hex => `0x${value.toString(16)}`
 before(async () => {
   chain = await writeTokenChain(ending)
   const datadir = temporaryDirectory(ending)
-  await importTokenChain(datadir, chain.folder)
+  await importChainFolder(datadir, chain.folder)
   server = await startCairn(ending, ['--datadir', datadir, '--open'])
   logs = await resultOf(server.url, 'eth_getLogs', [{ fromBlock: '0x0', toBlock: 'latest' }])
 })

@@ -9,9 +9,7 @@ import {
   type Hex,
 } from 'viem'
 import { formatData, parseHex } from '../../../src/lib/hex.js'
-import { silentLogger } from '../../../src/lib/logger.js'
 import { openForWriting } from '../../../src/store/openForWriting.js'
-import { importFiles, readGenesisFile } from '../../../src/sync/import/importFiles.js'
 import {
   createChainBuilder,
   createSender,
@@ -167,16 +165,4 @@ export async function writeTokenChain(t: { after(end: () => void): void }, seed 
   const head = builder.blocks.length
   db.close()
   return { folder, tokens, accounts: parties, head }
-}
-
-/** Imports the chain of a folder into a data directory. */
-export async function importTokenChain(datadir: string, folder: string): Promise<void> {
-  await importFiles({
-    datadir,
-    paths: [join(folder, 'chain.rlp')],
-    chain: readGenesisFile(join(folder, 'genesis.json')),
-    stateMode: 'execute',
-    log: silentLogger,
-    showProgress: false,
-  })
 }

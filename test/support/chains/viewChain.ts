@@ -5,10 +5,8 @@ import { encodeRlp } from '../../../src/chain/eth/rlp.js'
 import type { AccessListEntry, Authorization } from '../../../src/chain/eth/types.js'
 import { bytesToBigInt, concatBytes, padLeft } from '../../../src/lib/bytes.js'
 import { formatData, parseHex } from '../../../src/lib/hex.js'
-import { silentLogger } from '../../../src/lib/logger.js'
 import { createMetaTable, META_STATE_RECENT_FROM } from '../../../src/store/meta.js'
 import { openForWriting } from '../../../src/store/openForWriting.js'
-import { importFiles, readGenesisFile } from '../../../src/sync/import/importFiles.js'
 import { assemble } from '../../../tools/fixture/assembler.js'
 import {
   createChainBuilder,
@@ -20,6 +18,7 @@ import { SYSTEM_ACCOUNTS } from '../../../tools/fixture/genesis.js'
 import { blob } from '../../../tools/fixture/plans.js'
 import { type SeededRandom, seededRandom } from '../random.js'
 import { temporaryDirectory } from '../temporary.js'
+import { importChainFolder } from './chainFolder.js'
 import { createForkGenesis } from './forkGenesis.js'
 
 /* A chain of random blocks with what the fixture chain has little of: withdrawals, token logs, authorizations that are
@@ -140,14 +139,7 @@ function randomAuthorization(random: SeededRandom, senders: readonly Sender[]): 
 /** Imports the chain of a folder into a data directory. The rows of the later half are those of the recent tables, as
  *  at the tip. */
 export async function importViewChain(datadir: string, folder: string): Promise<void> {
-  await importFiles({
-    datadir,
-    paths: [join(folder, 'chain.rlp')],
-    chain: readGenesisFile(join(folder, 'genesis.json')),
-    stateMode: 'execute',
-    log: silentLogger,
-    showProgress: false,
-  })
+  await importChainFolder(datadir, folder)
   const db = openForWriting(datadir)
   const from = BLOCKS / 2
   for (const kind of ['account', 'storage']) {
