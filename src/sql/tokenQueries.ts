@@ -21,6 +21,8 @@ import type { TransferPlace } from '../tokens/transferReader.js'
 import type { LazyChainConnection } from './chainConnection.js'
 
 const PAGE = 1_000
+/** What calls token contracts. */
+const CALLS = /token_(name|symbol|decimals|supply)|v_tokens/i
 
 /** What SQL of tokens reads through `connection`. The process of a query is killed at its time and memory limits, so
  *  reads have none. */
@@ -37,7 +39,7 @@ export class TokenQueries implements TokenSql {
 
   /** Loads the EVM for a statement that may call token contracts. Await it before the statement runs. */
   async loadFor(sql: string): Promise<void> {
-    if (this.#evm !== undefined || !/token/i.test(sql)) return
+    if (this.#evm !== undefined || !CALLS.test(sql)) return
     const { loadEvmService } = await import('../evm/calls/loadEvmService.js')
     const { db, watch, chain } = this.#connection.get()
     this.#evm = await loadEvmService(db, 'cairn', { watch, chain })
