@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Worker } from 'node:worker_threads'
 import { formatData } from '../../src/lib/hex.js'
-import { silentLogger } from '../../src/lib/logger.js'
+import { type Logger, silentLogger } from '../../src/lib/logger.js'
 import { type OpenReplica, openReplica } from '../../src/replication/apply/openReplica.js'
 import type {
   EncodedBlock,
@@ -21,6 +21,13 @@ import { quantile } from '../lib/client.js'
 import { writtenBytes } from '../lib/writtenBytes.js'
 import type { StoredChain } from './chain.js'
 import type { ReaderReply } from './readerThread.js'
+
+// A warning, such as a thread that failed, makes the figures those of something else.
+const benchLogger: Logger = { ...silentLogger, warn: refuse, error: refuse }
+
+function refuse(fields: object, message: string): never {
+  throw new Error(`${message}: ${JSON.stringify(fields)}`)
+}
 
 interface HowToApply {
   /** Default: that of the product. */
@@ -209,7 +216,7 @@ async function startReplica(chain: StoredChain, datadir: string, { trieInterval,
   const replica: OpenReplica = await openReplica(
     { datadir, chain: { genesis: chain.genesis }, trieInterval },
     {
-      log: silentLogger,
+      log: benchLogger,
       signal: stop.signal,
       checkpoints,
       openSource: () => source,

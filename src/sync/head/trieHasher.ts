@@ -67,6 +67,7 @@ export function createTrieHasher(db: Database, cacheBytes: number): TrieHasher {
       return notes.size
     },
     hash: () => {
+      table.head() // the commit of the last result has flushed the layers
       const computed = root!.apply(notes.updates())
       notes.clear()
       root!.save()

@@ -24,7 +24,7 @@ import { checkDatabase } from '../compare/checkDatabase.js'
 import { compareRows } from '../compare/compareChains.js'
 import { type SeededRandom, seededRandom } from '../random.js'
 import { temporaryDirectory } from '../temporary.js'
-import { encodeStored, openApplier, positioned, settleTrie, unitOf } from './replicated.js'
+import { collectWarnings, encodeStored, openApplier, positioned, settleTrie, unitOf } from './replicated.js'
 
 /** A random history of a replica. */
 export interface ReplicaHistory {
@@ -97,8 +97,10 @@ async function applyHere(t: TestContext, datadir: string, units: readonly Positi
   const db = openForWriting(datadir)
   t.after(() => void (db.open && db.close()))
   const trieInterval = [1, 2, 5, 64][random.below(4)]
-  const hasher = new TrieHasherHandle({ datadir, cacheBytes: 2 ** 20 })
-  const { applier, apply, chain } = await openApplier(db, { genesis: BRANCHES_GENESIS }, { trieInterval, hasher })
+  const hasher = new TrieHasherHandle({ datadir, cacheBytes: 2 ** 12 })
+  const { log, warnings } = collectWarnings()
+  const how = { trieInterval, hasher, log }
+  const { applier, apply, chain } = await openApplier(db, { genesis: BRANCHES_GENESIS }, how)
   let isBehind = random.below(2) === 0
   for (const each of units) {
     if (each.position.sequence <= (applier.position?.sequence ?? 0)) continue
@@ -110,6 +112,7 @@ async function applyHere(t: TestContext, datadir: string, units: readonly Positi
   applier.commit()
   if (random.below(2) === 0) await settleTrie(applier)
   if (random.below(2) === 0) while (chain.workOnTries());
+  assert.deepEqual(warnings, [])
   await hasher.close()
   db.close()
 }

@@ -1,6 +1,6 @@
 import { dirname } from 'node:path'
 import type { Block } from '../../../src/chain/eth/types.js'
-import { silentLogger } from '../../../src/lib/logger.js'
+import { type Logger, silentLogger } from '../../../src/lib/logger.js'
 import { Applier, type ApplierOptions } from '../../../src/replication/apply/applier.js'
 import { verifyReplicated } from '../../../src/replication/apply/verifyReplicated.js'
 import { encodeReplicatedBlock } from '../../../src/replication/codec/message.js'
@@ -112,10 +112,10 @@ export function scriptedSource(units: readonly PositionedUnit[], onEnd: () => vo
 export async function openApplier(
   db: Database,
   source: ChainSource,
-  { trieInterval = 64, hasher, ...options }: OpenChainOptions & Partial<ApplierOptions> = {},
+  { trieInterval = 64, hasher, log = silentLogger, ...options }: OpenChainOptions & Partial<ApplierOptions> = {},
 ) {
   const chain = await openWritableChain(db, source, undefined, { ...options, lazyTrie: true })
-  const applier = new Applier(db, chain, { log: silentLogger, trieInterval, hasher })
+  const applier = new Applier(db, chain, { log, trieInterval, hasher })
   const apply = async (each: PositionedUnit, how?: { isBehind: boolean }) => {
     const blocks = each.unit.kind === 'blocks' ? each.unit.blocks : []
     const checks = blocks.map((block) => ({ verified: () => verifyReplicated(block, chain.spec) }))
@@ -124,9 +124,15 @@ export async function openApplier(
   return { chain, applier, apply }
 }
 
+/** A logger, and the warnings that it was given. */
+export function collectWarnings(): { log: Logger; warnings: object[] } {
+  const warnings: object[] = []
+  return { log: { ...silentLogger, warn: (fields) => void warnings.push(fields) }, warnings }
+}
+
 /** A thread that hashes the trie of the database. */
 export function openHasher(t: { after(ends: () => Promise<void>): void }, { name }: Database): TrieHasherHandle {
-  const hasher = new TrieHasherHandle({ datadir: dirname(name), cacheBytes: 2 ** 20 })
+  const hasher = new TrieHasherHandle({ datadir: dirname(name), cacheBytes: 2 ** 12 }) // pages are read again
   t.after(() => hasher.close())
   return hasher
 }
