@@ -42,7 +42,7 @@ export async function growReplica(chain: StoredChain, datadir: string, path: str
   let last = 0
   for (let number = 1; number <= chain.grown; number++) last = replica.give(() => blockUnit(chain, number))
   await replica.reach(last)
-  await sleep(1000) // the trie
+  await untilTrie(datadir, chain.grown)
   await replica.close()
   copyFileSync(join(datadir, DATABASE_FILE), path)
 }
