@@ -10,6 +10,7 @@ import {
   measureResultSize,
   openFilled,
 } from './phases.js'
+import { measureQuestions, printQuestions } from './questions/measure.js'
 import { printStream } from './stream.js'
 import { printAnvil, printShapes } from './table.js'
 
@@ -40,6 +41,12 @@ await runBench({
       print: printStream,
     },
     lake: { about: 'export to Parquet, and analyst queries in SQLite and in DuckDB', isUsual: false, run: measureLake },
+    questions: {
+      about: 'the questions of docs/queries.md in `cairn sql`, and in DuckDB on exported files',
+      isUsual: false,
+      run: measureQuestions,
+      print: printQuestions,
+    },
     l2Events: {
       about: '`starknet_getEvents` over made-up layer-2 blocks',
       isUsual: false,

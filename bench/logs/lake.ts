@@ -2,10 +2,6 @@ import { createHash } from 'node:crypto'
 import { join } from 'node:path'
 import { DuckDBInstance } from '@duckdb/node-api'
 import { createDatabaseSession } from '../../src/cli/sql/session.js'
-import { chooseDatasets } from '../../src/export/datasets.js'
-import { openRangeExport } from '../../src/export/exportRanges.js'
-import { openExportSource } from '../../src/export/source.js'
-import { createDirectoryStore } from '../../src/lib/objects/directoryStore.js'
 import { noProgress } from '../../src/lib/progress.js'
 import { extendLake } from '../../src/sql/lake/extendLake.js'
 import { LakeEngine } from '../../src/sql/lake/lakeEngine.js'
@@ -15,6 +11,7 @@ import { openForReading } from '../../src/store/open.js'
 import { openForQueries } from '../../src/store/sql/queryDatabase.js'
 import { quantile } from '../lib/client.js'
 import { ANALYST_QUERIES } from './analystQueries.js'
+import { exportDataset } from './exportDataset.js'
 import { cairnFolder } from './fill.js'
 import type { LogsRun } from './options.js'
 import { openFilled } from './phases.js'
@@ -24,9 +21,9 @@ import { openFilled } from './phases.js'
 export async function measureLake(run: LogsRun) {
   const datadir = cairnFolder((await run.once(openFilled)).directory)
   const lake = join(run.directory, 'lake')
-  const exported: { [dataset: string]: Awaited<ReturnType<typeof exportTo>> } = {}
+  const exported: { [dataset: string]: Awaited<ReturnType<typeof exportDataset>> } = {}
   for (const name of ['logs', 'erc20-transfers', 'blocks', 'transactions', 'receipts']) {
-    exported[name] = await exportTo(datadir, lake, name)
+    exported[name] = await exportDataset(datadir, lake, name)
   }
   const db = openForReading(datadir)
   const duckdb = await openLake(lake)
@@ -43,37 +40,6 @@ export async function measureLake(run: LogsRun) {
   } finally {
     db.close()
     duckdb.close()
-  }
-}
-
-/** Exports a dataset as `cairn export` does, in this process. */
-async function exportTo(datadir: string, lake: string, name: string) {
-  const source = openExportSource(datadir)
-  const [cpu, started] = [process.cpuUsage(), performance.now()]
-  const exported = await openRangeExport(source, chooseDatasets([name]), {
-    store: createDirectoryStore(lake),
-    directory: lake,
-    format: 'parquet',
-    rangeSize: 10_000,
-    verifiesFiles: false,
-    observer: { begin: () => noProgress },
-  })
-  await exported.update({ finalOnly: false, signal: new AbortController().signal })
-  const seconds = (performance.now() - started) / 1000
-  const { user, system } = process.cpuUsage(cpu)
-  const [totals] = exported.totals.values()
-  exported.close()
-  source.close()
-  const { rows, bytes, files } = totals
-  return {
-    rows,
-    bytes,
-    files,
-    seconds,
-    cpuSeconds: (user + system) / 1e6,
-    rowsPerSecond: Math.round(rows / seconds),
-    rowsPerCpuSecond: Math.round(rows / ((user + system) / 1e6)),
-    bytesPerRow: bytes / rows,
   }
 }
 

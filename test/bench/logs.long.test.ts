@@ -5,6 +5,7 @@ import type { AnvilComparison } from '../../bench/logs/compareAnvil.js'
 import type { L2EventFigures } from '../../bench/logs/l2Events.js'
 import type { LoadResult } from '../../bench/logs/load.js'
 import type { ShapeResult } from '../../bench/logs/measure.js'
+import type { QuestionFigures } from '../../bench/logs/questions/measure.js'
 import type { StreamFigures } from '../../bench/logs/stream.js'
 import { runShortBench } from '../support/shortBench.js'
 import { temporaryDirectory } from '../support/temporary.js'
@@ -18,6 +19,7 @@ interface Report {
   load: LoadResult
   stream: StreamFigures
   lake: { exported: { logs: { rows: number; bytesPerRow: number } }; comparedAddresses: number; queries: unknown[] }
+  questions: { questions: QuestionFigures[] }
   l2Events: L2EventFigures
 }
 
@@ -57,6 +59,14 @@ test('bench:logs: layer-2 events are found page by page', async (t) => {
   assert.deepEqual([byFilter.get('everything')!.events, byFilter.get('everything')!.pages], [10_000, 10])
   assert.equal(byFilter.get('an address that is not there')!.events, 0)
   assert.ok(byFilter.get('frequent address')!.events > byFilter.get('rare address')!.events)
+})
+
+test('bench:logs: the questions of the documentation have the answers of DuckDB', async (t) => {
+  const args = '--question-blocks 30'
+  const { questions } = await runShortBench<Report>(t, 'logs', { phases: ['questions'], args })
+  const different = questions.questions.filter(({ isSame }) => isSame === false).map(({ question }) => question)
+  assert.deepEqual(different, ['Calls of a contract']) // decoded arguments, and the input
+  assert.ok(questions.questions.length >= 13 && questions.questions.every(({ rows }) => rows > 0))
 })
 
 const skip = findFoundry('anvil') === undefined && 'anvil cannot be installed'
