@@ -1,9 +1,9 @@
 import type { Dataset } from './dataset.js'
-import type { ExportSource } from './source.js'
+import type { ExportSelection, ExportSource } from './source.js'
 
 /** Returns why the dataset cannot be exported from this database, with a remedy; undefined if it can. */
 export function whyUnavailable(source: ExportSource, dataset: Dataset): string | undefined {
-  const { name, layer, needsState, needsAppearances, filtersAddresses } = dataset
+  const { name, layer, needsState, needsAppearances, filtersAddresses, calls } = dataset
   if (layer.coverage(source) === undefined)
     return `${name}: the database holds no ${layer.name} blocks; import some first`
   if (needsState && source.chain.coverage()?.stateFirst === undefined) {
@@ -15,6 +15,25 @@ export function whyUnavailable(source: ExportSource, dataset: Dataset): string |
   if (source.addresses !== undefined && !filtersAddresses) {
     return `${name}: --address does not apply to it; export it without`
   }
+  return calls === undefined ? whyNoCalls(source, name) : whatCallsLack(source, { name, calls })
+}
+
+function whyNoCalls({ contracts, callData }: ExportSelection, name: string): string | undefined {
+  const flag = contracts !== undefined ? '--contract' : callData !== undefined ? '--call-data' : undefined
+  return flag && `${name}: ${flag} does not apply to it; export it without`
+}
+
+function whatCallsLack(
+  { addresses, contracts, callData }: ExportSelection,
+  { name, calls }: Pick<Dataset, 'name' | 'calls'>,
+): string | undefined {
+  if (callData !== undefined && calls !== 'data') return `${name}: --call-data does not apply to it; export it without`
+  if (calls === 'tokens') {
+    return (addresses ?? contracts) ? undefined : `${name}: name the tokens with --contract`
+  }
+  if (contracts === undefined) return `${name}: name the contracts with --contract`
+  if (calls === 'balances' && addresses === undefined) return `${name}: name the accounts with --address`
+  if (calls === 'data' && callData === undefined) return `${name}: --call-data is missing`
   return undefined
 }
 

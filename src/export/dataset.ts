@@ -20,6 +20,11 @@ export interface Dataset<Block extends ExportedBlock = ExportedBlock> {
   readonly needsAppearances?: boolean
   /** True if `--address` selects rows. */
   readonly filtersAddresses?: boolean
+  /** What it calls, or asks calls about: token contracts, of `--contract` or `--address`; balances, of `--address` in
+   *  `--contract`; calls, of `--contract` with `--call-data`. */
+  readonly calls?: 'tokens' | 'balances' | 'data'
+  /** True if `all` omits it, because it needs options or has many times the rows of the others. */
+  readonly isByName?: boolean
   /** Returns the number of blocks read in one snapshot; all their rows are in memory at once. */
   batchBlocks(source: ExportSource): number
   /** Yields the rows of these blocks, in chain order. Called in a snapshot. */

@@ -11,9 +11,13 @@ import { logs } from './datasets/logs.js'
 import { nativeTransfers } from './datasets/nativeTransfers.js'
 import { receipts } from './datasets/receipts.js'
 import { balanceDiffs, codeDiffs, nonceDiffs, storageDiffs } from './datasets/stateDiffs.js'
+import { balanceReads, codeReads, nonceReads, storageReads } from './datasets/stateReads.js'
 import { balances, codes, nonces, slots } from './datasets/stateValues.js'
 import { erc20Approvals, erc20Transfers, erc721Transfers } from './datasets/tokenLogs.js'
+import { erc20Balances, erc20Metadata, erc20Supplies, erc721Metadata } from './datasets/tokenValues.js'
+import { traceCallRows, traces } from './datasets/traces.js'
 import { transactions } from './datasets/transactions.js'
+import { vmTraces } from './datasets/vmTraces.js'
 
 /** All datasets with fixed columns. */
 export const DATASETS: readonly Dataset[] = [
@@ -28,6 +32,7 @@ export const DATASETS: readonly Dataset[] = [
   blobs,
   addressAppearances,
   contracts,
+  traces,
   nativeTransfers,
   fourByteCounts,
   balances,
@@ -38,6 +43,16 @@ export const DATASETS: readonly Dataset[] = [
   nonceDiffs,
   codeDiffs,
   storageDiffs,
+  balanceReads,
+  nonceReads,
+  codeReads,
+  storageReads,
+  vmTraces,
+  traceCallRows,
+  erc20Metadata,
+  erc20Supplies,
+  erc20Balances,
+  erc721Metadata,
   l2Blocks,
 ] as readonly Dataset[]
 
@@ -47,13 +62,14 @@ export function splitNames(operands: readonly string[]): string[] {
   return names.filter((name) => name !== '')
 }
 
-/** Returns the datasets with these names, each once; `all` selects all with fixed columns, `events` those from
- *  `listEvents`. @throws UsageError for an unknown name or an empty list */
+/** Returns the datasets with these names, each once; `all` selects those with fixed columns that are not selected by
+ *  name alone, `events` those from `listEvents`. @throws UsageError for an unknown name or an empty list */
 export function chooseDatasets(names: readonly string[], listEvents: () => readonly Dataset[] = () => []): Dataset[] {
   const known = DATASETS.map(({ name }) => name)
   const chosen = new Set<Dataset>()
   for (const name of names) {
-    const found = name === 'all' ? DATASETS : name === 'events' ? listEvents() : byName(name)
+    const found =
+      name === 'all' ? DATASETS.filter(({ isByName }) => !isByName) : name === 'events' ? listEvents() : byName(name)
     if (found.length === 0 && name !== 'events') {
       throw new UsageError(
         `unknown dataset '${name}'${didYouMean(name, [...known, 'events', 'all'])}; there are ${known.join(', ')}, events`,

@@ -42,16 +42,12 @@ export async function exportBlocks(
   for (let from = range.from; from <= range.to; from += size) {
     control.signal.throwIfAborted()
     const to = Math.min(range.to, from + size - 1)
-    const { blocks, rows } = readBatch(source, dataset, { from, to })
-    requireLinks(dataset, found.last, blocks, { from, to })
+    const { blocks, rows, parts } = encodeBatch(source, dataset, { encoder, from, to, last: found.last })
     found.first ??= blocks[0]
     found.last = blocks.at(-1) ?? found.last
-    for (const row of rows) {
-      const bytes = encoder.add(row)
-      if (bytes !== undefined) await write(bytes)
-    }
-    found.rows += rows.length
-    control.onProgress(to - from + 1, rows.length)
+    for (const bytes of parts) await write(bytes)
+    found.rows += rows
+    control.onProgress(to - from + 1, rows)
     await yieldToEventLoop() // lets signals arrive
   }
   const hash = dataset.layer.hashAt(source, range.to)
@@ -60,11 +56,24 @@ export async function exportBlocks(
   return found
 }
 
-function readBatch(source: ExportSource, dataset: Dataset, { from, to }: BlockRange) {
+/** Encodes the rows of a batch one by one: those of a block may not fit in memory together. */
+function encodeBatch(
+  source: ExportSource,
+  dataset: Dataset,
+  { encoder, last, from, to }: { encoder: RowEncoder; last: ExportedBlock | undefined } & BlockRange,
+): { blocks: ExportedBlock[]; rows: number; parts: Uint8Array[] } {
   return source.watch.withSnapshot(() => {
-    source.watch.beforeRead()
+    source.watch.beforeRead() // may repeat the work, so before the first row
     const blocks = dataset.layer.blocks(source, from, to)
-    return { blocks, rows: blocks.length === 0 ? [] : [...dataset.rows(source, blocks)] }
+    requireLinks(dataset, last, blocks, { from, to })
+    const parts: Uint8Array[] = []
+    let rows = 0
+    for (const row of blocks.length === 0 ? [] : dataset.rows(source, blocks)) {
+      const bytes = encoder.add(row)
+      if (bytes !== undefined) parts.push(bytes)
+      rows++
+    }
+    return { blocks, rows, parts }
   })
 }
 

@@ -161,6 +161,8 @@ function termsOf(source: ExportSource, { layer, columns }: Dataset, { format, ra
     format,
     rangeSize,
     addresses: source.addresses?.map(formatData).sort() ?? null,
+    ...(source.contracts && { contracts: source.contracts.map(formatData).sort() }),
+    ...(source.callData && { callData: source.callData.map(formatData).sort() }),
     columns,
   }
 }
@@ -233,8 +235,10 @@ class Exporter {
     const tasks = this.open.flatMap((own, i) => {
       const { first } = coverageOf(this.source, own.dataset)!
       const bounds = { from: first, to: Math.min(ends[i], this.endOf(own, finalOnly)) }
+      // cryo: datasets of calls are of the newest block by default.
+      const start = own.dataset.calls && !finalOnly && this.isWhole() ? bounds.to : from
       const files = planFiles({
-        wanted: clip({ from, to }, bounds),
+        wanted: clip({ from: start, to }, bounds),
         redo: own.redo.flatMap((range) => clip(range, bounds) ?? []),
         held: own.held.files,
         rangeSize,
@@ -243,6 +247,11 @@ class Exporter {
       return files.map((file) => ({ own, file }))
     })
     return tasks.sort((a, b) => a.file.from - b.file.from)
+  }
+
+  /** True if neither end of the range is named. */
+  private isWhole(): boolean {
+    return this.terms.from === undefined && this.terms.to === undefined
   }
 
   private async run(tasks: readonly Task[], signal: AbortSignal): Promise<void> {

@@ -32,6 +32,9 @@ export interface DatasetTerms {
   readonly rangeSize: number
   /** Addresses that select rows, as hex DATA; null: all. */
   readonly addresses: readonly string[] | null
+  /** Contracts and calldata of calls, as hex DATA; absent without. */
+  readonly contracts?: readonly string[]
+  readonly callData?: readonly string[]
   readonly columns: readonly Column[]
 }
 
@@ -113,4 +116,10 @@ export function differingTerm(held: DatasetTerms, wanted: DatasetTerms): string 
   return `${WORDS[differing]} ${JSON.stringify(held[differing])}`
 }
 
-const WORDS = { format: 'the format', rangeSize: '--range-size', addresses: '--address' } as const
+const WORDS = {
+  format: 'the format',
+  rangeSize: '--range-size',
+  addresses: '--address',
+  contracts: '--contract',
+  callData: '--call-data',
+} as const

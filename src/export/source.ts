@@ -1,3 +1,4 @@
+import type { EvmService } from '../evm/calls/evmService.js'
 import type { TraceService } from '../evm/tracing/traceService.js'
 import { createLogIds, type LogIds } from '../index/logs/logIds.js'
 import { type CommitWatch, createCommitWatch } from '../store/commitWatch.js'
@@ -14,7 +15,7 @@ import { createRawState, type RawState } from '../store/state/rawState.js'
 import { createStateReads, type StateReads } from '../store/state/stateReader.js'
 
 /** Source of datasets: one read-only connection. */
-export interface ExportSource {
+export interface ExportSource extends ExportSelection {
   readonly db: Database
   readonly watch: CommitWatch
   readonly chain: ChainReader
@@ -30,24 +31,36 @@ export interface ExportSource {
   /** Returns the service for datasets that re-execute transactions. @throws Error before `loadTraces` */
   traces(): TraceService
   loadTraces(): Promise<void>
-  /** Addresses that `--address` names; undefined: all. */
-  readonly addresses?: readonly Uint8Array[]
+  /** Returns the service for datasets that call contracts. @throws Error before `loadEvm` */
+  evm(): EvmService
+  loadEvm(): Promise<void>
   close(): void
+}
+
+/** What options select. */
+export interface ExportSelection {
+  /** Addresses (20 bytes) that `--address` names; undefined: all. */
+  readonly addresses?: readonly Uint8Array[]
+  /** Contracts (20 bytes) that `--contract` names; undefined: none. */
+  readonly contracts?: readonly Uint8Array[]
+  /** Calldata that `--call-data` names; undefined: none. */
+  readonly callData?: readonly Uint8Array[]
 }
 
 // In about 20 MB.
 const MAX_ADDRESSES = 100_000
 
 /** Opens the database of `datadir`. @throws DatabaseMissing, DatabaseOutdated */
-export function openExportSource(datadir: string, addresses?: readonly Uint8Array[]): ExportSource {
-  return sourceOf(openForReading(datadir), addresses)
+export function openExportSource(datadir: string, selection: ExportSelection = {}): ExportSource {
+  return sourceOf(openForReading(datadir), selection)
 }
 
 /** Creates a source over an open connection, which it closes. */
-export function sourceOf(db: Database, addresses?: readonly Uint8Array[]): ExportSource {
+export function sourceOf(db: Database, selection: ExportSelection = {}): ExportSource {
   const watch = createCommitWatch(db)
   const chain = createChainReader(db, watch)
   let traces: TraceService | undefined
+  let evm: EvmService | undefined
   return {
     db,
     watch,
@@ -68,7 +81,15 @@ export function sourceOf(db: Database, addresses?: readonly Uint8Array[]): Expor
       const { loadTraceService } = await import('../evm/tracing/traceService.js')
       traces ??= await loadTraceService(db, { chain, watch })
     },
-    addresses,
+    evm: () => {
+      if (evm === undefined) throw new Error('the EVM is not loaded')
+      return evm
+    },
+    loadEvm: async () => {
+      const { loadEvmService } = await import('../evm/calls/loadEvmService.js')
+      evm ??= await loadEvmService(db, 'cairn', { chain, watch })
+    },
+    ...selection,
     close: () => void db.close(),
   }
 }

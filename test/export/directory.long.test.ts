@@ -38,7 +38,7 @@ interface Terms {
 
 /** Brings an export up to date and ends it. */
 async function exportOnce({ directory, datasets = 'blocks,logs', finalOnly = false, ...terms }: Terms) {
-  const source = openExportSource(terms.datadir ?? datadir, terms.addresses)
+  const source = openExportSource(terms.datadir ?? datadir, { addresses: terms.addresses })
   const chosen = chooseDatasets(datasets.split(','))
   try {
     if (chosen.some(({ needsState }) => needsState)) await source.loadTraces()

@@ -22,13 +22,17 @@ export async function runExport({ config, operands }: ParsedArgs): Promise<numbe
   if (out === undefined)
     throw new UsageError("--out is missing: a directory, s3://BUCKET/PREFIX, a file or -; see 'cairn help export'")
   const { openExportSource } = await import('../../export/source.js')
-  const addresses = config.addresses.length === 0 ? undefined : config.addresses
-  const source = openExportSource(config.datadir, addresses)
+  const source = openExportSource(config.datadir, {
+    addresses: undefinedIfEmpty(config.addresses),
+    contracts: undefinedIfEmpty(config.contracts),
+    callData: undefinedIfEmpty(config.callData),
+  })
   const stop = listenForStop()
   try {
     const { withForms } = await import('../../export/columnForms.js')
     const chosen = await chooseAvailable(source, operands, config)
     if (chosen.some(({ needsState }) => needsState)) await source.loadTraces()
+    if (chosen.some(({ calls }) => calls !== undefined)) await source.loadEvm()
     const format = formatOf(out, config.format)
     const datasets = chosen.map((dataset) => withForms(dataset, config, format))
     if (isDirectory(out)) await toRanges(source, datasets, { config, place: out, format, stop })
@@ -41,6 +45,10 @@ export async function runExport({ config, operands }: ParsedArgs): Promise<numbe
     stop.close()
     source.close()
   }
+}
+
+function undefinedIfEmpty<T>(values: readonly T[]): readonly T[] | undefined {
+  return values.length === 0 ? undefined : values
 }
 
 /** Returns the named datasets. `all` omits those that are not available in the database. @throws UsageError */
@@ -201,10 +209,12 @@ function countInto(progress: Progress): (blocks: number, rows: number) => void {
 /** Returns the blocks of `--blocks`. @throws UsageError if they are not available */
 async function requireRange(source: ExportSource, dataset: Dataset, { blockRange = {} }: Config): Promise<BlockRange> {
   const { coverageOf } = await import('../../export/availability.js')
-  const { name, layer } = dataset
+  const { name, layer, calls } = dataset
   const held = coverageOf(source, dataset)
   if (held === undefined) throw new CairnError(`${name}: the database holds no ${layer.name} block`)
-  const { from = held.first, to = held.head } = blockRange
+  // cryo: datasets of calls are of the newest block by default.
+  const first = calls && blockRange.to === undefined ? held.head : held.first
+  const { from = first, to = held.head } = blockRange
   for (const number of [from, to]) {
     if (number < held.first || number > held.head) {
       throw new UsageError(`--blocks: block ${number} is not available; ${name} has ${held.first} to ${held.head}`)

@@ -1,4 +1,5 @@
 import { UsageError } from '../../lib/errors.js'
+import { parseHex } from '../../lib/hex.js'
 import type { Option } from './option.js'
 import { choice, flag, maybeText, number, oneOf, parseAddress } from './rows.js'
 
@@ -53,11 +54,31 @@ export const exportOptions = {
     default: [] as readonly Uint8Array[],
     defaultText: 'all',
     doc:
-      'Only logs, token transfers, approvals and events of this contract, transactions from or to it, and its appearances, balances, ' +
-      'nonces, codes and slots. May be given more than once, or as a list with commas.',
+      'Only logs, token transfers, approvals and events of this contract, transactions and traces from or to it, and its appearances, balances, ' +
+      'nonces, codes, slots and reads. Of the datasets of token contracts, the contracts; of erc20-balances the accounts. May be given more than once, or as a list with commas.',
     commands: ['export'],
     repeatable: true,
     parse: (text: string) => text.split(',').map((each) => parseAddress('address')(each.trim())!),
+  },
+  contracts: {
+    flag: 'contract',
+    placeholder: 'ADDRESS',
+    default: [] as readonly Uint8Array[],
+    defaultText: 'none',
+    doc: 'Contracts that the datasets of token contracts and trace-calls call. May be repeated, or be a list with commas.',
+    commands: ['export'],
+    repeatable: true,
+    parse: (text: string) => text.split(',').map((each) => parseAddress('contract')(each.trim())!),
+  },
+  callData: {
+    flag: 'call-data',
+    placeholder: 'HEX',
+    default: [] as readonly Uint8Array[],
+    defaultText: 'none',
+    doc: 'Calldata of the dataset trace-calls. May be repeated, or be a list with commas.',
+    commands: ['export'],
+    repeatable: true,
+    parse: (text: string) => text.split(',').map((each) => parseCallData(each.trim())),
   },
   events: {
     flag: 'event',
@@ -86,6 +107,12 @@ export const exportOptions = {
     'Compare the digests of the files that are there, and not only their sizes, before they are kept.',
   ),
 } as const satisfies { [key: string]: Option<unknown> }
+
+/** @throws UsageError */
+function parseCallData(text: string): Uint8Array {
+  if (/^0x([0-9a-fA-F]{2})*$/.test(text)) return parseHex(text)
+  throw new UsageError(`--call-data: expected bytes, 0x and an even number of hex digits, got ${JSON.stringify(text)}`)
+}
 
 /** @throws UsageError */
 function parseBlocks(text: string): BlockBounds | undefined {

@@ -1,9 +1,9 @@
 import { recordCalls, type TracedCall } from '../../evm/tracing/callTree.js'
 import type { Applied } from '../../evm/tracing/execution.js'
+import { precompilesOf } from '../../evm/tracing/flatCalls.js'
 import type { StoredBlock } from '../../store/rows/types.js'
 import type { RpcContext } from '../core/context.js'
 import { requireTracedTransaction } from '../debug/traceErrors.js'
-import { precompilesOf } from '../debug/tracers/tracers.js'
 
 /** A re-executed transaction. */
 export interface TracedTransaction {

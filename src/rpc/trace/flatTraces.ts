@@ -1,5 +1,6 @@
 import type { MemoryMeter } from '../../evm/interpreter/memoryMeter.js'
 import { recordCalls } from '../../evm/tracing/callTree.js'
+import { parityFlatOptions } from '../../evm/tracing/flatCalls.js'
 import type { BlockExecution, TraceService } from '../../evm/tracing/traceService.js'
 import { hasRewards, rewardsOf } from '../../evm/transition/block.js'
 import { formatData, formatQuantity } from '../../lib/hex.js'
@@ -7,7 +8,6 @@ import type { StoredBlock } from '../../store/rows/types.js'
 import type { RpcContext } from '../core/context.js'
 import { requireTracedTransaction } from '../debug/traceErrors.js'
 import { type FlatCall, flattenCalls } from '../debug/tracers/flatCalls.js'
-import { parityFlatOptions } from '../debug/tracers/tracers.js'
 
 /** A trace in its block. */
 export interface LocalTrace {

@@ -1,11 +1,9 @@
-import type { TracedCall } from '../../evm/tracing/callTree.js'
+import { composeIndexedCalls } from '../../evm/tracing/indexedCalls.js'
 import type { TraceService } from '../../evm/tracing/traceService.js'
 import type { CallTrace } from '../../store/rows/callTraces.js'
-import { placeCalls } from '../../store/rows/placeCalls.js'
 import type { StoredBlock } from '../../store/rows/types.js'
 import type { RpcContext } from '../core/context.js'
-import { flattenCalls } from '../debug/tracers/flatCalls.js'
-import { parityError } from '../debug/tracers/parityErrors.js'
+import { formatFlatCall } from '../debug/tracers/flatCalls.js'
 import { type LocalTrace, placeTraces, traceRewards, traceTransaction, visitTraces } from './flatTraces.js'
 
 /** What a filter selects. */
@@ -24,8 +22,6 @@ export interface TraceOutput {
   /** True if one of the traces with the numbers [from, to) is part of the result. */
   hasPartOf(from: number, to: number): boolean
 }
-
-const NO_BYTES = new Uint8Array(0)
 
 /** Writes the traces of a block that match, in order. Where the trace index has the block, only transactions are
  *  executed again whose inputs or outputs are part of the result.
@@ -94,24 +90,8 @@ function composeTraces(
   block: StoredBlock,
   { index, calls }: { index: number; calls: readonly CallTrace<number>[] },
 ): ComposedTrace[] {
-  const transaction = chain.transaction(block, index)!
-  const placed = placeCalls(calls)
-  const precompiles = new Set<TracedCall>()
-  const open: TracedCall[] = []
-  const areWhole = placed.map(({ call }) => {
-    const { depth, opcode, gas, gasUsed, value, failure } = call
-    const ends = { from: traceIndex.addressOf(call.from), to: traceIndex.addressOf(call.to) }
-    const input = depth === 0 ? transaction.input : NO_BYTES
-    const traced = { opcode, ...ends, gas, gasUsed, value, failure, input, output: NO_BYTES, calls: [], logs: [] }
-    open[depth] = traced
-    open[depth - 1]?.calls.push(traced)
-    if (call.isPrecompile) precompiles.add(traced)
-    return (depth === 0 || call.inputLength === 0) && call.outputLength === 0
-  })
-  const flat = flattenCalls(open[0], {
-    errorOf: (call, failure) => parityError(failure, precompiles.has(call)),
-    isHidden: () => false, // the index left them out
-  })
-  const traces = placeTraces(flat, { block, index, hash: transaction.hash })
-  return traces.map((trace, i) => ({ trace, isWhole: areWhole[i] }))
+  const { hash, input } = chain.transaction(block, index)!
+  const composed = composeIndexedCalls(calls, { input, addressOf: (id) => traceIndex.addressOf(id) })
+  const traces = placeTraces(composed.map(formatFlatCall), { block, index, hash })
+  return traces.map((trace, i) => ({ trace, isWhole: composed[i].isWhole }))
 }

@@ -1,6 +1,7 @@
 import { recordCalls } from '../../evm/tracing/callTree.js'
 import type { Execution } from '../../evm/tracing/execution.js'
 import { recordExecutionState } from '../../evm/tracing/executionState.js'
+import { parityFlatOptions } from '../../evm/tracing/flatCalls.js'
 import { type AccountFields, fieldsOf, slotValue, type TouchedState } from '../../evm/tracing/stateRecorder.js'
 import { type CodeTrace, recordCode, type TracedStep } from '../../evm/tracing/vmTrace.js'
 import { equalBytes } from '../../lib/bytes.js'
@@ -10,7 +11,7 @@ import { arrayOf, oneOf, required, type ValueType } from '../core/params.js'
 import { flattenCalls } from '../debug/tracers/flatCalls.js'
 import { OPCODE_NAMES } from '../debug/tracers/opcodeNames.js'
 import { byKey } from '../debug/tracers/prestate.js'
-import { joinHooks, parityFlatOptions } from '../debug/tracers/tracers.js'
+import { joinHooks } from '../debug/tracers/tracers.js'
 import { unplaced } from './flatTraces.js'
 
 const KINDS = ['trace', 'stateDiff', 'vmTrace'] as const

@@ -1,15 +1,8 @@
 import { isCreation, SELFDESTRUCT } from '../../../chain/eth/callOpcodes.js'
 import type { TracedCall } from '../../../evm/tracing/callTree.js'
+import { type FlatOptions, type FlatTraceCall, flattenCallTree } from '../../../evm/tracing/flatCalls.js'
 import { formatData, formatQuantity } from '../../../lib/hex.js'
 import { OPCODE_NAMES } from './opcodeNames.js'
-
-/** Options of a flat trace. */
-export interface FlatOptions {
-  /** The error of a call in other words. */
-  errorOf?(call: TracedCall, failure: string): string
-  /** True for calls to omit, with all below them. Not called for the first. */
-  isHidden(call: TracedCall): boolean
-}
 
 /** Options of geth's flatCallTracer. */
 export interface GethFlatOptions {
@@ -31,23 +24,19 @@ export interface FlatCall {
 
 /** Flattens the call and all below it, parents first. */
 export function flattenCalls(root: TracedCall, options: FlatOptions): FlatCall[] {
-  const out: FlatCall[] = []
-  const add = (call: TracedCall, traceAddress: number[]) => {
-    const calls = call.calls.filter((each) => !options.isHidden(each))
-    const { failure } = call
-    const isFailed = failure !== undefined && failure !== 'execution reverted'
-    out.push({
-      action: formatAction(call),
-      error: failure !== undefined && options.errorOf ? options.errorOf(call, failure) : failure,
-      result: isFailed || call.opcode === SELFDESTRUCT ? undefined : formatResult(call),
-      subtraces: calls.length,
-      traceAddress,
-      type: call.opcode === SELFDESTRUCT ? 'suicide' : isCreation(call) ? 'create' : 'call',
-    })
-    for (const [i, each] of calls.entries()) add(each, [...traceAddress, i])
+  return flattenCallTree(root, options).map(formatFlatCall)
+}
+
+/** Returns the call in geth's shape. */
+export function formatFlatCall({ call, traceAddress, subtraces, error, hasResult }: FlatTraceCall): FlatCall {
+  return {
+    action: formatAction(call),
+    error,
+    result: hasResult ? formatResult(call) : undefined,
+    subtraces,
+    traceAddress,
+    type: call.opcode === SELFDESTRUCT ? 'suicide' : isCreation(call) ? 'create' : 'call',
   }
-  add(root, [])
-  return out
 }
 
 function formatAction(call: TracedCall): object {

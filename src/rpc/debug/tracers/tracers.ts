@@ -2,10 +2,10 @@ import { CALL, STATICCALL } from '../../../chain/eth/callOpcodes.js'
 import { recoverAuthority } from '../../../chain/eth/delegation.js'
 import { createAddress } from '../../../chain/eth/transaction.js'
 import type { Hooks } from '../../../evm/interpreter/hooks.js'
-import { precompileAt } from '../../../evm/interpreter/machine.js'
-import { LIMBS, setBytes } from '../../../evm/interpreter/words/words.js'
 import { recordCalls, type TracedCall } from '../../../evm/tracing/callTree.js'
 import type { Applied, Execution } from '../../../evm/tracing/execution.js'
+import { type FlatOptions, precompilesOf } from '../../../evm/tracing/flatCalls.js'
+import { convertedByGeth } from '../../../evm/tracing/parityErrors.js'
 import { recordState } from '../../../evm/tracing/stateRecorder.js'
 import { keyOfBytes } from '../../../lib/bytes.js'
 import { formatData } from '../../../lib/hex.js'
@@ -14,9 +14,8 @@ import { isStateKnown } from '../../../store/state/missingState.js'
 import type { JsonOutput } from '../../core/jsonOutput.js'
 import { formatCallFrame } from './callFrames.js'
 import { type Erc7562Options, recordErc7562 } from './erc7562.js'
-import { type FlatCall, type FlatOptions, flattenCalls, type GethFlatOptions } from './flatCalls.js'
+import { type FlatCall, flattenCalls, type GethFlatOptions } from './flatCalls.js'
 import { formatPreimages, recordPreimages } from './keccakPreimages.js'
-import { convertedByGeth, parityError } from './parityErrors.js'
 import { byKey, formatPrestate, formatStateDifference, type PrestateOptions } from './prestate.js'
 import { countSelectors } from './selectors.js'
 import { type StructLogOptions, writeStructLogs } from './structLogs.js'
@@ -138,17 +137,6 @@ function ofTransaction(root: TracedCall, { transaction }: Execution, { gasUsed }
   return { ...root, gas: transaction.gasLimit, gasUsed }
 }
 
-/** Whether an address is a precompile. */
-export function precompilesOf({ machine }: Execution): (address: Uint8Array) => boolean {
-  const word = new Int32Array(LIMBS)
-  return (address) => {
-    setBytes(word, 0, address, 0, 20)
-    return precompileAt(machine, word) !== undefined
-  }
-}
-
-const CALLS = new Set([CALL, 0xf2, 0xf4, STATICCALL])
-
 /** geth omits CALL and STATICCALL of a precompile, with or without value. */
 function flatOptionsOfGeth(
   { convertParityErrors = false, includePrecompiles = false }: GethFlatOptions,
@@ -157,17 +145,6 @@ function flatOptionsOfGeth(
   return {
     errorOf: convertParityErrors ? (_, failure) => convertedByGeth(failure) : undefined,
     isHidden: ({ opcode, to }) => !includePrecompiles && (opcode === CALL || opcode === STATICCALL) && isPrecompile(to),
-  }
-}
-
-/** How `trace_` methods show calls: OpenEthereum, Erigon, Nethermind and reth omit nested calls of a precompile without
- *  value; a DELEGATECALL has its caller's value. */
-export function parityFlatOptions(execution: Execution): FlatOptions {
-  const isPrecompile = precompilesOf(execution)
-  const callsPrecompile = ({ opcode, to }: TracedCall) => CALLS.has(opcode) && isPrecompile(to)
-  return {
-    errorOf: (call, failure) => parityError(failure, callsPrecompile(call)),
-    isHidden: (call) => (call.value ?? 0n) === 0n && callsPrecompile(call),
   }
 }
 

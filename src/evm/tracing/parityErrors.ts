@@ -12,7 +12,7 @@ import {
   REVERTED_BY_CODE,
   WRITE_PROTECTION,
   WRITE_PROTECTION_WHILE_PRICING,
-} from '../../../evm/interpreter/failures.js'
+} from '../interpreter/failures.js'
 
 /** A complete failure, or the beginning of failures, in geth's words, with OpenEthereum's name for it. */
 type Wording = readonly [failure: string, error: string]
