@@ -21,6 +21,7 @@ const ENTRIES = [
   'replication/threads/trieHasherThread.ts',
   'replication/threads/replicationThread.ts',
   'replication/failover/leaderSessionThread.ts',
+  'sinks/sinkThread.ts',
   'sql/queryProcess.ts',
   'sql/lake/keeperProcess.ts',
   'cli/doctor/quickCheckProcess.ts',

@@ -29,7 +29,8 @@ const FLOORS: { readonly [folder: string]: number } = {
   server: 10,
   'workers/pool': 10,
   replication: 11,
-  cli: 12,
+  sinks: 12,
+  cli: 13,
 }
 
 /** An import of `to` by `from`, both paths below `src`. */
@@ -170,11 +171,13 @@ test('every folder of src is on a floor', () => {
   )
 })
 
-test('cli alone imports replication', () => {
+test('cli alone imports replication, and sinks its connection to NATS', () => {
   const importers = readImports().filter(({ to }) => folderOf(to) === 'replication')
   assert.ok(importers.length > 50, `only ${importers.length} imports found`)
-  const others = importers.filter(({ from }) => !['replication', 'cli'].includes(folderOf(from)))
+  const others = importers.filter(({ from }) => !['replication', 'cli', 'sinks'].includes(folderOf(from)))
   assert.deepEqual(others, [])
+  const ofSinks = importers.filter(({ from }) => folderOf(from) === 'sinks').map(({ to }) => to)
+  assert.deepEqual([...new Set(ofSinks)], ['replication/nats/connection.ts'])
 })
 
 test('finds every form of import', () => {

@@ -12,6 +12,7 @@ import type { Command, Option } from './options/option.js'
 import { outputOptions } from './options/output.js'
 import { replicationOptions } from './options/replication.js'
 import { requestsOptions } from './options/requests.js'
+import { sinkOptions } from './options/sink.js'
 import { sqlOptions } from './options/sql.js'
 import { upstreamOptions } from './options/upstream.js'
 
@@ -21,6 +22,7 @@ export const OPTION_GROUPS = {
   Chain: chainOptions,
   Upstream: upstreamOptions,
   Replication: replicationOptions,
+  Sink: sinkOptions,
   Execution: executionOptions,
   'Layer 2': layer2Options,
   Network: networkOptions,

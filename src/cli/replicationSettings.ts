@@ -72,7 +72,8 @@ function readRepair(url: string | undefined): string | undefined {
   return url
 }
 
-function readNats(config: Config, servers: readonly string[]): NatsSettings {
+/** Returns the settings of NATS servers. */
+export function readNats(config: Config, servers: readonly string[]): NatsSettings {
   const { natsCredentials, natsCa, streamReplicas, streamMaxAge, streamMaxSize } = config
   return {
     servers,
@@ -103,12 +104,13 @@ function requireLayer1(option: string, { l2Upstream, l2Feeder }: Config): void {
   )
 }
 
-function requireNoStreamOptions({ standby, replicaHttp, natsCredentials, natsCa }: Config): void {
+function requireNoStreamOptions({ standby, replicaHttp, natsCredentials, natsCa, sink }: Config): void {
+  const isSink = sink !== undefined && isNatsUrl(sink)
   const given = [
     ['--standby', standby],
     ['--replica-http', replicaHttp !== undefined],
-    ['--nats-credentials', natsCredentials !== undefined],
-    ['--nats-ca', natsCa !== undefined],
+    ['--nats-credentials', natsCredentials !== undefined && !isSink],
+    ['--nats-ca', natsCa !== undefined && !isSink],
   ].find(([, isGiven]) => isGiven)
   if (given === undefined) return
   const wanted = standby ? '--replica nats://HOST:PORT' : '--replica nats://HOST:PORT or --publish nats://HOST:PORT'

@@ -5,6 +5,7 @@ import { UsageError } from '../../lib/errors.js'
 import { createLogger } from '../../lib/logger.js'
 import { corsPolicy, isLoopback } from '../../server/access/cors.js'
 import { hostPolicy } from '../../server/access/hosts.js'
+import type { SinkWorker } from '../../sinks/sinkWorker.js'
 import { chooseLake, lakeDirectory } from '../../sql/lake/chooseLake.js'
 import { packagePath } from '../../store/open.js'
 import type { ImportDirectory } from '../../sync/import/importDirectory.js'
@@ -32,6 +33,7 @@ import { type ReplicationPlan, readReplicationPlan } from '../replicationSetting
 import { ListenFailed } from '../serving/listen.js'
 import type { MetricsOptions, ServingOptions } from '../serving/options.js'
 import { startServing } from '../serving.js'
+import { readSinkSettings } from '../sinkSettings.js'
 import { printOutcome } from '../standardStreams.js'
 import { listenForStop } from '../stopSignal.js'
 
@@ -52,6 +54,7 @@ export async function runServe({ config, operands }: ParsedArgs): Promise<number
     throw new UsageError('--snapshots needs --replica or --publish')
   }
   if (config.cursorSecretFile !== undefined) readCursorSecretFile(config.cursorSecretFile) // fails before a long start
+  readSinkSettings(config, config.datadir) // fails before a long start
   if (config.fixture === undefined) return serveDatadir(config, stop.signal)
   if (isFollowing(config) || readReplicationPlan(config) !== undefined) {
     throw new UsageError('--fixture excludes --upstream, --l2-upstream, --l2-feeder, --replica and --publish')
@@ -190,6 +193,7 @@ async function serve(
     forwardTo?: ServingOptions['forwardTo']
   },
 ): Promise<number> {
+  const sink = await startSink(config, datadir)
   const serving = await startServing({
     datadir,
     open,
@@ -223,7 +227,9 @@ async function serve(
     logging: readLogging(config),
     ingest,
     forwardTo,
-  }).catch((error: unknown) => {
+    sink: sink?.status,
+  }).catch(async (error: unknown) => {
+    await sink?.close()
     throw explainListenError(error)
   })
   if (!serving.reachable) {
@@ -235,6 +241,7 @@ async function serve(
   if (open && !isLoopback(config.host)) {
     process.stderr.write(`warning: everyone who reaches ${config.host} may ask this server, it takes no API keys\n`)
   }
+  stop.addEventListener('abort', () => void sink?.close())
   const stopped = closeOnStop(serving, stop, hardStop)
   await Promise.race([serving.warm(), stopped])
   if (!stop.aborted) printOutcome(config, `ready ${serving.url}`, { ready: serving.url })
@@ -246,7 +253,17 @@ async function serve(
   report?.close()
   progress?.end()
   await lake?.close()
+  await sink?.close()
   return 0
+}
+
+/** Starts the sink, if one is wanted. @throws UsageError, CairnError */
+async function startSink(config: Config, datadir: string): Promise<SinkWorker | undefined> {
+  const settings = readSinkSettings(config, datadir)
+  if (settings === undefined) return undefined
+  const { startSinkWorker } = await import('../../sinks/sinkWorker.js')
+  const logging = readLogging(config)
+  return startSinkWorker({ settings, logging }, createLogger(logging))
 }
 
 function readSqlLake({ sql, lake, sqlEngine, duckdb }: Config, datadir: string): ServingOptions['sqlLake'] {

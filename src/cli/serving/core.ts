@@ -10,6 +10,7 @@ import { type Access, createAccess } from '../../server/access/access.js'
 import { registerDatabaseMetrics } from '../../server/admin/databaseMetrics.js'
 import { registerFollowMetrics, registerStateFetchMetrics } from '../../server/admin/followMetrics.js'
 import { registerReplicationMetrics } from '../../server/admin/replicationMetrics.js'
+import { registerSinkMetrics } from '../../server/admin/sinkMetrics.js'
 import { createTransactionForwarder, type TransactionForwarder } from '../../server/transactionForwarder.js'
 import { type ApiKeyReader, createApiKeyReader } from '../../store/keys/apiKeys.js'
 import type { FollowersStatus } from '../../sync/follow/openFollowers.js'
@@ -46,6 +47,7 @@ export async function openCore(options: ServingOptions): Promise<ServingCore> {
   const metrics = createMetrics()
   registerDatabaseMetrics(metrics, opened)
   registerIngestMetrics(metrics, options.ingest)
+  registerSinkMetrics(metrics, () => options.sink?.())
   return { options, log, metrics, opened, methods, keys, access, failures, forwarder, served }
 }
 

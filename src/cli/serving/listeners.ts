@@ -90,6 +90,7 @@ function createHealth(core: ServingCore, calls: ServedCalls, isServing: () => bo
     isReady,
     following: ingest?.status,
     replication: ingest?.replication,
+    sink: options.sink,
   })
   return { report, problem: createDatabaseProbe(opened.db, options.datadir), lag }
 }

@@ -11,6 +11,7 @@ import type { SqlLimits } from '../../server/sql/sqlLimits.js'
 import type { StreamLimits } from '../../server/stream/streamLimits.js'
 import type { UpstreamAddress } from '../../sources/upstreams/types.js'
 import type { LakeChoice } from '../../sql/protocol.js'
+import type { SinkStatus } from '../../sync/sinkStatus.js'
 import type { IngestWorker } from '../../sync/thread/ingestWorker.js'
 
 /** Options of a server. */
@@ -52,6 +53,8 @@ export interface ServingOptions {
   readonly logging: LogSettings
   /** Worker that follows the upstreams, if any; closed with the server. */
   readonly ingest?: IngestWorker
+  /** Returns the status of the sink; undefined without one. */
+  readonly sink?: () => SinkStatus
   /** Max lag in blocks at which `/ready` answers 200, as in `createLagCheck`. */
   readonly maxLag?: number
   /** Max lag of a replica in seconds at which `/ready` answers 200. */

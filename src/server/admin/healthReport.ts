@@ -12,6 +12,7 @@ import type { L2FollowStatus } from '../../sync/follow/l2/status.js'
 import type { FollowersStatus } from '../../sync/follow/openFollowers.js'
 import type { FollowStatus } from '../../sync/follow/status.js'
 import type { ReplicationStatus } from '../../sync/replicationStatus.js'
+import type { SinkStatus } from '../../sync/sinkStatus.js'
 import { findProblem, type Problem } from './problem.js'
 
 /** The body of `/health`. */
@@ -58,6 +59,8 @@ export interface HealthReport {
   readonly l2Following: L2FollowStatus | null
   /** Its part in replication; null if it has none. */
   readonly replication: ReplicationStatus | null
+  /** Status of the sink; null without one. */
+  readonly sink: SinkStatus | null
   /** Living reader threads including the spare; the warmed-up ones among them; and threads that were terminated or
    *  exited since the start. */
   readonly threads: { living: number; warm: number; lost: number }
@@ -78,8 +81,9 @@ export function createHealthReporter(parts: {
   isReady: () => boolean
   following?: () => FollowersStatus
   replication?: () => ReplicationStatus
+  sink?: () => SinkStatus
 }): () => HealthReport {
-  const { context, db, metrics, isServing, isReady, following, replication } = parts
+  const { context, db, metrics, isServing, isReady, following, replication, sink } = parts
   const version = packageVersion()
   const schemaVersion = createSchemaVersion(db)
   const forecast = createGrowthForecast(db, context.chain)
@@ -113,6 +117,7 @@ export function createHealthReporter(parts: {
       following: following?.().l1 ?? null,
       l2Following: following?.().l2 ?? null,
       replication: replication?.() ?? null,
+      sink: sink?.() ?? null,
       ...readFigures(metrics),
     }
   }
