@@ -14,7 +14,7 @@ import { openForWriting } from '../../src/store/openForWriting.js'
 import { openForQueries } from '../../src/store/sql/queryDatabase.js'
 import { fillTraces } from '../../src/sync/fillTraces.js'
 import { makeCallChain } from '../support/chains/callChain.js'
-import { copyDatabase } from '../support/chains/fixtureDatabase.js'
+import { copyDatabase, importFixture } from '../support/chains/fixtureDatabase.js'
 import { callMethod } from '../support/compare/traces.js'
 import { seededRandom } from '../support/random.js'
 import { temporaryDirectory } from '../support/temporary.js'
@@ -127,6 +127,16 @@ async function countByTracer(datadir: string): Promise<Cells[]> {
   close()
   return rows
 }
+
+test('datasets of reads of the bundled chain are what the prestateTracer returns', async () => {
+  const datadir = temporaryDirectory({ after })
+  await importFixture(datadir)
+  for (const [name, expect] of Object.entries(BY_TRANSACTION)) {
+    if (name === 'vm-traces') continue // its loops have 400,000 instructions
+    const rows = await rowsOf(datadir, chooseDatasets([name])[0])
+    assert.deepEqual(rows.map(withoutEnd), await expect(datadir), name)
+  }
+})
 
 const withoutEnd = ({ chain_id, block_timestamp, ...rest }: Cells): Cells => rest
 

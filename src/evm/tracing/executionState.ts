@@ -1,5 +1,6 @@
 import { recoverAuthority } from '../../chain/eth/delegation.js'
 import { createAddress } from '../../chain/eth/transaction.js'
+import { keyOfBytes } from '../../lib/bytes.js'
 import { isStateKnown } from '../../store/state/missingState.js'
 import type { Execution } from './execution.js'
 import { recordState, type StateRecorder } from './stateRecorder.js'
@@ -15,5 +16,33 @@ export function recordExecutionState({ journal, header, transaction }: Execution
     // Sparse state: an account that is not known is not changed, or the execution throws MissingState when it reads it.
     isStateKnown(() => recorder.touch(address))
   }
+  return recorder
+}
+
+/** Creates a recorder of what geth's prestateTracer returns: also the delegate of the callee (EIP-7702), and signers of
+ *  invalid authorizations. Call it before the execution runs. `diffMode` says that only changes are wanted. */
+export function recordPrestate(
+  { journal, machine, header, transaction }: Execution,
+  { diffMode = false }: { readonly diffMode?: boolean } = {},
+): StateRecorder {
+  const recorder = recordState(journal)
+  const { touch, touched } = recorder
+  const { from, to } = transaction
+  const created = to === undefined ? createAddress(from, journal.account(from).nonce) : undefined
+  if (to !== undefined && machine.rules.delegations) {
+    const { delegation } = journal.code(journal.account(to))
+    if (delegation !== undefined) touch(delegation)
+  }
+  touch(from)
+  touch(to ?? created!)
+  touch(header.miner)
+  for (const authorization of transaction.authorizationList ?? []) {
+    const authority = recoverAuthority(authorization)
+    if (authority === undefined) continue
+    // Sparse state: the signer of an invalid authorization is not read, and does not change.
+    if (diffMode) isStateKnown(() => touch(authority))
+    else touch(authority)
+  }
+  if (created !== undefined) touched.get(keyOfBytes(created))!.isCreated = true
   return recorder
 }

@@ -1,4 +1,4 @@
-import { recordExecutionState } from '../../evm/tracing/executionState.js'
+import { recordPrestate } from '../../evm/tracing/executionState.js'
 import type { TouchedState } from '../../evm/tracing/stateRecorder.js'
 import { UNLIMITED } from '../../evm/tracing/unlimited.js'
 import { equalBytes } from '../../lib/bytes.js'
@@ -88,7 +88,7 @@ function rowsOf(
   const rows: Row[] = []
   const end = [chain.chainId(), toU32(timestamp)]
   traces().replay(chain.blockByNumber(number)!, UNLIMITED, (execution) => {
-    const { hooks, touched } = recordExecutionState(execution)
+    const { hooks, touched } = recordPrestate(execution)
     execution.run(hooks)
     const { index, transaction } = execution
     const wanted = [...touched.values()].filter(

@@ -1,16 +1,12 @@
 import { CALL, STATICCALL } from '../../../chain/eth/callOpcodes.js'
-import { recoverAuthority } from '../../../chain/eth/delegation.js'
-import { createAddress } from '../../../chain/eth/transaction.js'
 import type { Hooks } from '../../../evm/interpreter/hooks.js'
 import { recordCalls, type TracedCall } from '../../../evm/tracing/callTree.js'
 import type { Applied, Execution } from '../../../evm/tracing/execution.js'
+import { recordPrestate } from '../../../evm/tracing/executionState.js'
 import { type FlatOptions, precompilesOf } from '../../../evm/tracing/flatCalls.js'
 import { convertedByGeth } from '../../../evm/tracing/parityErrors.js'
-import { recordState } from '../../../evm/tracing/stateRecorder.js'
-import { keyOfBytes } from '../../../lib/bytes.js'
 import { formatData } from '../../../lib/hex.js'
 import type { StoredBlock } from '../../../store/rows/types.js'
-import { isStateKnown } from '../../../store/state/missingState.js'
 import type { JsonOutput } from '../../core/jsonOutput.js'
 import { formatCallFrame } from './callFrames.js'
 import { type Erc7562Options, recordErc7562 } from './erc7562.js'
@@ -104,25 +100,8 @@ function startTracer(choice: NativeTracer, execution: Execution, place: TracePla
 }
 
 function startPrestate(options: PrestateOptions, execution: Execution): RunningTracer {
-  const { journal, machine, header, transaction } = execution
-  const { hooks, touch, touched } = recordState(journal)
-  const { from, to } = transaction
-  const created = to === undefined ? createAddress(from, journal.account(from).nonce) : undefined
-  if (to !== undefined && machine.rules.delegations) {
-    const { delegation } = journal.code(journal.account(to))
-    if (delegation !== undefined) touch(delegation)
-  }
-  touch(from)
-  touch(to ?? created!)
-  touch(header.miner)
-  for (const authorization of transaction.authorizationList ?? []) {
-    const authority = recoverAuthority(authorization)
-    if (authority === undefined) continue
-    // Sparse state: the signer of an invalid authorization is not read, and does not change.
-    if (options.diffMode) isStateKnown(() => touch(authority))
-    else touch(authority)
-  }
-  if (created !== undefined) touched.get(keyOfBytes(created))!.isCreated = true
+  const { journal, machine } = execution
+  const { hooks, touched } = recordPrestate(execution, options)
   return {
     hooks,
     result: () =>
