@@ -10,7 +10,7 @@ export const sinkOptions = {
     default: undefined as string | undefined,
     defaultText: 'none',
     doc:
-      'Deliver decoded events, and blocks that reorgs remove, to an application: http(s)://… of a webhook, which --sink-secret signs, or ' +
+      'Deliver decoded events, and blocks that reorgs remove, to an application: http(s)://HOST/PATH of a webhook, which --sink-secret signs, or ' +
       'nats://HOST:PORT/SUBJECT of a JetStream, with the options of NATS.',
     commands: ['serve'],
     parse: parseSink,
@@ -41,5 +41,5 @@ export const sinkOptions = {
 function parseSink(text: string): string {
   const protocol = URL.canParse(text) ? new URL(text).protocol : ''
   if (['http:', 'https:', 'nats:', 'tls:'].includes(protocol)) return text
-  throw new UsageError('--sink: expected http(s)://… or nats://HOST:PORT/SUBJECT, got something else')
+  throw new UsageError('--sink: expected http(s)://HOST/PATH or nats://HOST:PORT/SUBJECT, got something else')
 }
