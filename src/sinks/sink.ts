@@ -43,12 +43,11 @@ export class Sink {
   #problem: string | null = null
   #hasStopped = false
 
-  /** Begins at the stored cursor, else at block `from`. @throws UsageError for a filter with an unknown event;
-   *  CairnError for an invalid cursor */
+  /** Begins at the stored cursor, else at block `from`. @throws UsageError for a block above the newest one; CairnError
+   *  for an invalid cursor */
   constructor(parts: SinkParts, from?: number) {
     const { reader, cursors } = parts
     this.#parts = parts
-    reader.check()
     const stored = cursors.read()
     if (stored === undefined && from !== undefined && from > (reader.head() ?? -1) + 1) {
       throw new UsageError(`--sink-from: block ${from} is above the newest block`)

@@ -1,5 +1,5 @@
 import type { Logger, LogSettings } from '../lib/logger.js'
-import type { SinkStatus } from '../sync/sinkStatus.js'
+import { NO_SINK_STATUS, type SinkStatus } from '../sync/sinkStatus.js'
 import { spawnWriter, type WriterReply } from '../workers/spawn.js'
 import type { SinkSettings } from './settings.js'
 
@@ -24,8 +24,7 @@ export interface SinkWorker {
  *  @throws UsageError for a filter with an unknown event; CairnError for an invalid cursor, or if another process has
  *  the sink of the data directory */
 export async function startSinkWorker(data: SinkData, log: Logger): Promise<SinkWorker> {
-  const figures = { deliveries: 0, events: 0, failures: 0 }
-  let status: SinkStatus = { state: 'catching up', block: null, lagBlocks: 0, ...figures, problem: null }
+  let status = NO_SINK_STATUS
   const thread = await spawnWriter<SinkReply>({
     url: new URL('./sinkThread.js', import.meta.url),
     data,

@@ -15,3 +15,14 @@ export interface SinkStatus {
   /** Why the last attempt failed, or the sink has stopped; null after a success. */
   readonly problem: string | null
 }
+
+/** The status of a sink that has not begun. */
+export const NO_SINK_STATUS: SinkStatus = {
+  state: 'catching up',
+  block: null,
+  lagBlocks: 0,
+  deliveries: 0,
+  events: 0,
+  failures: 0,
+  problem: null,
+}

@@ -7,6 +7,7 @@ import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { packagePath } from '../../src/store/open.js'
+import { openForWriting } from '../../src/store/openForWriting.js'
 import { runCairn, spawnCairn, spawnNode, startCairn } from '../support/cairn.js'
 import { importFixture } from '../support/chains/fixtureDatabase.js'
 import { NEEDS_NATS, startNats } from '../support/nats/nats.js'
@@ -58,12 +59,15 @@ interface Health {
 }
 const healthOf = async (url: string) => ((await (await fetch(`${url}/health`)).json()) as Health).sink
 
+/** A database of the bundled chain, or an empty one, and the options of a sink with the filter. */
 async function writeSink(
   t: TestContext,
   filter: object = { blocks: true },
+  { isEmpty = false } = {},
 ): Promise<{ datadir: string; options: string[] }> {
   const datadir = temporaryDirectory(t)
-  await importFixture(datadir)
+  if (isEmpty) openForWriting(datadir).close()
+  else await importFixture(datadir)
   const [secret, path] = ['secret', 'filter.json'].map((name) => join(datadir, name))
   writeFileSync(secret, `${SECRET}\n`)
   writeFileSync(path, JSON.stringify(filter))
@@ -167,9 +171,11 @@ test('a JetStream has each message of a sink', NEEDS_NATS, async (t) => {
   const { jetstreamManager } = await import('@nats-io/jetstream')
   const connection = await connect({ servers: nats.url })
   t.after(() => connection.close())
-  const { options } = await writeSink(t, { events: ['erc20_transfer'] })
+  const { datadir, options } = await writeSink(t, { events: ['erc20_transfer'] }, { isEmpty: true })
   const withoutSecret = options.filter((option, i) => option !== '--sink-secret' && options[i - 1] !== '--sink-secret')
   const { url } = await startCairn(t, ['--sink', `${nats.url}/cairn.events`, ...withoutSecret])
+  assert.deepEqual((await healthOf(url)).block, null)
+  await importFixture(datadir) // beside the server
   // No stream has the subject yet.
   const waiting = await untilValue(
     () => healthOf(url),
