@@ -25,7 +25,7 @@ before(async () => {
   url = server.url
 })
 
-const TOKENS = ['plain', 'bytes32', 'reverting', 'fee', 'proxied', 'nft'] as const
+const TOKENS = ['plain', 'bytes32', 'reverting', 'fee', 'proxied', 'nft', 'multi'] as const
 const tokens = () => TOKENS.map((name) => chain.tokens[name])
 
 async function exported(dataset: string, ...options: string[]): Promise<TextRow[]> {
