@@ -50,11 +50,12 @@ export class EventReader {
     this.#currentFilter()
   }
 
-  /** Returns the cursor of a sink that begins at the block, by default after the newest one. */
+  /** Returns the cursor of a sink that begins at the block, or the first available one; by default after the newest. */
   begin(from?: number): SinkCursor {
     return this.#inSnapshot(() => {
       const { chain } = this.#source
-      const number = from === undefined ? (chain.head() ?? -1) : from - 1
+      const first = chain.coverage()?.first ?? 0
+      const number = from === undefined ? (chain.head() ?? -1) : Math.max(from, first) - 1
       const place = { number, hash: number < 0 ? undefined : chain.blockHash(number) }
       return { sent: place, delivered: place, removal: this.#removedBlocks.lastId() }
     })
@@ -65,8 +66,8 @@ export class EventReader {
     return this.#inSnapshot(() => this.#source.chain.head())
   }
 
-  /** Returns what follows the cursor; undefined if nothing does. @throws ChangesMissed if blocks were removed that the
-   *  database does not have any more */
+  /** Returns what follows the cursor; undefined if nothing does. @throws ChangesMissed if the database does not
+   *  have the removed blocks, or the next ones, any more */
   next(cursor: SinkCursor): SinkChange | undefined {
     return this.#inSnapshot(() => this.#next(cursor))
   }
@@ -103,8 +104,9 @@ export class EventReader {
       place = { number: block.number - 1, hash: block.parentHash }
     }
     const { chain } = this.#source
-    const { first } = chain.coverage() ?? {}
-    if (place.hash !== undefined && first !== undefined && place.number >= first) {
+    const first = chain.coverage()?.first ?? 0
+    if (place.number + 1 < first) throw new ChangesMissed() // blocks in between are not available
+    if (place.hash !== undefined && place.number >= first) {
       const canonical = chain.blockHash(place.number)
       if (canonical === undefined || !equalBytes(canonical, place.hash)) throw new ChangesMissed()
     }
@@ -113,9 +115,8 @@ export class EventReader {
 
   /** Returns stored blocks from the first one on, at least one if there is one. */
   #read(from: number, to: number): SinkBlock[] {
-    const { rows, chain } = this.#source
-    const first = Math.max(from, chain.coverage()?.first ?? from)
-    const links = rows.links(first, Math.min(to, first + this.#batchBlocks - 1))
+    const { rows } = this.#source
+    const links = rows.links(from, Math.min(to, from + this.#batchBlocks - 1))
     if (links.length === 0) return []
     const decoder = this.#decoder()
     const filter = this.#currentFilter(decoder)

@@ -78,7 +78,7 @@ export class Sink {
       if (signal.aborted) return
       if (!(error instanceof ChangesMissed)) throw error
       this.#hasStopped = true
-      this.#problem = `blocks below the last delivered one were replaced, and the database does not have them any more: stop the server, remove ${cursors.path}, and begin again with --sink-from`
+      this.#problem = `the database does not have the blocks after the last delivered one, or those that were removed, any more: stop the server, remove ${cursors.path}, and begin again with --sink-from`
       log.error({ problem: this.#problem }, 'the sink has stopped')
       await untilAborted(signal)
     }
