@@ -1,7 +1,10 @@
-import { ALICE, AMSTERDAM_PROBE, BOB, TOKEN } from '../../test/support/chains/fixtureChain.js'
+import { ALICE, AMSTERDAM_PROBE, BOB, CAROL, TOKEN } from '../../test/support/chains/fixtureChain.js'
 import { PARTIAL_FIRST } from '../../test/support/exampleServers.js'
 import { type CasesByMethod, type FixtureHashes, quantity, UNKNOWN_HASH } from './case.js'
 import { NAME, SHORT, SPIN } from './serverRequests.js'
+
+const TRACES = '--traces on'
+const ALL = { fromBlock: '0x0', toBlock: '0x4a' }
 
 /** Traces in the shape of OpenEthereum: those that take too long, and those of what is not available. */
 export function traceServerCases(hashes: FixtureHashes): CasesByMethod {
@@ -18,6 +21,14 @@ export function traceServerCases(hashes: FixtureHashes): CasesByMethod {
   const refused = { from: ALICE, to: BOB, gas: '0x1' }
   const raw = hashes.rawTransaction(54)
   return {
+    cairn_getInternalTransfers: {
+      'of-carol': { params: [{ account: CAROL, ...ALL }], on: TRACES, example: true },
+      'no-trace-index': { params: [{ account: BOB }] },
+      'no-index': { params: [{ account: BOB }], on: `${TRACES} --address-index off` },
+      'altered-cursor': { params: [{ account: BOB, cursor: 'A'.repeat(64) }], on: TRACES },
+      'reversed-range': { params: [{ account: BOB, fromBlock: '0x5', toBlock: '0x4' }], on: TRACES },
+      'beyond-head': { params: [{ account: BOB, toBlock: unknownBlock }], on: TRACES },
+    },
     trace_block: { ...slow(manyLogs), ...unavailable(below), ...noState(held) },
     trace_transaction: { ...slow(recent), ...filling(UNKNOWN_HASH), ...noState(recent) },
     trace_filter: {

@@ -7,6 +7,7 @@ import { getAbi } from './getAbi.js'
 import { getDecodedCalls } from './getDecodedCalls.js'
 import { getDecodedLogs } from './getDecodedLogs.js'
 import { getDecodedTransaction } from './getDecodedTransaction.js'
+import { getInternalTransfers } from './getInternalTransfers.js'
 import { getStatus } from './getStatus.js'
 import { getToken } from './getToken.js'
 import { getTokenBalances } from './getTokenBalances.js'
@@ -23,6 +24,7 @@ export const CAIRN_METHODS: readonly Method[] = [
   getDecodedCalls,
   getDecodedLogs,
   getDecodedTransaction,
+  getInternalTransfers,
   getStatus,
   getToken,
   getTokenBalances,

@@ -25,6 +25,7 @@ import { CairnError } from '../../lib/errors.js'
 import { encodeDataJson, formatData, formatQuantity } from '../../lib/hex.js'
 import { L2BlockUnavailable, L2PartUnavailable } from '../../store/l2/unavailable.js'
 import { EmptyDatabase } from '../../store/rows/chainReader.js'
+import { TraceIndexMissing } from '../../store/rows/traceRows.js'
 import { StateNotListable } from '../../store/state/sparseState.js'
 import { MissingTrieNode, MissingTrieNodes, type StateKeys } from '../../trie/missingNodes.js'
 
@@ -193,6 +194,7 @@ const translations: [abstract new (...args: never[]) => Error, Translation][] = 
     },
   ],
   [AddressIndexMissing, ({ message }: AddressIndexMissing) => ({ code: SERVER_ERROR, message })],
+  [TraceIndexMissing, ({ message }: TraceIndexMissing) => ({ code: SERVER_ERROR, message })],
   [StateUnavailable, ({ message }: StateUnavailable) => ({ code: SERVER_ERROR, message })],
   [L2PartUnavailable, ({ message }: L2PartUnavailable) => ({ code: SERVER_ERROR, message })],
   [L2BlockUnavailable, ({ message }: L2BlockUnavailable) => ({ code: SERVER_ERROR, message })],

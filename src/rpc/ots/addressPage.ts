@@ -15,7 +15,7 @@ import { QUERY_TIMED_OUT } from '../eth/logErrors.js'
 const MAX_PAGE = 25
 
 /** Error of methods that need the address index. */
-const ADDRESS_INDEX_MISSING: ErrorDoc = {
+export const ADDRESS_INDEX_MISSING: ErrorDoc = {
   code: SERVER_ERROR,
   message: "the database has no address index; 'cairn reindex' makes it, and --address-index on keeps it",
 }

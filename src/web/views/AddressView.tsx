@@ -14,6 +14,7 @@ import { AddressHistory } from './AddressHistory.js'
 import { BalanceChart, StorageReader } from './AddressState.js'
 import { AddressTokens } from './AddressTokens.js'
 import { ContractView } from './ContractView.js'
+import { InternalTransfers } from './InternalTransfers.js'
 import { LogSearch } from './LogsView.js'
 import { AccountTransfers } from './TokenTransfers.js'
 
@@ -64,6 +65,7 @@ export function AddressView({ route, note }: { route: Route; note?: string }) {
                 ['transactions', 'Transactions', link('transactions')],
                 ['tokens', 'Tokens', link('tokens')],
                 ['transfers', 'Token transfers', link('transfers')],
+                ['internal', 'Internal transfers', link('internal')],
                 ['events', 'Events', link('events')],
                 ...(isContract ? [['contract', 'Contract', link('contract')] as const] : []),
                 ['balance', 'Balance over time', link('balance')],
@@ -73,6 +75,7 @@ export function AddressView({ route, note }: { route: Route; note?: string }) {
             />
             {tab === 'tokens' && <AddressTokens account={address} cursor={cursor} />}
             {tab === 'transfers' && <AccountTransfers account={address} cursor={cursor} />}
+            {tab === 'internal' && <InternalTransfers account={address} cursor={cursor} />}
             {tab === 'events' && <LogSearch key={address} filter={eventsOf(address)} />}
             {tab === 'contract' && <ContractView key={address} address={address} />}
             {tab === 'balance' && <BalanceChart address={address} />}

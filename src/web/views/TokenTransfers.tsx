@@ -124,7 +124,8 @@ function TransferTable(props: Pick<TransferPagesProps, 'own' | 'amountOf'> & { t
   )
 }
 
-function Party({ address, own }: { address: string; own: string | undefined }) {
+/** An address, or “this address” for that of the view. */
+export function Party({ address, own }: { address: string; own: string | undefined }) {
   if (address === own) return <span class="quiet">this address</span>
   return <AddressLink address={address} copies={false} isBrief />
 }
