@@ -3,7 +3,7 @@ import { after, test } from 'node:test'
 import { cutTables, findViolations, LOOKS } from '../../support/browser/accessibility.js'
 import { openTab, SKIP_BROWSER } from '../../support/browser/browser.js'
 import { serveFixture } from '../../support/cairn.js'
-import { ALICE, TOKEN } from '../../support/chains/fixtureChain.js'
+import { ALICE, CAROL, TOKEN } from '../../support/chains/fixtureChain.js'
 import { resultOf } from '../../support/rpcClient.js'
 
 const skip = SKIP_BROWSER
@@ -24,6 +24,7 @@ const VIEWS: readonly (readonly [fragment: string, text: string])[] = [
   [`#/address/${ALICE}?tab=balance`, 'read at 75 blocks'],
   [`#/address/${ALICE}?tab=tokens`, 'Cairn Stone'],
   [`#/address/${ALICE}?tab=transfers`, 'newest first'],
+  [`#/address/${CAROL}?tab=internal`, 'no index of internal transfers'],
   [`#/token/${TOKEN}`, 'newest first'],
   [`#/token/${TOKEN}?tab=holders`, '3 holders'],
   [`#/address/${TOKEN}?tab=events`, '7 logs, all of them'],

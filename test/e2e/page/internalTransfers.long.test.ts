@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
+import { cutTables, findViolations } from '../../support/browser/accessibility.js'
 import { openTab, SKIP_BROWSER } from '../../support/browser/browser.js'
 import { serveFixture, startCairn } from '../../support/cairn.js'
 import { makeCallChain } from '../../support/chains/callChain.js'
@@ -21,11 +22,11 @@ interface Transfer {
   value: string
 }
 
-const ACCOUNT = `0x${'c0'.padEnd(39, '0')}1`
+const ACCOUNT = `0x${'c0'.padEnd(39, '0')}5`
 
 test('the internal transfers of an address are all on its pages and in its file', { skip }, async (t) => {
   const datadir = temporaryDirectory(t)
-  const chain = { random: seededRandom(5), fork: 'shanghai', count: 60, maxTransactions: 12 } as const
+  const chain = { random: seededRandom(5), fork: 'shanghai', count: 100, maxTransactions: 30 } as const
   await makeCallChain(datadir, chain, { traces: true })
   const { url } = await startCairn(t, ['--datadir', datadir, '--open'])
   const { page, visit } = await openTab(t, url)
@@ -50,6 +51,8 @@ test('the internal transfers of an address are all on its pages and in its file'
     hashes,
     transfers.map(({ transactionHash }) => `#/tx/${transactionHash}`),
   )
+  await page.setViewportSize({ width: 390, height: 844 })
+  assert.deepEqual([await findViolations(page), await cutTables(page)], [[], []])
   const downloading = page.waitForEvent('download')
   await page.getByRole('button', { name: 'CSV' }).click()
   const [heading, ...rows] = readFileSync(await (await downloading).path(), 'utf8')
