@@ -2,13 +2,24 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { before, test } from 'node:test'
 import { decodeFunctionData, keccak256, parseAbi, toFunctionSelector, toFunctionSignature, toHex } from 'viem'
+import { formatData } from '../../src/lib/hex.js'
+import { noProgress } from '../../src/lib/progress.js'
 import { createQueryRunner, type QueryRunner } from '../../src/sql/queryRunner.js'
 import { packagePath } from '../../src/store/open.js'
+import { openForWriting } from '../../src/store/openForWriting.js'
 import type { SqlValue } from '../../src/store/sql/runQuery.js'
+import { fillTraces } from '../../src/sync/fillTraces.js'
+import { createSender } from '../../tools/fixture/chainBuilder.js'
+import { startCairn } from '../support/cairn.js'
+import { makeCallChain } from '../support/chains/callChain.js'
+import { DEPLOYER, writeFactoryChain } from '../support/chains/factoryChain.js'
+import { importFixture } from '../support/chains/fixtureDatabase.js'
 import { HOLDER, LOGGERS } from '../support/chains/viewChain.js'
 import { type Answers, askChains, type Block, type Hex, type Log } from '../support/compare/stateOracle.js'
 import { endOfFile } from '../support/endings.js'
+import { seededRandom } from '../support/random.js'
 import { resultOf } from '../support/rpcClient.js'
+import { temporaryDirectory } from '../support/temporary.js'
 
 /* The statements of docs/queries.md, compared with answers that are made from JSON-RPC. */
 
@@ -24,6 +35,17 @@ interface Chain {
 }
 
 const chains: Chain[] = []
+
+/** A chain with the trace index. */
+interface TracedChain {
+  readonly url: string
+  readonly runner: QueryRunner
+  readonly head: number
+  readonly holder: string
+  readonly deployer: string
+}
+
+const tracedChains: TracedChain[] = []
 const ending = endOfFile()
 
 const TOKEN_ABI = parseAbi([
@@ -35,6 +57,7 @@ const TOKEN_ABI = parseAbi([
 const PAGE_TOKEN = '0xed01f80b3b7f874af79e90e91e4ccca7fce24344'
 const PAGE_COLLECTION = '0x920ea1b70a9d375eb674b11f20ee1cee7677b0af'
 const PAGE_PAIR = '0xb4e16d0168e52d35cacd2c6185b44281ec28c9dc'
+const PAGE_DEPLOYER = '0xcf15d2ba0a658426b2a12c3d46f91478de39eacb'
 const PAGE_HOLDER = '0x221bb027774bab0df7af52d570f14821a7402cba'
 const ZERO = `0x${'00'.repeat(20)}`
 const TRANSFER = '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef'
@@ -49,17 +72,43 @@ before(async () => {
   }
   open(fixture, { token: PAGE_TOKEN, collection: PAGE_COLLECTION, holder: PAGE_HOLDER })
   for (const answers of Object.values(random)) open(answers, { token, collection, holder: HOLDER })
+  await openTraced(async (datadir) => {
+    await importFixture(datadir)
+    const db = openForWriting(datadir)
+    await fillTraces(db, { progress: noProgress })
+    db.close()
+    return { holder: PAGE_HOLDER, deployer: PAGE_DEPLOYER }
+  })
+  await openTraced(async (datadir) => {
+    const [factory] = await writeFactoryChain(datadir, 3)
+    return { holder: factory, deployer: DEPLOYER }
+  })
+  await openTraced(async (datadir) => {
+    const chain = { random: seededRandom(5), fork: 'frontier', count: 60, maxTransactions: 30 } as const
+    await makeCallChain(datadir, chain, { traces: true })
+    return { holder: `0x${'c0'.padEnd(39, '0')}5`, deployer: formatData(createSender('calls one').address) }
+  })
 })
 
-/** Rows of the statement under a heading. */
-async function rowsOf(heading: string, { runner, token, collection, holder }: Chain): Promise<(readonly SqlValue[])[]> {
+async function openTraced(write: (datadir: string) => Promise<Pick<TracedChain, 'holder' | 'deployer'>>) {
+  const datadir = temporaryDirectory(ending)
+  const addresses = await write(datadir)
+  const { url } = await startCairn(ending, ['--datadir', datadir, '--open'])
+  const runner = createQueryRunner({ datadir, memoryBytes: 2 ** 30 })
+  ending.after(runner.close)
+  tracedChains.push({ url, runner, head: Number(await resultOf(url, 'eth_blockNumber')), ...addresses })
+}
+
+/** Rows of the statement under a heading, with other addresses in place of those on the page. */
+async function rowsOf(
+  heading: string,
+  runner: QueryRunner,
+  addresses: ReadonlyMap<string, string>,
+): Promise<(readonly SqlValue[])[]> {
   const section = page.split(/^## /m).find((each) => each.startsWith(`${heading}\n`))
   const [, statement] = /^```sql\n([\s\S]*?)^```/m.exec(section ?? '') ?? assert.fail(`no statement under ${heading}`)
   const sql = statement
-    .replaceAll(PAGE_TOKEN, token)
-    .replaceAll(PAGE_COLLECTION, collection)
-    .replaceAll(PAGE_HOLDER, holder)
-    .replaceAll(PAGE_PAIR, token)
+    .replaceAll(/0x[0-9a-f]{40}/g, (address) => addresses.get(address) ?? assert.fail(`${address} in ${heading}`))
     .replace(/;\s*$/, '')
   const rows: (readonly SqlValue[])[] = []
   for await (const { values } of runner.run({ sql, format: 'values' })) rows.push(...values)
@@ -70,11 +119,42 @@ const covered = new Set<string>()
 
 /** Compares the statement under a heading with an oracle, on all chains. `least`: rows on at least one chain. */
 function question(heading: string, least: number, oracle: (chain: Chain) => unknown[][] | Promise<unknown[][]>): void {
+  const addressesOf = ({ token, collection, holder }: Chain) =>
+    new Map([
+      [PAGE_TOKEN, token],
+      [PAGE_COLLECTION, collection],
+      [PAGE_HOLDER, holder],
+      [PAGE_PAIR, token],
+    ])
+  compare(heading, least, { chains, addressesOf, oracle })
+}
+
+/** Like `question`, of the trace index. */
+function tracedQuestion(heading: string, least: number, oracle: (chain: TracedChain) => Promise<unknown[][]>): void {
+  const addressesOf = ({ holder, deployer }: TracedChain) =>
+    new Map([
+      [PAGE_HOLDER, holder],
+      [PAGE_DEPLOYER, deployer],
+    ])
+  compare(heading, least, { chains: tracedChains, addressesOf, oracle })
+}
+
+interface Comparison<C> {
+  readonly chains: readonly C[]
+  addressesOf(chain: C): ReadonlyMap<string, string>
+  oracle(chain: C): unknown[][] | Promise<unknown[][]>
+}
+
+function compare<C extends { readonly runner: QueryRunner }>(
+  heading: string,
+  least: number,
+  { chains: compared, addressesOf, oracle }: Comparison<C>,
+): void {
   covered.add(heading)
   test(heading, async () => {
     let most = 0
-    for (const chain of chains) {
-      const rows = await rowsOf(heading, chain)
+    for (const chain of compared) {
+      const rows = await rowsOf(heading, chain.runner, addressesOf(chain))
       assert.deepEqual(rows, await oracle(chain))
       most = Math.max(most, rows.length)
     }
@@ -171,6 +251,72 @@ question('Gas by contract', 3, async ({ answers }) => {
     rows.push([contract, big(receipts.length), receipts.reduce((sum, { gasUsed }) => sum + BigInt(gasUsed), 0n)])
   }
   return rows.sort(([, , a], [, , b]) => (a < b ? 1 : -1))
+})
+
+/** A call of callTracer. */
+interface Frame {
+  type: string
+  from: string
+  to: string
+  value?: string
+  error?: string
+  calls?: Frame[]
+}
+
+/** A call that took effect. */
+interface Effect extends Frame {
+  readonly block: bigint
+  readonly hash: string
+  readonly depth: number
+  readonly sender: string
+}
+
+/** All calls that took effect by debug_traceBlockByNumber, in the order in which they began. */
+async function effectsOf({ url, head }: TracedChain): Promise<Effect[]> {
+  const effects: Effect[] = []
+  for (let number = 1; number <= head; number++) {
+    const params = [`0x${number.toString(16)}`, { tracer: 'callTracer' }]
+    const traced = await resultOf<{ txHash: string; result: Frame }[]>(url, 'debug_traceBlockByNumber', params)
+    const visit = (frame: Frame, of: Pick<Effect, 'hash' | 'sender'>, depth: number) => {
+      if (frame.error !== undefined) return
+      effects.push({ ...frame, ...of, block: BigInt(number), depth })
+      for (const call of frame.calls ?? []) visit(call, of, depth + 1)
+    }
+    for (const { txHash, result } of traced) visit(result, { hash: txHash, sender: result.from }, 0)
+  }
+  return effects
+}
+
+const TRANSFER_TYPES: { readonly [type: string]: string } = {
+  CALL: 'call',
+  CREATE: 'create',
+  CREATE2: 'create',
+  SELFDESTRUCT: 'suicide',
+}
+
+tracedQuestion('Internal transfers of an address', 20, async (chain) => {
+  const moves = (await effectsOf(chain)).filter(
+    ({ type, value = '0x0' }) => type in TRANSFER_TYPES && BigInt(value) > 0n,
+  )
+  return groupBy(moves, ({ block }) => String(block).padStart(10, '0')).flatMap(([, ofBlock]) =>
+    ofBlock.flatMap(({ depth, type, from, to, value, block, hash }, index) => {
+      if (depth === 0 || (from !== chain.holder && to !== chain.holder)) return []
+      return [[block, hash, big(index), TRANSFER_TYPES[type], from, to, `${BigInt(value!)}`]]
+    }),
+  )
+})
+
+tracedQuestion('Contracts of a deployer', 20, async (chain) => {
+  const creations = (await effectsOf(chain)).filter(({ type }) => type === 'CREATE' || type === 'CREATE2')
+  const own = new Set<string>()
+  const isOwn = ({ sender, from, depth }: Effect) => sender === chain.deployer || (depth > 0 && own.has(from))
+  for (let before = -1; before !== own.size; ) {
+    before = own.size
+    for (const creation of creations) if (isOwn(creation)) own.add(creation.to)
+  }
+  return creations
+    .filter(isOwn)
+    .map(({ block, to, sender, depth, from }) => [block, to, sender, depth === 0 ? null : from])
 })
 
 /** What `cairn_getDecodedTransaction` says of a failed transaction. */
