@@ -5,6 +5,7 @@ import type { CommitWatch } from '../store/commitWatch.js'
 import type { Database } from '../store/database.js'
 import { AccountSums, type TokenBalance } from './accountTokens.js'
 import { HolderSums, type Holders } from './holders.js'
+import { TokenDirectory } from './tokenDirectory.js'
 import { TransferReader } from './transferReader.js'
 
 /** Balances that one request keeps at most: about 150 MB with their list. */
@@ -22,6 +23,8 @@ export interface TokenBlocks {
 /** Readers of tokens over one connection. */
 export interface TokenReaders {
   readonly transfers: TransferReader
+  /** Finds tokens by name. */
+  readonly directory: TokenDirectory
   /** Holders of a token (20 bytes) after the last block. @throws DeadlineExceeded, TooManyHoldings */
   holders(token: Uint8Array, blocks: TokenBlocks, deadline: Deadline): Holders
   /** Tokens of an account (20 bytes) after the last block, of these contracts or of all. @throws DeadlineExceeded,
@@ -43,9 +46,11 @@ export function createTokenReaders(
   }: { watch: CommitWatch; logs: Pick<LogSource, 'findIds'>; maxHoldings?: number },
 ): TokenReaders {
   const transfers = new TransferReader(db, parts)
+  const directory = new TokenDirectory(db, parts)
   let last: { key: string; holders: Holders } | undefined
   return {
     transfers,
+    directory,
     holders: (token, { fromBlock, toBlock, hash }, deadline) => {
       const key = keyOfBytes(token) + keyOfBytes(hash)
       if (last?.key === key) return last.holders

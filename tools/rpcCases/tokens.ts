@@ -8,6 +8,14 @@ const CURSOR = 'A'.repeat(64)
 export function tokenCases(): CasesByMethod {
   const range = (from: number, to: number) => ({ fromBlock: quantity(from), toBlock: quantity(to) })
   return {
+    cairn_findTokens: {
+      'by-symbol': { ...positional('stone'), example: true },
+      'one-result': positional('CAIRN', 1),
+      nothing: positional('no such token'),
+      blank: positional(' '),
+      'limit-too-large': positional('stone', 101),
+      'no-params': positional(),
+    },
     cairn_getToken: {
       token: { ...positional(TOKEN), example: true },
       'before-its-block': positional(TOKEN, '0x0'),

@@ -3,6 +3,7 @@ import { requiringChain } from '../core/requireChain.js'
 import { addAbi } from './addAbi.js'
 import { explainLogs } from './explainLogs.js'
 import { findSignatures } from './findSignatures.js'
+import { findTokens } from './findTokens.js'
 import { getAbi } from './getAbi.js'
 import { getDecodedCalls } from './getDecodedCalls.js'
 import { getDecodedLogs } from './getDecodedLogs.js'
@@ -20,6 +21,7 @@ export const CAIRN_METHODS: readonly Method[] = [
   addAbi,
   explainLogs,
   findSignatures,
+  findTokens,
   getAbi,
   getDecodedCalls,
   getDecodedLogs,

@@ -1,7 +1,7 @@
 import { ETHER_LOGS } from '../tokenTransfers.js'
-import { call, callInBatch } from './rpc.js'
+import { call, callIfServed, callInBatch } from './rpc.js'
 import { apiKey } from './session.js'
-import type { BalancePage, HolderPage, Token, TokenNames, TransferPage } from './tokenTypes.js'
+import type { BalancePage, HolderPage, Token, TokenKind, TokenNames, TransferPage } from './tokenTypes.js'
 import type { Hex } from './types.js'
 
 /* Tokens by the methods of the server. */
@@ -73,6 +73,27 @@ export function loadBalances(
 /** Returns holders of a token at the newest block. @throws CallFailed */
 export function loadHolders(token: string, { cursor, limit = SHOWN_ENTRIES }: PageOptions): Promise<HolderPage> {
   return call<HolderPage>('cairn_getTokenHolders', [token, { limit, ...(cursor ? { cursor } : {}) }])
+}
+
+/** A result of `cairn_findTokens`. */
+export interface FoundTokens {
+  readonly tokens: readonly (TokenNames & { readonly address: Hex; readonly kind: TokenKind })[]
+  /** False if the server has not read all token contracts yet. */
+  readonly isComplete: boolean
+}
+
+/** Calls of one search: each reads token contracts for up to two seconds. */
+const MAX_SEARCHES = 2
+
+/** Returns tokens whose name or symbol has the text, best first; undefined if the server has no such method. @throws
+ *  CallFailed */
+export async function findTokens(text: string, limit: number): Promise<FoundTokens | undefined> {
+  let found: FoundTokens | undefined
+  for (let i = 0; i < MAX_SEARCHES && found?.isComplete !== true; i++) {
+    found = await callIfServed<FoundTokens>('cairn_findTokens', [text, limit])
+    if (found === undefined) return undefined
+  }
+  return found
 }
 
 /** Returns the total supply of a token after a block; null if it is unknown. @throws CallFailed */

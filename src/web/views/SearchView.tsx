@@ -2,6 +2,7 @@ import { useEffect } from 'preact/hooks'
 import { hexToNumber, numberToHex } from 'viem'
 import type { AbiSource, KnownSignature } from '../client/abis.js'
 import { CallFailed, call, callInBatch } from '../client/rpc.js'
+import { findTokens } from '../client/tokens.js'
 import type { Block, Hex, L2Block, Transaction } from '../client/types.js'
 import { useRequest } from '../client/useRequest.js'
 import { formatCount } from '../format.js'
@@ -34,6 +35,8 @@ interface Found {
   readonly matches: readonly Match[]
   /** Bounds of the blocks that were searched for the beginning of a hash or address; undefined if none were. */
   readonly searched?: { readonly prefix: string; readonly from: number; readonly to: number }
+  /** True if the server has not read all token contracts yet. */
+  readonly isPartial?: boolean
 }
 
 interface Match {
@@ -44,14 +47,28 @@ interface Match {
   readonly note?: string
 }
 
-function Matches({ found: { matches, searched }, text }: { found: Found; text: string }) {
+function Matches({ found, text }: { found: Found; text: string }) {
+  return (
+    <>
+      <MatchList found={found} text={text} />
+      {found.isPartial === true && (
+        <p class="quiet">
+          The server is still reading the names of tokens:{' '}
+          <a href={linkTo('search', '', { q: text, again: '1' })}>search again</a> for more.
+        </p>
+      )}
+    </>
+  )
+}
+
+function MatchList({ found: { matches, searched }, text }: { found: Found; text: string }) {
   const range = searched && `blocks ${formatCount(searched.from)} to ${formatCount(searched.to)}`
   if (matches.length === 0) {
     return searched === undefined ? (
       <Empty title={`Nothing here is named ${text}`}>
-        Search for a block number or hash, a transaction hash, an address, a hash of layer 2, or the name of a contract,
-        function, event or JSON-RPC method. What is not in this database cannot be found; the{' '}
-        <a href={linkTo('')}>overview</a> shows which blocks it holds.
+        Search for a block number or hash, a transaction hash, an address, a hash of layer 2, the name or symbol of a
+        token, or the name of a contract, function, event or JSON-RPC method. What is not in this database cannot be
+        found; the <a href={linkTo('')}>overview</a> shows which blocks it holds.
       </Empty>
     ) : (
       <Empty title={`Nothing in ${range} begins with ${searched.prefix}`}>
@@ -81,24 +98,37 @@ function Matches({ found: { matches, searched }, text }: { found: Found; text: s
   )
 }
 
+/** Matches by name. */
+type Named = Required<Pick<Found, 'matches' | 'isPartial'>>
+
 const TYPES = { function: 'Function', event: 'Event', error: 'Error' }
 
-/** Contracts, functions, events and JSON-RPC methods whose names begin with the text. */
-async function findNames(text: string): Promise<Match[]> {
+/** Contracts and tokens whose names have the text; functions, events and JSON-RPC methods whose names begin with it. */
+async function findNames(text: string): Promise<Named> {
   const wanted = text.trim().toLowerCase()
-  if (wanted === '') return []
+  if (wanted === '') return { matches: [], isPartial: false }
   const isMethod = /^[a-z0-9]+_[a-z0-9]*$/.test(wanted)
-  const [abis, signatures, document] = await Promise.all([
+  const [tokens, abis, signatures, document] = await Promise.all([
+    wanted.startsWith('0x') ? null : orNull(findTokens(wanted, MAX_TOKENS)),
     orNull(callInBatch<AbiSource[]>('cairn_listAbis')),
     orNull(callInBatch<KnownSignature[]>('cairn_findSignatures', [wanted, MAX_MATCHES])),
     isMethod ? orNull(call<{ methods: { name: string; summary: string }[] }>('rpc_discover')) : null,
   ])
   const contracts = (abis ?? []).filter(({ name, address }) => address && name.toLowerCase().includes(wanted))
   const methods = (document?.methods ?? []).filter(({ name }) => name.toLowerCase().startsWith(wanted))
-  return [
+  // A contract that is found by its ABI is not listed again.
+  const ofContracts = new Set(contracts.map(({ address }) => address))
+  const others = (tokens?.tokens ?? []).filter(({ address }) => !ofContracts.has(address))
+  const matches = [
     ...contracts.map(({ name, address }) => {
       return { what: 'Contract', text: name, link: linkTo('address', address ?? ''), note: address ?? '' }
     }),
+    ...others.map(({ name, symbol, address }) => ({
+      what: 'Token',
+      text: [name, symbol !== name && symbol].filter(Boolean).join(', '),
+      link: linkTo('token', address),
+      note: address,
+    })),
     ...methods.map(({ name, summary }) => ({
       what: 'Method',
       text: name,
@@ -111,7 +141,8 @@ async function findNames(text: string): Promise<Match[]> {
       link: linkOfSignature(each),
       note: each.address === null ? each.abi : `${each.abi}, ${each.address}`,
     })),
-  ].slice(0, MAX_MATCHES)
+  ]
+  return { matches: matches.slice(0, MAX_MATCHES), isPartial: tokens?.isComplete === false }
 }
 
 /** Links to the logs of an event, to the contract of a function or error, and else to a query for its calls. */
@@ -126,6 +157,7 @@ function linkOfSignature({ type, signature, hash, address }: KnownSignature): st
 /** Blocks searched for the prefix of an address or hash, and matches shown. */
 const SEARCHED_BLOCKS = 25
 const MAX_MATCHES = 50
+const MAX_TOKENS = 20
 
 /** Returns the link to the block if the text is a block number, or to the only match; else all matches. */
 async function findBeginning(prefix: string, block: string | undefined): Promise<string | Found> {
@@ -136,7 +168,8 @@ async function findBeginning(prefix: string, block: string | undefined): Promise
   const blocks = await Promise.all(
     numbers.map((number) => orNull(callInBatch<Block | null>('eth_getBlockByNumber', [numberToHex(number), true]))),
   )
-  const matches = new Map((await findNames(prefix)).map((match) => [match.text, match]))
+  const named = await findNames(prefix)
+  const matches = new Map(named.matches.map((match) => [match.text, match]))
   const add = (what: Match['what'], view: string, text: string | null | undefined) => {
     if (text?.startsWith(prefix) && matches.size < MAX_MATCHES)
       matches.set(text, { what, text, link: linkTo(view, text) })
@@ -154,7 +187,7 @@ async function findBeginning(prefix: string, block: string | undefined): Promise
   }
   const [only] = matches.values()
   if (matches.size === 1 && only.link !== undefined) return only.link
-  return { matches: [...matches.values()], searched: { prefix, from, to: head } }
+  return { ...named, matches: [...matches.values()], searched: { prefix, from, to: head } }
 }
 
 /** Returns the link to what the text refers to, or all that matches it. */
@@ -178,8 +211,9 @@ async function findLink(text: string): Promise<string | Found> {
   return l2Status === null ? onlyOrAll(await findNames(text)) : linkTo('l2', '', { tx: hash })
 }
 
-function onlyOrAll(matches: readonly Match[]): string | Found {
-  return matches.length === 1 && matches[0].link !== undefined ? matches[0].link : { matches }
+function onlyOrAll({ matches, isPartial }: Named): string | Found {
+  const [only] = matches
+  return matches.length === 1 && !isPartial && only.link !== undefined ? only.link : { matches, isPartial }
 }
 
 /** Finds a layer-2 hash that looks like a prefix because many leading zeros are omitted. */

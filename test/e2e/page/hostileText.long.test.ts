@@ -53,6 +53,7 @@ test('text of others is shown as text, and its direction does not turn the page 
     [`#/address/${SHOUTER}?tab=contract`, 'solc 0.8.37'],
     [`#/search?q=${encodeURIComponent(NAME)}`, NAME],
     [`#/search?q=${encodeURIComponent(HOSTILE)}`, 'Nothing here is named'],
+    ['#/search?q=svg%20onload', '<img src=x'],
     [`#/sql?run=1&q=${encodeURIComponent(query)}`, '<b>'],
     [`#/token/${LIAR}`, '<img src=x'],
     [`#/token/${LIAR}?tab=holders`, '<img src=x'],

@@ -241,6 +241,21 @@ test('a token is read once for all its amounts, by cairn_getToken', { skip }, as
   assert.equal(new Set(read).size, read.length, `${read}`)
 })
 
+test('tokens are found by name and symbol', { skip }, async (t) => {
+  const { page, visit, untilTitle } = await openTab(t, url)
+  await visit('#/search?q=MKR')
+  await untilTitle('Token Maker')
+  const { tokens } = await resultOf<{ tokens: Token[] }>(url, 'cairn_findTokens', ['r'])
+  assert.ok(tokens.length > 1, `${tokens.length}`)
+  await visit('#/search?q=r')
+  const rows = await rowsOf(page, 'Matches')
+  assert.deepEqual(
+    rows.filter(([what]) => what === 'Token').map(([, , address]) => address),
+    tokens.map(({ address }) => address),
+  )
+  assert.deepEqual(await cutTables(page), [])
+})
+
 test('the link to a token that is none leads to the address, with a word', { skip }, async (t) => {
   const { page, visit, untilTitle } = await openTab(t, url)
   const [account] = chain.accounts
