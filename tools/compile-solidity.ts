@@ -26,9 +26,16 @@ interface Solc {
   compile(input: string): string
 }
 
+interface Compiled {
+  abi: Abi
+  evm: { bytecode: { object: string } }
+  metadata?: string
+  storageLayout?: object
+}
+
 interface Output {
   errors?: { severity: string; errorCode: string; formattedMessage: string }[]
-  contracts: { [file: string]: { [name: string]: { abi: Abi; evm: { bytecode: { object: string } } } } }
+  contracts: { [file: string]: { [name: string]: Compiled } }
 }
 
 const folder = installPackage('solc', VERSION)
@@ -38,7 +45,10 @@ const solc = createRequire(import.meta.url)(join(folder, 'index.js')) as Solc
 const settings = {
   evmVersion: EVM_VERSION,
   optimizer: { enabled: true, runs: 200 },
-  outputSelection: { '*': { '*': ['abi', 'evm.bytecode.object'] } },
+  outputSelection: {
+    '*': { '*': ['abi', 'evm.bytecode.object'] },
+    'Cabinet.sol': { Cabinet: ['abi', 'evm.bytecode.object', 'metadata', 'storageLayout'] },
+  },
 }
 const input = { language: 'Solidity', sources: readSources(), settings }
 const output = JSON.parse(solc.compile(JSON.stringify(input))) as Output
@@ -47,7 +57,10 @@ for (const { formattedMessage } of errors) console.error(formattedMessage)
 if (errors.length > 0) process.exit(1)
 
 const compiled = Object.values(output.contracts).flatMap((file) =>
-  Object.entries(file).map(([name, { abi, evm }]) => [name, { abi, bytecode: `0x${evm.bytecode.object}` as const }]),
+  Object.entries(file).map(([name, { abi, evm, metadata, storageLayout }]) => [
+    name,
+    { abi, bytecode: `0x${evm.bytecode.object}` as const, metadata, storageLayout },
+  ]),
 )
 const contracts: Contracts = {
   compiler: solc.version(),

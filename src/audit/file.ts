@@ -83,6 +83,7 @@ const SEALED_TABLES = {
   facts: 'meta',
   api_keys: 'api_keys',
   abis: 'abis',
+  contract_sources: 'contract_sources',
   signature_sets: 'signature_sets',
   signature_pages: 'signature_pages',
   l2_pending: 'l2_pending',

@@ -1,3 +1,4 @@
+import { type ContractSources, createContractSourceWriter } from './contractSources.js'
 import type { Database } from './database.js'
 import { writeSeal } from './seals.js'
 
@@ -25,6 +26,9 @@ export interface AddedAbi {
   readonly addedAt: number // Unix seconds
   /** Undefined for the ABI of a file. */
   readonly bundle?: BundleFacts
+  /** Number of stored source files. */
+  readonly sourceFiles?: number
+  readonly hasStorageLayout?: boolean
 }
 
 /** Reads added ABIs. */
@@ -37,7 +41,7 @@ interface AddedAbiReader {
 }
 
 /** An ABI to add. */
-export type NewAbi = Pick<AddedAbi, 'name' | 'address' | 'json' | 'bundle'>
+export type NewAbi = Pick<AddedAbi, 'name' | 'address' | 'json' | 'bundle'> & { readonly sources?: ContractSources }
 
 /** Reads and changes added ABIs. */
 export interface AddedAbiTable extends AddedAbiReader {
@@ -58,21 +62,28 @@ interface Row {
   compiler: string | null
   sourcify_match: SourcifyMatch | null
   metadata_matches: number | null
+  files: number | null
+  has_layout: 0 | 1
 }
 
-const COLUMNS = 'id, name, address, json, added_at, compiler, sourcify_match, metadata_matches'
+const COLUMNS = `id, name, address, json, added_at, compiler, sourcify_match, metadata_matches, files,
+  storage_layout IS NOT NULL AS has_layout`
 
 /** A reader of an open connection. */
 export function readAddedAbis(db: Database): AddedAbiReader {
-  const select = db.prepare<[], Row>(`SELECT ${COLUMNS} FROM abis ORDER BY id`)
+  const select = db.prepare<[], Row>(
+    `SELECT ${COLUMNS} FROM abis LEFT JOIN contract_sources ON abi_id = id ORDER BY id`,
+  )
   const selectCount = db.prepare<[], number>('SELECT count(*) FROM abis').pluck()
   // Ids are never used twice.
   const selectVersion = db.prepare<[], string>("SELECT ifnull(max(id), 0) || ' ' || count(*) FROM abis").pluck()
   return {
     list: () =>
-      select.all().map(({ id, name, address, json, added_at: addedAt, ...row }) => {
-        return { id, name, address: address ?? undefined, json, addedAt, bundle: bundleOf(row) }
-      }),
+      select.all().map(({ id, name, address, json, added_at: addedAt, files, has_layout, ...row }) => ({
+        ...{ id, name, address: address ?? undefined, json, addedAt, bundle: bundleOf(row) },
+        sourceFiles: files ?? 0,
+        hasStorageLayout: has_layout === 1,
+      })),
     count: () => selectCount.get()!,
     version: () => selectVersion.get()!,
   }
@@ -89,11 +100,14 @@ function bundleOf(row: Pick<Row, 'compiler' | 'sourcify_match' | 'metadata_match
 
 /** Accesses the ABIs of a database opened for writing. */
 export function createAddedAbiTable(db: Database): AddedAbiTable {
+  const sources = createContractSourceWriter(db)
   const change = <T>(work: () => T): T =>
     db
       .transaction(() => {
         const result = work()
+        sources.removeUnused()
         writeSeal(db, 'abis')
+        writeSeal(db, 'contract_sources')
         return result
       })
       .immediate()
@@ -102,11 +116,13 @@ export function createAddedAbiTable(db: Database): AddedAbiTable {
     `INSERT INTO abis (name, address, json, added_at, compiler, sourcify_match, metadata_matches)
      VALUES (?, ?, ?, ?, ?, ?, ?)`,
   )
-  const addOne = ({ name, address, json, bundle }: NewAbi) => {
+  const addOne = ({ name, address, json, bundle, sources: own }: NewAbi) => {
     remove.run(name, address ?? null)
     const facts = bundle && [bundle.compiler ?? null, bundle.match ?? null, Number(bundle.metadataMatches)]
     const row = [name, address ?? null, json, Math.floor(Date.now() / 1000), ...(facts ?? [null, null, null])]
-    return Number(insert.run(...row).lastInsertRowid)
+    const id = Number(insert.run(...row).lastInsertRowid)
+    if (own !== undefined) sources.add(id, own)
+    return id
   }
   return {
     ...readAddedAbis(db),

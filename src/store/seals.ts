@@ -16,6 +16,7 @@ const SEALED = {
   api_keys:
     'SELECT id, name, hash, created_at, revoked_at, rate_limit, max_concurrent, methods FROM api_keys ORDER BY id',
   abis: `SELECT id, name, address, json, added_at, compiler, sourcify_match, metadata_matches FROM abis ORDER BY id`,
+  contract_sources: 'SELECT abi_id, files, hex(sources), hex(storage_layout) FROM contract_sources ORDER BY abi_id',
   signature_sets: 'SELECT id, name, functions, events, added_at FROM signature_sets ORDER BY id',
   signature_pages: 'SELECT set_id, kind, first_key, hex(data) FROM signature_pages ORDER BY set_id, kind, first_key',
   l2_pending: 'SELECT slot, number, parent_hash, json, raw FROM l2_pending ORDER BY slot',

@@ -10,8 +10,8 @@ export function formatCount(value: number | bigint | string): string {
 }
 
 /** Formats a number with its noun: `1 log`, `1,234 logs`. */
-export function formatPlural(count: number, noun: string): string {
-  return `${formatCount(count)} ${noun}${count === 1 ? '' : 's'}`
+export function formatPlural(count: number | bigint, noun: string): string {
+  return `${formatCount(count)} ${noun}${Number(count) === 1 ? '' : 's'}`
 }
 
 /** Formats bytes in binary units: `12.3 MiB`. */

@@ -23,7 +23,10 @@ before(async () => {
   const db = openForWriting(whole)
   await fillTraces(db, { progress: noProgress })
   createApiKeyTable(db).create('somebody')
-  createAddedAbiTable(db).add({ name: 'nothing', address: undefined, json: '[]' })
+  createAddedAbiTable(db).add({
+    ...{ name: 'nothing', address: undefined, json: '[]' },
+    sources: { files: [{ path: 'Nothing.sol', content: '' }], storageLayout: undefined },
+  })
   const signatures = {
     function: { keys: [0xa9059cbb], texts: ['transfer(address,uint256)'] },
     event: { keys: [], texts: [] },
@@ -193,6 +196,7 @@ const CASES: [sql: string, table: string, words: RegExp][] = [
   ["DELETE FROM meta WHERE key = 'chain_id'", 'meta', /SHA-256 of the rows/],
   ['UPDATE api_keys SET hash = zeroblob(32)', 'api_keys', /SHA-256 of the rows/],
   ["UPDATE abis SET name = 'other'", 'abis', /SHA-256 of the rows/],
+  ["UPDATE contract_sources SET sources = x'00'", 'contract_sources', /SHA-256 of the rows/],
   ["UPDATE signature_sets SET name = 'other'", 'signature_sets', /SHA-256 of the rows/],
   ["UPDATE signature_pages SET data = x'00'", 'signature_pages', /SHA-256 of the rows/],
   ["UPDATE l2_pending SET json = replace(json, '0x', '0x1')", 'l2_pending', /SHA-256 of the rows/],
@@ -220,7 +224,7 @@ const CASES: [sql: string, table: string, words: RegExp][] = [
 
 function partOf(table: string): AuditPart {
   if (/^(l2_blocks|l2_block_txs|l2_state|l2_state_updates)$/.test(table)) return 'l2'
-  if (/^(meta|api_keys|abis|signature_sets|signature_pages|l2_pending|sqlite_schema|__drizzle_migrations)$/.test(table))
+  if (/^(meta|api_keys|abis|contract_sources|signature_sets|signature_pages|l2_pending|sqlite_schema|__drizzle_migrations)$/.test(table))
     return 'file'
   return /history|^changed_keys|^code|^state/.test(table) ? 'stateHistory' : 'blocks'
 }

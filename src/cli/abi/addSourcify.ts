@@ -11,6 +11,7 @@ import {
   MAX_BUNDLES,
   readBundle,
 } from '../../decoding/sourcify/bundles.js'
+import { type BundleSources, readBundleLayout, readBundleSources } from '../../decoding/sourcify/sources.js'
 import { UsageError } from '../../lib/errors.js'
 import { parseHex } from '../../lib/hex.js'
 import type { AddedAbiTable, NewAbi } from '../../store/addedAbis.js'
@@ -27,6 +28,9 @@ interface AcceptedBundle {
   readonly location: BundleLocation
   readonly metadata: BundleMetadata
   readonly isMatched: boolean
+  readonly sources: BundleSources
+  /** In solc's JSON; undefined if absent. */
+  readonly storageLayout: object | undefined
 }
 
 /** Contracts of a directory of Sourcify, compared with the code in the database. */
@@ -71,7 +75,11 @@ export function readSourcify(db: Database, operand: string): SourcifySource {
       const comparison: CodeComparison = code === undefined ? 'notCompared' : compareWithCode(metadata, code)
       // The code of a partial match has another metadata hash by definition.
       if (comparison === 'otherMetadata' && location.match !== 'partial') refused.otherMetadata++
-      else accepted.push({ location, metadata, isMatched: comparison === 'matched' })
+      else {
+        const sources = readBundleSources(location.directory, metadata.bytes)
+        const storageLayout = readBundleLayout(location.directory)
+        accepted.push({ location, metadata, isMatched: comparison === 'matched', sources, storageLayout })
+      }
     } catch (error) {
       if (!(error instanceof InvalidBundle || error instanceof InvalidAbi)) throw error
       refused.invalid++
@@ -115,22 +123,34 @@ export function addSourcify(table: AddedAbiTable, source: SourcifySource, json: 
       `abi add --sourcify: expected at most ${MAX_BUNDLES} contracts, got ${accepted.length} and ${others.length} that were added before`,
     )
   }
-  const abis = accepted.map(({ location: { address, match }, metadata, isMatched }): NewAbi => {
+  const abis = accepted.map(({ location: { address, match }, metadata, isMatched, sources, storageLayout }): NewAbi => {
     const { name, compiler, items } = metadata
     const bundle = { compiler, match, metadataMatches: isMatched }
-    return { name, address, json: JSON.stringify(formatAbiJson(items)), bundle }
+    const json = JSON.stringify(formatAbiJson(items))
+    return { name, address, json, bundle, sources: { files: sources.files, storageLayout } }
   })
   const ids = table.addAll(abis)
   const matched = accepted.filter(({ isMatched }) => isMatched).length
   if (json) {
     const contracts = abis.map(({ name, address, bundle }, i) => {
       const { compiler = null, match = null, metadataMatches } = bundle!
-      return { id: ids[i], name, address: formatChecksumAddress(address!), compiler, match, metadataMatches }
+      const { sources, storageLayout } = accepted[i]
+      const facts = { compiler, match, metadataMatches, sourceFiles: sources.files.length }
+      const hasStorageLayout = storageLayout !== undefined
+      return {
+        id: ids[i],
+        name,
+        address: formatChecksumAddress(address!),
+        ...facts,
+        missingSources: sources.missing,
+        hasStorageLayout,
+      }
     })
     return JSON.stringify({ contracts, refused, firstInvalid: firstInvalid ?? null, otherChains })
   }
   const lines = abis.map(({ name, address, bundle }, i) => {
-    return `ABI ${ids[i]} (${name}), for ${formatChecksumAddress(address!)}: ${describeBundle(bundle!)}`
+    const parts = describeSources(accepted[i])
+    return `ABI ${ids[i]} (${name}), for ${formatChecksumAddress(address!)}: ${describeBundle(bundle!)}${parts}`
   })
   lines.push(
     `contracts ${accepted.length}, matched by metadata hash ${matched}, not compared ${accepted.length - matched}; refused: ` +
@@ -138,6 +158,12 @@ export function addSourcify(table: AddedAbiTable, source: SourcifySource, json: 
       `${firstInvalid === undefined ? '' : ` (first: ${firstInvalid})`}; folders of other chains ${otherChains}`,
   )
   return lines.join('\n')
+}
+
+/** Formats what is stored of the sources: `, sources 3, missing 1, storage layout`. */
+function describeSources({ sources: { files, missing }, storageLayout }: AcceptedBundle): string {
+  const layout = storageLayout === undefined ? '' : ', storage layout'
+  return `, sources ${files.length}${missing === 0 ? '' : `, missing ${missing}`}${layout}`
 }
 
 function keyOf(name: string, address: Uint8Array): string {

@@ -3,6 +3,7 @@ import { basename } from 'node:path'
 import { formatChecksumAddress } from '../../chain/eth/checksumAddress.js'
 import { type AbiItem, formatAbiJson, parseAbiJson } from '../../decoding/abiItems.js'
 import { InvalidAbi } from '../../decoding/errors.js'
+import { pickStorageLayout } from '../../decoding/sourcify/sources.js'
 import { messageOf, UsageError } from '../../lib/errors.js'
 import { abbreviate, parseHex } from '../../lib/hex.js'
 import { didYouMean } from '../../lib/suggestion.js'
@@ -81,6 +82,8 @@ function inTables(datadir: string, work: (tables: Tables) => string): string {
 /** An ABI file on the command line. */
 interface Source extends Pick<AddedAbi, 'name' | 'address'> {
   readonly items: readonly AbiItem[]
+  /** Of an artefact, in solc's JSON. */
+  readonly storageLayout: object | undefined
 }
 
 // The largest artefacts, with bytecode and source, are about a megabyte.
@@ -97,7 +100,12 @@ function readSource(operand: string): Source {
     const items = parseAbiJson(parsed)
     if (items.length === 0)
       throw new UsageError(`${path}: expected an ABI with an event, a function or an error, found none`)
-    return { name: nameOf(parsed, path), address: address === undefined ? undefined : parseHex(address), items }
+    return {
+      name: nameOf(parsed, path),
+      address: address === undefined ? undefined : parseHex(address),
+      items,
+      storageLayout: pickStorageLayout(parsed),
+    }
   } catch (error) {
     throw error instanceof InvalidAbi ? new UsageError(`${path}: ${error.message}`, { cause: error }) : error
   }
@@ -131,8 +139,9 @@ function nameOf(parsed: unknown, path: string): string {
         .slice(0, 100)
 }
 
-function add(table: AddedAbiTable, { name, address, items }: Source, json: boolean): string {
-  const id = table.add({ name, address, json: JSON.stringify(formatAbiJson(items)) })
+function add(table: AddedAbiTable, { name, address, items, storageLayout }: Source, json: boolean): string {
+  const sources = { files: [], storageLayout }
+  const id = table.add({ name, address, json: JSON.stringify(formatAbiJson(items)), sources })
   const counts = countItems(items)
   if (json) return JSON.stringify({ id, name, address: checksumOrNull(address), ...counts })
   return `ABI ${id} (${name}), for ${contractWords(address)}: events ${counts.events}, functions ${counts.functions}, errors ${counts.errors}`

@@ -11,7 +11,7 @@ import { ipfsHash, metadataHashOfCode } from './metadataHash.js'
 /** A directory that is no repository or contract of Sourcify, or has too much. */
 export class InvalidBundle extends CairnError {}
 
-/** A contract's directory: `metadata.json`, and `sources/`, which is not read. */
+/** A contract's directory: `metadata.json`, `sources/`, and `storageLayout.json` if there is one. */
 export interface BundleLocation {
   readonly directory: string
   readonly address: Uint8Array // 20

@@ -18,6 +18,8 @@ export const ABI_SOURCE_PROPERTIES = {
     ...orNull({ type: 'boolean' }),
     description: 'True if the code names the metadata of the bundle, false if they were not compared; else null.',
   },
+  sourceFiles: { type: 'integer', minimum: 0, description: 'Source files that `cairn_getContractSources` has.' },
+  hasStorageLayout: { type: 'boolean', description: 'True if `cairn_getStorageVariables` reads by it.' },
 }
 
 /** Formats an ABI's name, its contract, and its Sourcify bundle as JSON. */
@@ -29,5 +31,7 @@ export function formatAbiSource({ name, address: bound, added }: KnownAbi) {
     compiler: bundle?.compiler ?? null,
     sourcifyMatch: bundle?.match ?? null,
     metadataMatches: bundle?.metadataMatches ?? null,
+    sourceFiles: added?.sourceFiles ?? 0,
+    hasStorageLayout: added?.hasStorageLayout ?? false,
   }
 }

@@ -1,7 +1,6 @@
 import { formatAbiJson } from '../../decoding/abiItems.js'
 import { itemsInCode } from '../../decoding/codeInterface.js'
 import type { Decoder, KnownAbi } from '../../decoding/decoder.js'
-import { equalBytes } from '../../lib/bytes.js'
 import { formatData } from '../../lib/hex.js'
 import { requireStateBlock } from '../core/blockId.js'
 import { defineMethod, type JsonSchema } from '../core/method.js'
@@ -10,6 +9,7 @@ import { address } from '../core/params.js'
 import { accountParam, stateBlockParam } from '../eth/commonParams.js'
 import { STATE_ERRORS } from '../eth/schemas.js'
 import { ABI_SOURCE_PROPERTIES, formatAbiSource } from './abiSchemas.js'
+import { boundAbis } from './contractAbis.js'
 
 const ABI_PROPERTIES = {
   ...ABI_SOURCE_PROPERTIES,
@@ -61,11 +61,6 @@ export const getAbi = defineMethod({
     }
   },
 })
-
-/** ABIs bound to one of the addresses, in the order of these. */
-function boundAbis({ abis }: Decoder, addresses: readonly Uint8Array[]): KnownAbi[] {
-  return addresses.flatMap((wanted) => abis.filter((abi) => abi.address && equalBytes(abi.address, wanted)))
-}
 
 /** ABIs of any contract, reduced to what the codes name. */
 function generalAbis({ abis }: Decoder, codes: readonly Uint8Array[]): KnownAbi[] {

@@ -11,6 +11,7 @@ import type { TransactionFinder } from '../../index/transactions/finder.js'
 import type { Deadline } from '../../lib/deadline.js'
 import type { Logger } from '../../lib/logger.js'
 import type { NewAbi } from '../../store/addedAbis.js'
+import type { ContractSourceReader } from '../../store/contractSources.js'
 import type { DatabaseSizes } from '../../store/databaseFacts.js'
 import type { L2Reader } from '../../store/l2/l2Reader.js'
 import type { TraceReader } from '../../store/rows/traceRows.js'
@@ -88,6 +89,8 @@ export interface RpcContext {
   readonly stream: () => StreamSource
   /** Decodes with the currently known ABIs. */
   readonly decoder: () => Decoder
+  /** Sources and storage layouts of added ABIs. */
+  readonly contractSources: ContractSourceReader
   readonly l2: L2Reader
   /** Present in reader threads, where `evm` methods run. */
   readonly evm: EvmService

@@ -15,6 +15,7 @@ import { noDeadline } from '../../lib/deadline.js'
 import type { Logger } from '../../lib/logger.js'
 import { createAbiAdder } from '../../store/abiAdder.js'
 import { type CommitWatch, createCommitWatch, readsInSnapshot } from '../../store/commitWatch.js'
+import { readContractSources } from '../../store/contractSources.js'
 import { readCursorSecret } from '../../store/cursorSecret.js'
 import type { Database } from '../../store/database.js'
 import { createDatabaseSizes } from '../../store/databaseFacts.js'
@@ -102,6 +103,7 @@ export function openContext(options: {
       return stream
     },
     decoder: openDecoder(db, createImplementationReader(chain, state)),
+    contractSources: readContractSources(db),
     l2: readsInSnapshot(createL2Reader(db), watch),
     evm: createUnloadedService(loadEvm),
     state,

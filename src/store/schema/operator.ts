@@ -1,7 +1,7 @@
 import { integer, primaryKey, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core'
 import { bytes } from '../columns.js'
 
-/* What the operator adds: API keys, ABIs and signatures. */
+/* What the operator adds: API keys, ABIs with their sources, and signatures. */
 
 /** API keys by the SHA-256 of their 32 hex digits; the key itself is not stored. */
 export const apiKeys = sqliteTable(
@@ -31,6 +31,14 @@ export const abis = sqliteTable('abis', {
   compiler: text('compiler'), // such as 0.8.26+commit.8a97fa7a
   sourcifyMatch: text('sourcify_match'), // full, partial
   metadataMatches: integer('metadata_matches'), // 1 the code names the bundle's metadata, 0: not compared
+})
+
+/** Sources and storage layouts of ABIs that bundles brought. */
+export const contractSources = sqliteTable('contract_sources', {
+  abiId: integer('abi_id').primaryKey(),
+  files: integer('files').notNull(),
+  sources: bytes('sources'), // deflated JSON: contents by path; NULL: none
+  storageLayout: bytes('storage_layout'), // deflated JSON, as solc writes it; NULL: none
 })
 
 /** Files of function and event signatures that the operator added, for guesses. Ids are never reused. */

@@ -14,6 +14,9 @@ export interface AbiSource {
   compiler: string | null
   sourcifyMatch: 'full' | 'partial' | null
   metadataMatches: boolean | null
+  /** Number of source files that the server has. */
+  sourceFiles: number
+  hasStorageLayout: boolean
 }
 
 /** An ABI of `cairn_getAbi`. */

@@ -15,6 +15,7 @@ import { Name } from '../ui/Name.js'
 import { Empty, Loaded } from '../ui/States.js'
 import { AddressLink, CopyButton } from '../ui/Value.js'
 import { type CallSettings, ContractFunction, ResultValues } from './ContractFunction.js'
+import { SourceFiles, StorageVariables } from './ContractStorage.js'
 
 /** An ABI of the contract, from the server or from this browser. */
 interface UsedAbi {
@@ -24,12 +25,15 @@ interface UsedAbi {
   readonly implementation: Hex | undefined
   readonly isBuiltIn: boolean
   readonly items: Abi
+  /** Number of source files that the server has. */
+  readonly sourceFiles?: number
 }
 
 /** The interface of a contract: its ABIs, its functions, and forms that call them. */
 export function ContractView({ address }: { address: string }) {
   const request = useRequest(() => loadAbis(address), [address])
   const [own, setOwn] = useState(() => readOwnAbi(address))
+  const [block, setBlock] = useState('latest')
   return (
     <Loaded request={request} what="the ABI">
       {(found) => {
@@ -50,7 +54,10 @@ export function ContractView({ address }: { address: string }) {
                 Add one below, or on the server: <code>cairn abi add {address}=ABI.json</code>.
               </Empty>
             ) : (
-              <Functions address={address} used={used} />
+              <Functions address={address} used={used} block={block} onBlock={setBlock} />
+            )}
+            {found.abis.some(({ hasStorageLayout }) => hasStorageLayout) && (
+              <StorageVariables address={address} block={block} />
             )}
             <AbiForm address={address} own={own} onChange={setOwn} onAdded={request.reload} />
           </>
@@ -77,7 +84,7 @@ function ownAbi(items: Abi | undefined): UsedAbi[] {
 }
 
 function describeAbi(abi: ContractAbi, address: string): UsedAbi {
-  const { name, isBuiltIn, compiler, sourcifyMatch, metadataMatches, items } = abi
+  const { name, isBuiltIn, compiler, sourcifyMatch, metadataMatches, items, sourceFiles } = abi
   const isBound = abi.address !== null
   const notes = [
     isBuiltIn ? 'built in, as far as the code names it' : isBound ? '' : 'of any contract, as far as the code names it',
@@ -91,11 +98,18 @@ function describeAbi(abi: ContractAbi, address: string): UsedAbi {
     implementation: abi.address !== null && abi.address !== address.toLowerCase() ? abi.address : undefined,
     isBuiltIn,
     items,
+    sourceFiles,
   }
 }
 
-function Functions({ address, used }: { address: string; used: readonly UsedAbi[] }) {
-  const [block, setBlock] = useState('latest')
+interface FunctionsProps {
+  address: string
+  used: readonly UsedAbi[]
+  block: string
+  onBlock: (block: string) => void
+}
+
+function Functions({ address, used, block, onBlock }: FunctionsProps) {
   const writing = useWriting()
   const errors = useMemo(() => used.flatMap(({ items }) => items.filter(({ type }) => type === 'error')) as Abi, [used])
   const settings: CallSettings = { address, block, errors, writing: writing.use }
@@ -106,7 +120,7 @@ function Functions({ address, used }: { address: string; used: readonly UsedAbi[
       <div class="inline-form">
         <label>
           Read at block
-          <input value={block} onInput={(event) => setBlock(event.currentTarget.value)} spellcheck={false} />
+          <input value={block} onInput={(event) => onBlock(event.currentTarget.value)} spellcheck={false} />
         </label>
         {writing.choice}
       </div>
@@ -168,7 +182,7 @@ interface AbiFunctionsProps {
 }
 
 function AbiFunctions({ abi, functions, settings }: AbiFunctionsProps) {
-  const { title, note, implementation, items } = abi
+  const { title, note, implementation, items, sourceFiles = 0 } = abi
   const reads = functions.filter((item) => kindOf(item) === 'read')
   const writes = functions.filter((item) => kindOf(item) === 'write')
   const unknown = functions.filter((item) => kindOf(item) === 'unknown')
@@ -189,6 +203,7 @@ function AbiFunctions({ abi, functions, settings }: AbiFunctionsProps) {
       <FunctionList name="Read" functions={reads.filter(({ inputs }) => inputs.length > 0)} settings={settings} />
       <FunctionList name="Write" functions={writes} settings={settings} />
       <FunctionList name="Others" functions={unknown} settings={settings} />
+      {sourceFiles > 0 && <SourceFiles name={title} address={implementation ?? settings.address} count={sourceFiles} />}
       <details>
         <summary>ABI as JSON, {formatPlural(items.length, 'item')}</summary>
         <div class="raw">

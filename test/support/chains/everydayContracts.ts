@@ -20,7 +20,9 @@ interface Step {
   logs: boolean
 }
 
-type Deployed = { readonly [name in Exclude<ContractName, 'OddToken' | 'FeeToken' | 'MultiToken'>]: Address }
+type Deployed = {
+  readonly [name in Exclude<ContractName, 'OddToken' | 'FeeToken' | 'MultiToken' | 'Cabinet'>]: Address
+}
 
 interface Receipt {
   status: string

@@ -14,6 +14,9 @@ export interface Contract {
   readonly abi: Abi
   /** Its creation code, without the arguments of the constructor. */
   readonly bytecode: Hex
+  /** Of `Cabinet` alone: the metadata whose IPFS hash is in the code, and the storage layout. */
+  readonly metadata?: string
+  readonly storageLayout?: object
 }
 
 const NAMES = [
@@ -27,6 +30,7 @@ const NAMES = [
   'OddToken',
   'FeeToken',
   'MultiToken',
+  'Cabinet',
 ] as const
 
 export type ContractName = (typeof NAMES)[number]
