@@ -19,7 +19,7 @@ import { serverCases } from './rpcCases/servers.js'
 import { stateCases } from './rpcCases/state.js'
 import { stateRangeCases } from './rpcCases/stateRanges.js'
 import { subscriptionCases } from './rpcCases/subscriptions.js'
-import { tokenCases } from './rpcCases/tokens.js'
+import { contractCases, tokenCases } from './rpcCases/tokens.js'
 import { traceCases } from './rpcCases/traces.js'
 import { transactionCases } from './rpcCases/transactions.js'
 
@@ -44,6 +44,7 @@ const cases = joinCases([
   stateRangeCases(hashes),
   otsCases(hashes),
   tokenCases(),
+  contractCases(),
   serverCases(hashes),
 ])
 const unknown = Object.keys(cases).filter((method) => !METHODS.has(method))

@@ -224,7 +224,11 @@ const CASES: [sql: string, table: string, words: RegExp][] = [
 
 function partOf(table: string): AuditPart {
   if (/^(l2_blocks|l2_block_txs|l2_state|l2_state_updates)$/.test(table)) return 'l2'
-  if (/^(meta|api_keys|abis|contract_sources|signature_sets|signature_pages|l2_pending|sqlite_schema|__drizzle_migrations)$/.test(table))
+  if (
+    /^(meta|api_keys|abis|contract_sources|signature_sets|signature_pages|l2_pending|sqlite_schema|__drizzle_migrations)$/.test(
+      table,
+    )
+  )
     return 'file'
   return /history|^changed_keys|^code|^state/.test(table) ? 'stateHistory' : 'blocks'
 }

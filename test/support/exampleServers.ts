@@ -2,7 +2,8 @@ import { join } from 'node:path'
 import { keccak256 } from '../../src/chain/crypto.js'
 import { formatData, parseHex } from '../../src/lib/hex.js'
 import { bindResults, type RecordedCall } from '../../src/rpc/examples.js'
-import { type CairnServer, serveFixture, startCairn } from './cairn.js'
+import { type CairnServer, runCairnOk, serveFixture, startCairn } from './cairn.js'
+import { type BundleFiles, CABINET, cabinetBundle, writeBundle, writeCabinetChain } from './chains/cabinetChain.js'
 import { FIXTURE_FOLDER } from './chains/fixture.js'
 import { importFixture } from './chains/fixtureDatabase.js'
 import { type Answer, openSocket, send } from './rpcClient.js'
@@ -39,6 +40,14 @@ const SERVERS: { readonly [name: string]: (t: After) => Promise<CairnServer> } =
     await untilHealth(server.url, ({ gap }) => gap !== null)
     return server
   },
+  bundle: async (t) => {
+    const datadir = temporaryDirectory(t)
+    await writeCabinetChain(datadir)
+    const bundle = join(temporaryDirectory(t), 'partial_match/1337', CABINET)
+    writeBundle(bundle, shortBundle())
+    await runCairnOk(['abi', 'add', '--sourcify', bundle, '--datadir', datadir])
+    return startCairn(t, ['--datadir', datadir, '--open'])
+  },
   forwarding: async (t) => {
     const upstream = await startUpstream(t, (method, params, right) =>
       method === 'eth_sendRawTransaction' ? formatData(keccak256(parseHex((params[0] as string).slice(2)))) : right(),
@@ -46,6 +55,26 @@ const SERVERS: { readonly [name: string]: (t: After) => Promise<CairnServer> } =
     const args = ['--datadir', temporaryDirectory(t), '--upstream', upstream.url, '--forward-transactions']
     return startCairn(t, [...GENESIS, ...args])
   },
+}
+
+const SHOWN = ['pair', 'balances']
+const SHOWN_TYPES = [
+  ...['address', 'bool', 'uint64', 'int32', 'uint256'],
+  ...['struct Cabinet.Pair', 'mapping(address => uint256)'],
+]
+
+/** A bundle of the contract with one line of source and two variables. */
+function shortBundle(): BundleFiles {
+  const files = cabinetBundle()
+  const content = 'contract Cabinet {} // shortened'
+  const { storage, types } = JSON.parse(files['storageLayout.json'])
+  const shown = storage.filter(({ label }: { label: string }) => SHOWN.includes(label))
+  const used = Object.entries<{ label: string }>(types).filter(([, { label }]) => SHOWN_TYPES.includes(label))
+  const sources = { 'Cabinet.sol': { keccak256: formatData(keccak256(new TextEncoder().encode(content))), content } }
+  return {
+    'metadata.json': JSON.stringify({ ...JSON.parse(files['metadata.json']), sources }),
+    'storageLayout.json': JSON.stringify({ storage: shown, types: Object.fromEntries(used) }),
+  }
 }
 
 type Respond = (method: string, params: unknown[], right: () => Promise<unknown>) => unknown

@@ -1,8 +1,30 @@
+import { CABINET } from '../../test/support/chains/cabinetChain.js'
 import { ABSENT_ACCOUNT, ALICE, BOB, HEAD, TOKEN } from '../../test/support/chains/fixtureChain.js'
 import { type CasesByMethod, largeCases, positional, quantity, UNKNOWN_HASH } from './case.js'
 
 // Cursors are valid in one database only: this one is of none.
 const CURSOR = 'A'.repeat(64)
+
+/** Cases of the methods of sources and storage layouts, which the fixture does not have. */
+export function contractCases(): CasesByMethod {
+  const BUNDLE = { on: 'bundle', example: true } as const
+  return {
+    cairn_getContractSources: {
+      'of-a-bundle': { ...positional(CABINET), ...BUNDLE },
+      none: positional(TOKEN),
+      'unknown-hash': positional(TOKEN, UNKNOWN_HASH),
+      'no-params': positional(),
+    },
+    cairn_getStorageVariables: {
+      'all-variables': { ...positional(CABINET), ...BUNDLE },
+      'unknown-path': { ...positional(CABINET, 'latest', ['nothing']), on: 'bundle' },
+      'no-layout': positional(TOKEN),
+      'unknown-hash': positional(TOKEN, UNKNOWN_HASH),
+      'path-of-17-steps': positional(TOKEN, 'latest', Array(17).fill('0')),
+      'no-params': positional(),
+    },
+  }
+}
 
 /** Cases of the methods of tokens. Cursors of pages are left out, since each database has its own. */
 export function tokenCases(): CasesByMethod {

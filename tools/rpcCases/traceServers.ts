@@ -29,6 +29,8 @@ export function traceServerCases(hashes: FixtureHashes): CasesByMethod {
       'reversed-range': { params: [{ account: BOB, fromBlock: '0x5', toBlock: '0x4' }], on: TRACES },
       'beyond-head': { params: [{ account: BOB, toBlock: unknownBlock }], on: TRACES },
     },
+    cairn_getContractSources: noState(TOKEN, held),
+    cairn_getStorageVariables: noState(TOKEN, held),
     trace_block: { ...slow(manyLogs), ...unavailable(below), ...noState(held) },
     trace_transaction: { ...slow(recent), ...filling(UNKNOWN_HASH), ...noState(recent) },
     trace_filter: {

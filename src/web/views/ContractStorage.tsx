@@ -25,8 +25,7 @@ export function StorageVariables({ address, block }: { address: string; block: s
             rows={storageRows(variables, looked).map((row) => [
               <SlotPlace key="slot" row={row} />,
               <span key="name" class="variable">
-                <bdi class="break">{showInvisible(row.label)}</bdi>{' '}
-                <span class="quiet break">{showInvisible(row.variable.type)}</span>
+                <bdi>{showInvisible(row.label)}</bdi> <span class="quiet">{showInvisible(row.variable.type)}</span>
               </span>,
               <RowValue key="value" row={row} find={find} />,
             ])}
@@ -116,11 +115,11 @@ function KeyForm({ row: { label, path }, keyType, note, find }: KeyFormProps) {
       setProblem('')
       setKey('')
     } catch (error) {
-      setProblem((error as Error).message)
+      setProblem((error as Error).message.replace(/^invalid argument \d: /, ''))
     }
   }
   return (
-    <form class="inline-form" onSubmit={(event) => void submit(event)}>
+    <form class="inline-form key" onSubmit={(event) => void submit(event)}>
       {note !== undefined && <span class="quiet">{note}</span>}
       <input
         value={key}

@@ -2,10 +2,18 @@ import assert from 'node:assert/strict'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { parseAbi } from 'viem'
+import { keccak256, parseAbi, toHex } from 'viem'
 import { openTab, SKIP_BROWSER } from '../../support/browser/browser.js'
 import { runCairnOk, startCairn } from '../../support/cairn.js'
-import { CALLER, FIRST_ACCOUNT, HOSTILE, LIAR, SHOUTER, writeHostileChain } from '../../support/chains/hostileChain.js'
+import {
+  CALLER,
+  FIRST_ACCOUNT,
+  HOSTILE,
+  LIAR,
+  SHOUTER,
+  STORED,
+  writeHostileChain,
+} from '../../support/chains/hostileChain.js'
 import { temporaryDirectory } from '../../support/temporary.js'
 
 /* Text that contracts, ABIs, Sourcify bundles, signature files, wallets and queries bring is shown as text. */
@@ -16,6 +24,18 @@ const BUNDLE = {
   compiler: { version: '0.8.37+commit.f401782d' },
   output: { abi: parseAbi(['function shout() view returns (string)', 'error Closed(string why)']) },
   settings: { compilationTarget: { [NAME]: HOSTILE } },
+  sources: { [`${NAME}.sol`]: { keccak256: keccak256(toHex(HOSTILE)), content: HOSTILE } },
+}
+
+const LAYOUT = {
+  storage: [
+    { label: HOSTILE, offset: 0, slot: '0', type: 't_string_storage' },
+    { label: NAME, offset: 0, slot: '1', type: HOSTILE },
+  ],
+  types: {
+    t_string_storage: { encoding: 'bytes', label: NAME, numberOfBytes: '32' },
+    [HOSTILE]: { encoding: 'mapping', label: HOSTILE, numberOfBytes: '32', key: 't_string_storage', value: HOSTILE },
+  },
 }
 
 const WALLET = `
@@ -34,6 +54,7 @@ test('text of others is shown as text, and its direction does not turn the page 
   writeFileSync(signatures, '0x12345678 <img src=x onerror=window.hacked=1>()\n0xd09de08a increment()\n')
   mkdirSync(bundle)
   writeFileSync(join(bundle, 'metadata.json'), JSON.stringify(BUNDLE))
+  writeFileSync(join(bundle, 'storageLayout.json'), JSON.stringify(LAYOUT))
   const add = ['abi', 'add', `${LIAR}=${abi}`, '--signatures', signatures, '--sourcify', `${SHOUTER}=${bundle}`]
   await runCairnOk([...add, '--datadir', datadir])
   const { url } = await startCairn(t, ['--datadir', datadir, '--open', '--sql'])
@@ -51,6 +72,7 @@ test('text of others is shown as text, and its direction does not turn the page 
     [`#/address/${LIAR}?tab=contract`, 'give(string)'],
     [`#/address/${LIAR}?tab=events`, 'Transfer'],
     [`#/address/${SHOUTER}?tab=contract`, 'solc 0.8.37'],
+    [`#/address/${SHOUTER}?tab=contract`, STORED],
     [`#/search?q=${encodeURIComponent(NAME)}`, NAME],
     [`#/search?q=${encodeURIComponent(HOSTILE)}`, 'Nothing here is named'],
     ['#/search?q=svg%20onload', '<img src=x'],
@@ -63,6 +85,12 @@ test('text of others is shown as text, and its direction does not turn the page 
   for (const [fragment, text] of views) {
     await visit(fragment)
     await page.getByText(text).filter({ visible: true }).first().waitFor()
+    if (text === STORED) {
+      await page.getByText('Source, 1 file').click()
+      await page.getByText(`${NAME}.sol`).click()
+      await page.locator('.source pre', { hasText: '<script>' }).waitFor()
+      assert.doesNotMatch(await page.locator('main').innerText(), /\u202e/)
+    }
     const made = await page.evaluate(
       `document.querySelectorAll('main img, main script, main [onload], main [onerror]').length`,
     )

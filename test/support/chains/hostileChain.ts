@@ -12,6 +12,8 @@ export const HOSTILE = `<img src=x onerror="window.hacked=1"><svg onload="window
 
 /** A token: returns the text as its name and symbol, and logs it as `URI` beside a transfer. */
 export const LIAR = `0x${'a1'.repeat(20)}`
+/** Text that the contract below has in its first slot, as a string. */
+export const STORED = '<b onclick=x>stored</b>'
 /** Reverts with the text. */
 export const SHOUTER = `0x${'b2'.repeat(20)}`
 /** Calls the one before, and passes on its revert data. */
@@ -19,6 +21,9 @@ export const CALLER = `0x${'c3'.repeat(20)}`
 
 /** The first account of anvil and Hardhat. */
 export const FIRST_ACCOUNT = '0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266'
+
+const ZERO = `0x${'00'.repeat(32)}`
+const hexByte = (value: number) => value.toString(16).padStart(2, '0')
 
 const DEVELOPMENT_CHAIN_ID = 31_337
 
@@ -30,7 +35,10 @@ export async function writeHostileChain(datadir: string): Promise<{ called: stri
   Object.assign(genesis.config, { chainId: DEVELOPMENT_CHAIN_ID })
   Object.assign(genesis.alloc, {
     [LIAR]: account(liarCode()),
-    [SHOUTER]: account(codeWithData('0 revert', parseHex(`0x08c379a0${encodeText().slice(2)}`))),
+    [SHOUTER]: {
+      ...account(codeWithData('0 revert', parseHex(`0x08c379a0${encodeText().slice(2)}`))),
+      storage: { [ZERO]: `0x${Buffer.from(STORED).toString('hex').padEnd(62, '0')}${hexByte(2 * STORED.length)}` },
+    },
     [CALLER]: account(
       assemble(`0 0 0 0 0 ${SHOUTER} gas call pop returndatasize 0 0 returndatacopy returndatasize 0 revert`),
     ),
