@@ -4,7 +4,7 @@ import type { Deadline } from '../lib/deadline.js'
 import type { CommitWatch } from '../store/commitWatch.js'
 import type { Database } from '../store/database.js'
 import { createValueReader } from '../store/dictionary.js'
-import { createLogAddresses } from '../store/rows/logAddresses.js'
+import { createLogAddresses, type LogAddresses } from '../store/rows/logAddresses.js'
 import { createLogRanges } from '../store/rows/logRanges.js'
 
 /** What a contract calls itself; null where it does not answer. */
@@ -22,7 +22,7 @@ export interface FoundToken {
 
 /** The bounds of a directory. */
 export interface DirectoryBounds {
-  /** Contracts of which words are kept: 100 to 300 bytes each. */
+  /** Contracts that are kept. */
   readonly maxTokens: number
   /** Logs that are read between two looks at the clock. */
   readonly windowLogs: number
@@ -46,9 +46,8 @@ export class TokenDirectory {
   readonly #bounds: DirectoryBounds
   readonly #watch: CommitWatch
   readonly #ranges: ReturnType<typeof createLogRanges>
-  readonly #addressesIn: ReturnType<typeof createLogAddresses>
+  readonly #logs: LogAddresses
   readonly #addressOf: (id: number) => Uint8Array
-  readonly #hashOf: (number: number) => Uint8Array | undefined
   readonly #entries = new Map<number, Entry>()
   /** Entries whose words are not read yet. */
   #unread: Entry[] = []
@@ -61,10 +60,8 @@ export class TokenDirectory {
     this.#bounds = bounds
     this.#watch = watch
     this.#ranges = createLogRanges(db, watch)
-    this.#addressesIn = createLogAddresses(db, [TRANSFER_TOPIC, TRANSFER_SINGLE_TOPIC, TRANSFER_BATCH_TOPIC])
+    this.#logs = createLogAddresses(db, [TRANSFER_TOPIC, TRANSFER_SINGLE_TOPIC, TRANSFER_BATCH_TOPIC])
     this.#addressOf = createValueReader(db, 'addresses')
-    const selectHash = db.prepare<[number], Uint8Array>('SELECT hash FROM blocks WHERE number = ?').pluck()
-    this.#hashOf = (number) => selectHash.get(number)
   }
 
   /** Number of contracts that are known. */
@@ -73,8 +70,8 @@ export class TokenDirectory {
   }
 
   /** Returns the contracts whose name or symbol has the text, in any case, best first, and whether all contracts were
-   *  looked at. `read` asks a contract for its words, undefined if they are not known; they are kept, so a contract that
-   *  changed them since is found by its former ones. */
+   *  looked at. `read` asks a contract for its words, undefined if they are not known; they are kept, so a contract
+   *  that changed them since is found by its former ones. */
   search(
     text: string,
     { read, sliceEnds }: { read(token: Uint8Array): TokenWords | undefined; sliceEnds: Deadline },
@@ -100,7 +97,7 @@ export class TokenDirectory {
         if (this.#mark !== undefined && !this.#isCanonical(this.#mark)) this.#scanned = 0
         const settled = Math.max(coverage.first, coverage.head - this.#bounds.recentBlocks)
         const { to: settledTo } = this.#ranges.idsOf(coverage.first, settled)!
-        this.#mark = { number: settled, hash: this.#hashOf(settled)! }
+        this.#mark = { number: settled, hash: this.#logs.blockHash(settled)! }
         for (; this.#scanned < settledTo; ) {
           if (this.#isFull() || sliceEnds.remainingMs() <= 0) return false
           const to = Math.min(this.#scanned + this.#bounds.windowLogs, settledTo)
@@ -115,7 +112,7 @@ export class TokenDirectory {
   }
 
   #isCanonical({ number, hash }: { readonly number: number; readonly hash: Uint8Array }): boolean {
-    const now = this.#hashOf(number)
+    const now = this.#logs.blockHash(number)
     return now !== undefined && equalBytes(now, hash)
   }
 
@@ -124,7 +121,7 @@ export class TokenDirectory {
   }
 
   #add(range: { readonly from: number; readonly to: number }): void {
-    for (const id of this.#addressesIn(range)) {
+    for (const id of this.#logs.idsIn(range)) {
       if (this.#isFull()) return
       if (this.#entries.has(id)) continue
       const entry: Entry = { token: this.#addressOf(id) }

@@ -33,7 +33,7 @@ export class UnknownPath extends CairnError {}
 /** Reads the 32 bytes of a slot (32 bytes). */
 export type SlotRead = (slot: Uint8Array) => Uint8Array
 
-// A request reads at most this many variables: about 10 ms from memory.
+// A request reads at most this many variables.
 const MAX_VARIABLES = 1_000
 /** Elements of an array that are read; the others by their index. */
 const MAX_ELEMENTS = 100
@@ -43,8 +43,8 @@ const MAX_DEPTH = 16
 
 const WORDS = 2n ** 256n
 
-/** Returns all variables of a layout in its order. At most 1,000 are read, 100 elements of an array, and 1,024 bytes of a
- *  string; mappings have no parts. */
+/** Returns all variables of a layout in its order. At most 1,000 are read, 100 elements of an array, and 1,024 bytes of
+ *  a string; mappings have no parts. */
 export function readVariables(layout: StorageLayout, read: SlotRead): StoredVariable[] {
   const reader = new VariableReader(layout, read)
   const variables: StoredVariable[] = []

@@ -1,6 +1,7 @@
 import { deadlineAfter } from '../../lib/deadline.js'
 import { formatData, formatQuantity } from '../../lib/hex.js'
 import { hasWord } from '../../tokens/tokenDirectory.js'
+import { INVALID_PARAMS, invalidParams } from '../core/errors.js'
 import { defineMethod } from '../core/method.js'
 import { objectSchema } from '../core/objectSchema.js'
 import { integerBetween, optional, quantity, required, text } from '../core/params.js'
@@ -11,6 +12,7 @@ const SLICE_MS = 2_000
 const MAX_RESULTS = 100
 const DEFAULT_RESULTS = 20
 const MAX_TEXT = 256
+const BAD_TEXT = `invalid argument 0: text: expected 1 to ${MAX_TEXT} characters`
 
 export const findTokens = defineMethod({
   name: 'cairn_findTokens',
@@ -40,16 +42,17 @@ export const findTokens = defineMethod({
       blockNumber: quantity.schema,
     }),
   },
-  errors: [],
+  errors: [{ code: INVALID_PARAMS, message: BAD_TEXT }],
   handler: (context, wanted, limit) => {
     const { chain, limits, deadline } = context
     const { transfers, directory } = context.tokens()
     const { first, head } = chain.coverage() ?? { first: 0, head: 0 }
     const calls = tokenCalls(context, head, { isAmongMany: true })
-    const word = wanted.trim().slice(0, MAX_TEXT)
+    const word = wanted.trim()
+    if (word === '' || word.length > MAX_TEXT) throw invalidParams(BAD_TEXT)
     const tokens: object[] = []
     let isComplete = false
-    if (calls !== undefined && word !== '') {
+    if (calls !== undefined) {
       const sliceEnds = deadlineAfter(Math.min(SLICE_MS, limits.callTimeoutMs / 2))
       const search = directory.search(word, {
         sliceEnds,

@@ -109,7 +109,7 @@ async function findNames(text: string): Promise<Named> {
   if (wanted === '') return { matches: [], isPartial: false }
   const isMethod = /^[a-z0-9]+_[a-z0-9]*$/.test(wanted)
   const [tokens, abis, signatures, document] = await Promise.all([
-    wanted.startsWith('0x') ? null : orNull(findTokens(wanted, MAX_TOKENS)),
+    wanted.startsWith('0x') || wanted.length > MAX_TOKEN_TEXT ? null : orNull(findTokens(wanted, MAX_TOKENS)),
     orNull(callInBatch<AbiSource[]>('cairn_listAbis')),
     orNull(callInBatch<KnownSignature[]>('cairn_findSignatures', [wanted, MAX_MATCHES])),
     isMethod ? orNull(call<{ methods: { name: string; summary: string }[] }>('rpc_discover')) : null,
@@ -158,6 +158,8 @@ function linkOfSignature({ type, signature, hash, address }: KnownSignature): st
 const SEARCHED_BLOCKS = 25
 const MAX_MATCHES = 50
 const MAX_TOKENS = 20
+/** The server's limit. */
+const MAX_TOKEN_TEXT = 256
 
 /** Returns the link to the block if the text is a block number, or to the only match; else all matches. */
 async function findBeginning(prefix: string, block: string | undefined): Promise<string | Found> {
