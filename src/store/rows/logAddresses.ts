@@ -4,7 +4,7 @@ import type { IdRange } from './rowFilter.js'
 /** Reads which contracts logged one of some events. */
 export interface LogAddresses {
   /** Ids of the addresses that logged one of the first topics in a range of log ids, each once, in no order. Reads
-   *  every log of the range. */
+   *  every log of the range, at 0.2 µs of processor time each. */
   idsIn(range: IdRange): number[]
   /** The 32 bytes of the hash of a stored block; undefined for another one. */
   blockHash(blockNumber: number): Uint8Array | undefined
