@@ -66,7 +66,7 @@ test('bench:logs: the questions of the documentation have the answers of DuckDB'
   const { questions } = await runShortBench<Report>(t, 'logs', { phases: ['questions'], args })
   const different = questions.questions.filter(({ isSame }) => isSame === false).map(({ question }) => question)
   assert.deepEqual(different, ['Calls of a contract']) // decoded arguments, and the input
-  assert.ok(questions.questions.length >= 13 && questions.questions.every(({ rows }) => rows > 0))
+  assert.ok(questions.questions.length >= 15 && questions.questions.every(({ rows }) => rows > 0))
 })
 
 const skip = findFoundry('anvil') === undefined && 'anvil cannot be installed'

@@ -6,6 +6,7 @@ import { openForWriting } from '../../../src/store/openForWriting.js'
 import { createForkGenesis } from '../../../test/support/chains/forkGenesis.js'
 import { LOGGERS } from '../../../test/support/chains/viewChain.js'
 import { type SeededRandom, seededRandom } from '../../../test/support/random.js'
+import { assemble } from '../../../tools/fixture/assembler.js'
 import {
   type ChainBuilder,
   createChainBuilder,
@@ -22,6 +23,9 @@ const TRANSACTIONS = 60
 const RECIPIENTS = 2_000
 const RICH = '0x152d02c7e14af6800000' // 100,000 ether
 const topicOf = (signature: string) => keccak256(new TextEncoder().encode(signature))
+/** Sends the ether of a call to the address in its input. */
+const FORWARDER = `0x${'f7'.repeat(20)}`
+const FORWARDER_CODE = assemble('0 0 0 0 callvalue 0 calldataload gas call stop')
 const TRANSFER = topicOf('Transfer(address,address,uint256)')
 const SWAP = topicOf('Swap(address,uint256,uint256,uint256,uint256,address)')
 
@@ -36,7 +40,7 @@ export interface QuestionChain {
   readonly transactions: number
 }
 
-/** Makes and executes blocks of token transfers, NFTs, swaps, ether, failures, creations, blobs and withdrawals into a
+/** Makes and executes blocks of token transfers, NFTs, swaps, ether, also by calls, failures, creations, blobs and withdrawals into a
  *  database with the trace index. */
 export async function makeQuestionChain(datadir: string, blocks: number, seed: number): Promise<QuestionChain> {
   const db = openForWriting(datadir)
@@ -45,6 +49,7 @@ export async function makeQuestionChain(datadir: string, blocks: number, seed: n
   const [pair, collection] = LOGGERS.map(({ address }) => address)
   const genesis = createForkGenesis('osaka', {
     ...SYSTEM_ACCOUNTS,
+    [FORWARDER]: { balance: '0x0', nonce: '0x1', code: formatData(FORWARDER_CODE) },
     ...Object.fromEntries(
       LOGGERS.map((each) => [each.address, { balance: '0x0', nonce: '0x1', code: formatData(each.code) }]),
     ),
@@ -104,6 +109,10 @@ function randomTransaction(
   if (kind < 46) {
     const value = BigInt(1 + random.below(2 ** 31))
     return call(sender, token, 'transfer(address,uint256)', recipient, value)
+  }
+  if (kind < 50) {
+    const value = BigInt(1 + random.below(2 ** 31))
+    return { sender, to: parseHex(FORWARDER), value, input: word(senders[random.below(8)].address), gasLimit: 200_000n }
   }
   if (kind < 65) return { sender, to: recipient, value: BigInt(1 + random.below(2 ** 31)) }
   if (kind < 75) {

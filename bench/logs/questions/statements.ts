@@ -64,13 +64,21 @@ export function duckDbStatements(chain: QuestionChain): { readonly [heading: str
       SELECT block_number, ${hex('transaction_hash')}, ${hex('topic1[13:32]')}, ${hex('topic2[13:32]')},
         ${[0, 1, 2, 3].map((word) => hex(`data[${32 * word + 1}:${32 * word + 32}]`)).join(', ')}
       FROM logs WHERE address = ${pair} AND topic0 = from_hex('${SWAP}') ORDER BY block_number, log_index`,
+    // Accounts with code send by calls only, others by transactions only.
     'Internal transfers of an address': `
-      SELECT block_number, transaction_index, ${hex('from_address')}, ${hex('to_address')}, value_string
-      FROM native_transfers WHERE from_address = ${holder} OR to_address = ${holder}
-      ORDER BY block_number, transaction_index, transfer_index`,
+      SELECT block_number, ${hex('transaction_hash')}, transfer_index, 'call', ${hex('from_address')}, ${hex('to_address')},
+        value_string
+      FROM native_transfers
+      WHERE (from_address = ${holder} OR to_address = ${holder}) AND from_address IN (SELECT address FROM codes)
+      ORDER BY block_number, transfer_index`,
     'Contracts of a deployer': `
-      SELECT block_number, ${hex('contract_address')}, ${hex('factory')}, ${hex('transaction_hash')}
-      FROM contracts WHERE deployer = ${deployer} ORDER BY block_number, create_index`,
+      WITH RECURSIVE created AS (
+        SELECT block_number, create_index, contract_address, deployer, factory FROM contracts WHERE deployer = ${deployer}
+        UNION
+        SELECT n.block_number, n.create_index, n.contract_address, n.deployer, n.factory
+        FROM created c JOIN contracts n ON n.factory = c.contract_address)
+      SELECT block_number, ${hex('contract_address')}, ${hex('deployer')}, ${hex('nullif(factory, deployer)')} FROM created
+      ORDER BY block_number, create_index`,
   }
 }
 
