@@ -40,8 +40,8 @@ export interface QuestionChain {
   readonly transactions: number
 }
 
-/** Makes and executes blocks of token transfers, NFTs, swaps, ether, also by calls, failures, creations, blobs and withdrawals into a
- *  database with the trace index. */
+/** Makes and executes blocks of token transfers, NFTs, swaps, ether, also by calls, failures, creations, blobs and
+ *  withdrawals into a database with the trace index. */
 export async function makeQuestionChain(datadir: string, blocks: number, seed: number): Promise<QuestionChain> {
   const db = openForWriting(datadir)
   const random = seededRandom(seed)

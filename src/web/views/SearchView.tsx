@@ -78,7 +78,10 @@ function MatchList({ found: { matches, searched }, text }: { found: Found; text:
     )
   }
   return (
-    <Section title={`Begins with ${searched?.prefix ?? text}`} note={range && `in ${range}`}>
+    <Section
+      title={searched === undefined ? `Matches of ${text}` : `Begins with ${searched.prefix}`}
+      note={range && `in ${range}`}
+    >
       <Table
         caption="Matches"
         columns={['What', 'Name', { name: 'Where', isWide: true }]}

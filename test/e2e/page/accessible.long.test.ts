@@ -32,7 +32,7 @@ const VIEWS: readonly (readonly [fragment: string, text: string])[] = [
   [`#/address/${TOKEN}?tab=code`, '460 bytes'],
   [`#/address/${TOKEN}?tab=storage`, 'Read'],
   [`#/logs?address=${TOKEN}&explain=1`, 'Conditions'],
-  ['#/search?q=transfer', 'Begins with transfer'],
+  ['#/search?q=transfer', 'Matches of transfer'],
   ['#/console/eth_getLogs', 'Send'],
   ['#/l2', 'Status'],
   ['#/l2/3', 'Sequencer'],
