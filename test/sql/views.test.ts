@@ -193,9 +193,26 @@ each('v_account_changes has each account that differs before and after a block',
   assert.deepEqual(all(db, range), inRange)
 })
 
+each('v_accounts has the first and the last change of each account, and what it has now', ({ db, accounts }) => {
+  const changes = all(
+    db,
+    'SELECT address, min(block_number) AS first, max(block_number) AS last FROM v_account_changes GROUP BY address',
+  )
+  const wanted = changes.map(({ address, first, last }) => {
+    const { balance, nonce, codeHash } = accounts.get(String(address))!.at(-1)!
+    return { address, first_block: first, last_block: last, balance, nonce, code_hash: codeHash }
+  })
+  assert.ok(wanted.length > 10)
+  assert.deepEqual(all(db, 'SELECT * FROM v_accounts ORDER BY address'), wanted)
+  const [, { address }] = wanted
+  assert.deepEqual(all(db, `SELECT * FROM v_accounts WHERE address = '${address}'`), [wanted[1]])
+})
+
+const STATE_VIEWS = ['v_accounts', 'v_balances', 'v_storage', 'v_account_changes']
+
 each('conditions on the address select the same rows, however they are written', ({ db, addresses }) => {
   const [first, second] = addresses.slice(1)
-  for (const view of ['v_balances', 'v_storage', 'v_account_changes']) {
+  for (const view of STATE_VIEWS) {
     const count = (where: string) => all(db, `SELECT count(*) AS n FROM ${view} WHERE ${where}`)[0].n
     const rows = all(db, `SELECT address FROM ${view}`)
     const of = (...wanted: string[]) => rows.filter(({ address }) => wanted.includes(String(address))).length
@@ -227,6 +244,7 @@ test('an address and a range of blocks are found by keys', () => {
   const address = `address = '${addresses[1]}'`
   const byAddress = 'SEARCH a USING COVERING INDEX addresses_by_address (address=?)'
   const expected: { [query: string]: string[] } = {
+    [`v_accounts WHERE ${address}`]: [byAddress],
     [`v_balances WHERE ${address}`]: [
       byAddress,
       'SEARCH h USING PRIMARY KEY (address_id=? AND block_number>? AND block_number<?)',
@@ -269,7 +287,7 @@ test('an address and a range of blocks are found by keys', () => {
     const steps = planOf(db, `SELECT * FROM ${query}`)
     // Both tables of a history: the views of the state have all steps twice.
     const keyed = steps.filter((step) => /^SEARCH [abhkt] USING/.test(step))
-    const times = /v_balances|v_storage|v_account/.test(query) ? 2 : 1
+    const times = /v_balances|v_storage|v_account_/.test(query) ? 2 : 1
     assert.deepEqual(keyed, Array.from({ length: times }, () => wanted).flat(), query)
     assert.doesNotMatch(steps.join('\n'), /AUTOMATIC|SCAN [abhkt]$/m, query)
   }
@@ -317,7 +335,7 @@ test('without state, the views of the state say that it is missing', async (t) =
   const ofEmpty = openForQueries(empty, () => [])
   t.after(() => void ofEmpty.close())
   for (const db of [await rewrittenState(t, { [META_STATE_MODE]: 'none' }), ofEmpty]) {
-    for (const view of ['v_balances', 'v_storage', 'v_account_changes']) {
+    for (const view of STATE_VIEWS) {
       for (const where of ['', " WHERE address = '0x12'"]) {
         assert.throws(
           () => db.prepare(`SELECT * FROM ${view}${where}`).all(),

@@ -18,8 +18,8 @@ import { bytesOfValue } from './functionValues.js'
 /** A block number above every block. */
 const NO_END = Number.MAX_SAFE_INTEGER
 
-/** Adds `v_balances`, `v_storage` and `v_account_changes` to a connection to the database of `datadir`. A query of
- *  theirs is an error where the database has no state. */
+/** Adds `v_accounts`, `v_balances`, `v_storage` and `v_account_changes` to a connection to the database of `datadir`. A
+ *  query of theirs is an error where the database has no state. */
 export function addStateViews(db: Database, datadir: string): void {
   addStates(db, datadir)
   db.table('cairn_hex', {
@@ -40,7 +40,7 @@ export function addStateViews(db: Database, datadir: string): void {
   const options = { deterministic: true }
   db.function('cairn_word', options, (bytes: Uint8Array) => formatData(padLeft(bytes, 32)))
   db.function('cairn_account_ids', options, (keys: Uint8Array) => JSON.stringify(decodeAccountKeys(keys)))
-  for (const [name, select] of Object.entries({ v_balances, v_storage, v_account_changes })) {
+  for (const [name, select] of Object.entries({ v_accounts, v_balances, v_storage, v_account_changes })) {
     db.exec(`CREATE TEMP VIEW ${name} AS ${select.join(' UNION ALL ')}`)
   }
 }
@@ -117,6 +117,29 @@ const BEFORE = 'address_id = h.address_id AND block_number < h.block_number AND 
 const BALANCE = 'ifnull(balance, 0)'
 const KNOWN_BALANCE = `CASE WHEN ${knows('incarnation', BALANCE_KNOWN)} THEN ${BALANCE} END`
 
+/** SQL of the fields of an account row whose columns have a prefix; NULL where the row does not know them. */
+function fieldsOf(prefix: string) {
+  return {
+    balance: `CASE WHEN ${knows(`${prefix}incarnation`, BALANCE_KNOWN)}
+      THEN CAST(ifnull(${prefix}balance, 0) AS TEXT) END`,
+    nonce: `CASE WHEN ${knows(`${prefix}incarnation`, NONCE_KNOWN)} THEN ${prefix}nonce END`,
+    codeHash: `CASE WHEN ${knows(`${prefix}incarnation`, CODE_KNOWN)}
+      THEN (SELECT '0x' || lower(hex(hash)) FROM code WHERE id = ${prefix}code_id) END`,
+  }
+}
+
+/** Columns that a query does not select are not looked up. */
+const v_accounts = (() => {
+  const { balance, nonce, codeHash } = fieldsOf('')
+  const newest = (expression: string) => `(${newestRow('account', expression, 'address_id = a.id')})`
+  const first = `(${nextBlock('account', 'address_id = a.id')})`
+  return [
+    `SELECT x.hex AS address, ${first} AS first_block, ${newest('block_number')} AS last_block,
+    ${newest(balance)} AS balance, ${newest(nonce)} AS nonce, ${newest(codeHash)} AS code_hash
+    FROM ${ADDRESSES} WHERE cairn_require_state() AND ${first} IS NOT NULL`,
+  ]
+})()
+
 /** Rows whose balance is that of the row before are part of its range. */
 const v_balances = eachOfBoth('account', (table) => {
   const next = nextBlock('account', `${ROWS_OF_ACCOUNT} AND ${KNOWN_BALANCE} IS NOT ifnull(h.balance, 0)`)
@@ -156,14 +179,7 @@ function before(expression: string, missing: string): string {
  * makes an index of them. `json_each` in place of a table function of Cairn, for the same reason: its estimate is
  * low. */
 const v_account_changes = eachOfBoth('account', (table) => {
-  const fields = (prefix: string) => ({
-    balance: `CASE WHEN ${knows(`${prefix}incarnation`, BALANCE_KNOWN)}
-      THEN CAST(ifnull(${prefix}balance, 0) AS TEXT) END`,
-    nonce: `CASE WHEN ${knows(`${prefix}incarnation`, NONCE_KNOWN)} THEN ${prefix}nonce END`,
-    codeHash: `CASE WHEN ${knows(`${prefix}incarnation`, CODE_KNOWN)}
-      THEN (SELECT '0x' || lower(hex(hash)) FROM code WHERE id = ${prefix}code_id) END`,
-  })
-  const [earlier, now] = [fields(''), fields('h.')]
+  const [earlier, now] = [fieldsOf(''), fieldsOf('h.')]
   return `SELECT k.block_number AS block_number, x.hex AS address,
     ${before(earlier.balance, "'0'")} AS balance_before, ${now.balance} AS balance_after,
     ${before(earlier.nonce, '0')} AS nonce_before, ${now.nonce} AS nonce_after,
