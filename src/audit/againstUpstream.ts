@@ -68,13 +68,13 @@ export async function auditAgainstUpstream(datadir: string, options: UpstreamAud
   try {
     const first = requireSparse(db)
     const source = readChainSource(db)!
-    const { chainId } = specOfSource(source)
+    const spec = specOfSource(source)
+    const { chainId } = spec
     const genesisHash = createChainReader(db).blockHash(0) ?? hashGenesisBlock(source)
     const { upstream } = options
     const rpc = openEthRpc({
       upstreams: [upstream],
-      chainId,
-      genesisHash,
+      ...{ chainId, spec, genesisHash },
       log: silentLogger,
       maxFailures: MAX_FAILURES,
     })

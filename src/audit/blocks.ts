@@ -1,8 +1,10 @@
 import { keccak256 } from '../chain/crypto.js'
 import { encodeBlock } from '../chain/eth/block.js'
 import { createBloomMaker } from '../chain/eth/bloom.js'
+import { familyOf } from '../chain/eth/families/families.js'
 import { type ChainSpec, rulesAt } from '../chain/eth/forks/rules.js'
-import { decodeHeader, encodeHeader, hashHeader } from '../chain/eth/header.js'
+import type { Genesis } from '../chain/eth/genesis.js'
+import { decodeHeader, encodeHeader } from '../chain/eth/header.js'
 import { appearancesIn } from '../chain/eth/transactionAddresses.js'
 import type { Block, Header, Receipt } from '../chain/eth/types.js'
 import { verifyReceipts } from '../chain/eth/verifyRoots.js'
@@ -59,7 +61,7 @@ export function auditBlocks(db: Database, { from, to, onProgress }: BlockAuditOp
     for (const startMs = performance.now(); next <= last; next++) {
       if (performance.now() - startMs > SNAPSHOT_MS) return true
       const block = audit.block(next)
-      if (next === 0) requireGenesis(block, genesisOfSource(source).header)
+      if (next === 0) requireGenesis(block, genesisOfSource(source))
       done.blocks++
       done.transactions += block.txCount
       done.logs += block.logCount
@@ -94,8 +96,9 @@ function requireNoStrays(rows: RawRows, bounds: RowBounds): void {
   throw new DatabaseFault({ table: stray.table, row: `row ${stray.id}` }, { field: 'block', found: 'belongs to none' })
 }
 
-function requireGenesis({ hash, header }: StoredBlock, genesis: Header): void {
-  const expected = hashHeader({ ...genesis, stateRoot: header.stateRoot })
+function requireGenesis({ hash, header }: StoredBlock, genesis: Genesis): void {
+  const ofHeader = () => familyOf(genesis.spec).hashHeader({ ...genesis.header, stateRoot: header.stateRoot })
+  const expected = genesis.hash ?? ofHeader()
   if (equalBytes(hash, expected)) return
   throw new DatabaseFault({ table: 'blocks', row: 'block 0' }, { field: 'genesis hash', expected, found: hash })
 }
@@ -119,7 +122,7 @@ function createBlockAudit(rows: RawRows, spec: ChainSpec, first: number) {
     const body = openStoredBody(rows, stored, bloomOf)
     const transactions = body.transactions()
     const parts = { header, transactions, uncles: readUncles(rows, number), withdrawals }
-    const block: Block = { ...parts, hash: hashHeader(header), sizeBytes: encodeBlock(parts).length }
+    const block: Block = { ...parts, hash: familyOf(spec).hashHeader(header), sizeBytes: encodeBlock(parts).length }
     if (parent) verifyHeader(header, block.hash, parent, rules, spec)
     verifyBody(block, rules, spec)
     const receipts = body.receipts(block, rules)

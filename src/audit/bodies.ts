@@ -1,3 +1,4 @@
+import { addedType } from '../chain/eth/families/addedTypes.js'
 import type { Rules } from '../chain/eth/forks/rules.js'
 import { decodeTransaction, encodeTransaction } from '../chain/eth/transaction.js'
 import type { Block, Log, Receipt, Transaction } from '../chain/eth/types.js'
@@ -53,6 +54,7 @@ export function openStoredBody(
         return atPlace(place, () => {
           const read = decodeTransactionRow(row as unknown as TransactionRow)
           const transaction = decodeTransaction(encodeTransaction(read))
+          addedType(transaction.type)?.completeFrom(transaction, read)
           compareColumns(place, row, TRANSACTION_COLUMNS, transactionValues(firstTx + index, number, transaction))
           return transaction
         })
@@ -67,8 +69,14 @@ export function openStoredBody(
       return found.map((row, index) => {
         const place = placeOf('receipts', index)
         return atPlace(place, () => {
-          const { type } = block.transactions[index]
-          const read = decodeReceiptRow({ ...(row as unknown as ReceiptRow), type })
+          const transaction = block.transactions[index]
+          const read = decodeReceiptRow({
+            ...(row as unknown as ReceiptRow),
+            type: transaction.type,
+            nonce: null,
+            deposit: null,
+          })
+          addedType(transaction.type)?.completeReceipt(read, transaction)
           read.logs = logs[index]
           if (read.logs.length > 0) read.logsBloom = bloomOf(read.logs)
           const gasUsed = read.cumulativeGasUsed - gasBefore

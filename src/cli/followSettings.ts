@@ -50,7 +50,12 @@ function readL2({ l2Upstream, l2Feeder, l2Header, l2Network, l2Verify, l2From }:
   }
 }
 
-async function readChain({ genesis, network }: Config): Promise<FollowSettings['chain']> {
+async function readChain({ genesis, network, rollupConfig }: Config): Promise<FollowSettings['chain']> {
+  if (rollupConfig !== undefined) {
+    if (network !== undefined) throw new UsageError('--rollup-config and --network exclude each other')
+    const { readRollupConfig } = await import('../sync/import/importFiles.js')
+    return readRollupConfig(rollupConfig, genesis)
+  }
   if (network === 'dev') return { development: true, ...(genesis !== undefined && (await readGenesis(genesis))) }
   if (genesis !== undefined && network !== undefined) throw new UsageError('--genesis and --network exclude each other')
   if (network !== undefined) return { network }

@@ -2,9 +2,10 @@ import { isDeepStrictEqual } from 'node:util'
 import { keccak256 } from '../chain/crypto.js'
 import { encodeBlock } from '../chain/eth/block.js'
 import { EMPTY_CODE_HASH } from '../chain/eth/emptyHashes.js'
+import { familyOf } from '../chain/eth/families/families.js'
 import type { ForkTimes } from '../chain/eth/forkSchedule.js'
 import { type ChainSpec, commitsToState } from '../chain/eth/forks/rules.js'
-import { type Genesis, InvalidGenesis } from '../chain/eth/genesis.js'
+import { type Genesis, InvalidGenesis, NETWORKS } from '../chain/eth/genesis.js'
 import { hashHeader } from '../chain/eth/header.js'
 import type { Block, Header } from '../chain/eth/types.js'
 import type { EvmKind } from '../evm/kinds.js'
@@ -68,7 +69,7 @@ export type StateMode = 'execute' | 'none' | 'sparse'
 /** A new database needs a genesis or network for its blocks. */
 export class ChainNotNamed extends UsageError {
   constructor() {
-    super('which chain is it? Name it with --genesis FILE or --network mainnet|sepolia|holesky|hoodi')
+    super(`which chain is it? Name it with --genesis FILE, --rollup-config FILE or --network ${NETWORKS.join('|')}`)
   }
 }
 
@@ -158,7 +159,7 @@ export async function openWritableChain(
     )
   }
   const source = options.forkTimes === undefined ? named : setForkTimes(db, named, options.forkTimes)
-  const spec = specOfSource(source)
+  const spec = requireStateMode(specOfSource(source), stateMode)
   const recorded = openRecorded(source, stateMode, options)
   const { stateCacheBytes = STATE_CACHE_BYTES, log = silentLogger } = options
   const lazyTrie = (options.lazyTrie ?? false) && stateMode !== 'sparse' // a partial trie follows with each block
@@ -218,8 +219,8 @@ export async function openWritableChain(
   stateUpdates?.catchUp()
   const genesisBlock = async () => {
     const genesis = genesisOfSource(source)
-    if (hasStateRoot(genesis.header)) return blockOf(genesis.header)
-    if (sparse) return blockOf(headerWithRoot(genesis))
+    const known = genesisBlockOf(genesis, sparse !== undefined)
+    if (known !== undefined) return known
     const scratch = (await openExecutor()).executor
     const block = await initGenesis(genesis, scratch)
     scratch.discard()
@@ -229,6 +230,22 @@ export async function openWritableChain(
   const keeps = { keepsAccessLists, keepsAppearances, keepsTraces }
   const parts = { spec, stateMode, reader, head, ancestors, executor, wrongRoots, trie, sparse }
   return { ...parts, workOnTries, ...keeps, genesisBlock }
+}
+
+/** Returns block 0 where it is known without its state, or where `hashesState` asks to hash that. */
+function genesisBlockOf(genesis: Genesis, hashesState: boolean): Block | undefined {
+  if (genesis.hash !== undefined) return { ...blockOf(genesis.header), hash: genesis.hash }
+  if (hasStateRoot(genesis.header)) return blockOf(genesis.header)
+  return hashesState ? blockOf(headerWithRoot(genesis)) : undefined
+}
+
+/** Returns the rules. @throws UsageError when blocks of the chain cannot be executed and `stateMode` executes them */
+function requireStateMode(spec: ChainSpec, stateMode: StateMode): ChainSpec {
+  const { isExecuted, title } = familyOf(spec)
+  if (isExecuted || stateMode === 'none') return spec
+  throw new UsageError(
+    `--state ${stateMode}: Cairn does not execute blocks of ${title}; --state none stores them with verified receipts`,
+  )
 }
 
 /** Returns one step of the work that `workOnTries` of a writable chain does. */
@@ -288,10 +305,11 @@ function openSparse(
   return openSparseChain(db, { ...given, table: new RecordedTrieTable(db), blockHashes, cacheBytes: stateCacheBytes })
 }
 
-/** Returns the hash of block 0 of a chain, whose state is hashed unless the genesis has its root: 32 bytes. @throws
- *  InvalidGenesis */
+/** Returns the hash of block 0 of a chain, whose state is hashed unless the genesis has its root or that hash: 32 bytes.
+ *  @throws InvalidGenesis */
 export function hashGenesisBlock(source: ChainSource): Uint8Array {
-  return hashHeader(headerWithRoot(genesisOfSource(source)))
+  const genesis = genesisOfSource(source)
+  return genesis.hash ?? familyOf(genesis.spec).hashHeader(headerWithRoot(genesis))
 }
 
 function headerWithRoot(genesis: Genesis): Header {

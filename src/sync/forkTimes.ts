@@ -1,3 +1,4 @@
+import { familyOf } from '../chain/eth/families/families.js'
 import type { ForkTimes } from '../chain/eth/forkSchedule.js'
 import type { Fork } from '../chain/eth/forks/rules.js'
 import { UsageError } from '../lib/errors.js'
@@ -15,6 +16,7 @@ export function withoutForkTimes({ forkTimes: _, ...source }: ChainSource): Chai
  *  @throws UsageError when the newest block is at or after a time that changes, since blocks were checked by the rules
  *  of the other one */
 export function setForkTimes(db: Database, source: ChainSource, times: ForkTimes): ChainSource {
+  requireOwnForks(source, times)
   const changed = { ...source, forkTimes: { ...source.forkTimes, ...times } }
   const meta = createMetaTable(db)
   if (meta.get(META_CHAIN) === undefined) return changed
@@ -33,6 +35,14 @@ export function setForkTimes(db: Database, source: ChainSource, times: ForkTimes
   }
   meta.set(META_FORK_TIMES, changed.forkTimes)
   return changed
+}
+
+/** The times of Ethereum's forks follow from those of the family, where it has forks of its own. */
+function requireOwnForks(source: ChainSource, times: ForkTimes): void {
+  const { forkKeys, title } = familyOf(specOfSource(source))
+  const [fork] = Object.keys(times)
+  if (forkKeys === undefined || fork === undefined) return
+  throw new UsageError(`--fork ${fork}: the forks of ${title} are in --rollup-config, or in the config of --genesis`)
 }
 
 function timesOf(source: ChainSource): [Fork, bigint][] {

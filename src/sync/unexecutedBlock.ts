@@ -1,9 +1,10 @@
+import { addedType, completeTransactions } from '../chain/eth/families/addedTypes.js'
+import { familyOf } from '../chain/eth/families/families.js'
 import { blobBaseFeeOf, GAS_PER_BLOB } from '../chain/eth/fees.js'
 import { type ChainSpec, type Rules, rulesAt } from '../chain/eth/forks/rules.js'
-import { hashHeader } from '../chain/eth/header.js'
 import { createAddress, effectiveGasPrice } from '../chain/eth/transaction.js'
 import { appearancesIn } from '../chain/eth/transactionAddresses.js'
-import type { Block, ConsensusReceipt, Receipt } from '../chain/eth/types.js'
+import type { Block, ConsensusReceipt, Receipt, Transaction } from '../chain/eth/types.js'
 import { verifyReceipts } from '../chain/eth/verifyRoots.js'
 import { UsageError } from '../lib/errors.js'
 import { verifyBody } from './validate/body.js'
@@ -33,7 +34,7 @@ export function acceptUnexecuted(
   const { number, timestamp, difficulty } = block.header
   const rules = rulesAt(spec, number, timestamp, totalDifficulty - difficulty)
   verifyBody(block, rules, spec)
-  const uncleHashes = block.uncles.map(hashHeader)
+  const uncleHashes = block.uncles.map(familyOf(spec).hashHeader)
   const receipts = takeReceipts(block, given, rules)
   const appearances = keepsAppearances ? appearancesIn(block.transactions, receipts) : undefined
   return { receipts, totalDifficulty, uncleHashes, appearances }
@@ -46,14 +47,22 @@ export function takeReceipts(block: Block, receipts: readonly ConsensusReceipt[]
   return deriveReceipts(block, receipts, rules)
 }
 
-/** Completes receipts that match the header with derived fields. */
+/** Completes receipts that match the header with derived fields, and transactions with those that only their receipts
+ *  have. */
 export function deriveReceipts(block: Block, receipts: readonly ConsensusReceipt[], rules: Rules): Receipt[] {
+  completeTransactions(block.transactions, receipts)
   let before = 0n
   return receipts.map((receipt, index) => {
     const gasUsed = receipt.cumulativeGasUsed - before
     before = receipt.cumulativeGasUsed
     return deriveReceipt(block, index, receipt, gasUsed, rules)
   })
+}
+
+/** The address of the contract that a transaction creates, 20 bytes; undefined where its nonce is not known. */
+function createdAddress(transaction: Transaction): Uint8Array | undefined {
+  const { type, from, nonce } = transaction
+  return addedType(type)?.hasNonce(transaction) === false ? undefined : createAddress(from, nonce)
 }
 
 /** Returns the receipt of transaction `index` with its derived fields: price, created address, blobs. */
@@ -66,7 +75,7 @@ export function deriveReceipt(
 ): Receipt {
   const transaction = block.transactions[index]
   const blobs = transaction.blobVersionedHashes?.length
-  const { type, status, root, cumulativeGasUsed, logsBloom, logs } = receipt
+  const { type, status, root, cumulativeGasUsed, logsBloom, logs, depositNonce } = receipt
   // Listed one by one: spreading the receipt and adding members takes 4 µs instead of 0.03.
   return {
     type,
@@ -77,7 +86,8 @@ export function deriveReceipt(
     logs,
     gasUsed,
     effectiveGasPrice: effectiveGasPrice(transaction, block.header.baseFeePerGas),
-    contractAddress: transaction.to ? undefined : createAddress(transaction.from, transaction.nonce),
+    contractAddress: transaction.to ? undefined : createdAddress(transaction),
+    depositNonce,
     blobGasUsed: blobs === undefined ? undefined : BigInt(blobs) * GAS_PER_BLOB,
     blobGasPrice: blobs === undefined ? undefined : blobBaseFeeOf(block.header.excessBlobGas!, rules),
   }

@@ -15,15 +15,28 @@ const BLOB_BASE_COST = 8192n // EIP-7918, in gas
 
 /** Base fee in wei of the block after `parent` (EIP-1559): 1 gwei when the parent has none. */
 export function nextBaseFee(parent: Header): bigint {
-  const { baseFeePerGas: baseFee, gasUsed } = parent
+  const { baseFeePerGas: baseFee, gasUsed, gasLimit } = parent
   if (baseFee === undefined) return INITIAL_BASE_FEE
-  const target = parent.gasLimit / ELASTICITY
+  return adjustBaseFee({ baseFee, gasUsed, target: gasLimit / ELASTICITY, denominator: MAX_CHANGE_DENOMINATOR })
+}
+
+/** What a block's successor pays, by EIP-1559: its base fee in wei, its gas and their target. */
+interface BaseFeeStep {
+  readonly baseFee: bigint
+  readonly gasUsed: bigint
+  readonly target: bigint
+  /** A block without gas lowers the fee by this fraction of it. */
+  readonly denominator: bigint
+}
+
+/** Returns the base fee in wei after a block that paid `baseFee` (EIP-1559). */
+export function adjustBaseFee({ baseFee, gasUsed, target, denominator }: BaseFeeStep): bigint {
   if (gasUsed === target || target === 0n) return baseFee
   if (gasUsed > target) {
-    const rise = (baseFee * (gasUsed - target)) / target / MAX_CHANGE_DENOMINATOR
+    const rise = (baseFee * (gasUsed - target)) / target / denominator
     return baseFee + (rise > 1n ? rise : 1n)
   }
-  return baseFee - (baseFee * (target - gasUsed)) / target / MAX_CHANGE_DENOMINATOR
+  return baseFee - (baseFee * (target - gasUsed)) / target / denominator
 }
 
 /** Price of a unit of blob gas in wei (EIP-4844, get_base_fee_per_blob_gas), at most 2^256 - 1. @throws RangeError

@@ -1,5 +1,6 @@
 import { CairnError } from '../../lib/errors.js'
 import { abbreviate } from '../../lib/hex.js'
+import { readFamilyConfig } from './families/families.js'
 import { ALL_FORKS, FORK_DEFINITIONS, FORKS, type Fork } from './forks/all.js'
 import type { ChainSpec } from './forks/rules.js'
 
@@ -18,8 +19,16 @@ export class UnknownFork extends CairnError {}
 /** Rejects a `config` in geth's format that activates a fork that Cairn does not know. Ignores activations beyond the
  *  greatest safe integer, which are never reached. @throws UnknownFork naming the member */
 export function requireKnownForks(config: { readonly [key: string]: unknown }): void {
+  const { forkKeys } = readFamilyConfig(config)
   for (const [key, value] of Object.entries(config)) {
-    if (!/(Time|Block)$/.test(key) || KNOWN_KEYS.has(key) || value === null || value === undefined) continue
+    if (
+      !/(Time|Block)$/.test(key) ||
+      KNOWN_KEYS.has(key) ||
+      forkKeys.includes(key) ||
+      value === null ||
+      value === undefined
+    )
+      continue
     if (Number(value) > Number.MAX_SAFE_INTEGER) continue
     throw new UnknownFork(
       `config.${abbreviate(key)}: Cairn does not know this fork, which begins at ${abbreviate(String(value))}; a newer version ` +

@@ -1,17 +1,32 @@
 import { createRequire } from 'node:module'
 import { type ChainConfig, Holesky, Hoodi, Mainnet, Sepolia } from '@ethereumjs/common'
-import { bytesToBigInt, EMPTY_BYTES, padLeft } from '../../lib/bytes.js'
-import { CairnError } from '../../lib/errors.js'
+
+export { InvalidGenesis } from './genesisFields.js'
+
+import { EMPTY_BYTES } from '../../lib/bytes.js'
 import { abbreviate, formatData, parseHex } from '../../lib/hex.js'
 import { EMPTY_UNCLES_HASH } from './emptyHashes.js'
+import { readFamilyConfig } from './families/families.js'
+import { FAMILY_NETWORKS, type FamilyNetwork } from './families/networks.js'
 import { FORK_KEYS } from './forkSchedule.js'
 import { FORK_DEFINITIONS } from './forks/all.js'
 import { type BlobSchedule, type ChainSpec, FORKS, type Fork, type ForkActivation, rulesAt } from './forks/rules.js'
+import {
+  atMost,
+  InvalidGenesis,
+  type GenesisJson as Json,
+  readBytes,
+  readHex,
+  readNonce,
+  readUint,
+  readWord,
+  requireObject,
+  show,
+  trimWord,
+  withPrefix,
+} from './genesisFields.js'
 import { EMPTY_TRIE_ROOT } from './trie.js'
 import type { Header } from './types.js'
-
-/** A genesis file cannot be used. */
-export class InvalidGenesis extends CairnError {}
 
 export interface GenesisAccount {
   address: Uint8Array // 20
@@ -29,22 +44,37 @@ export interface Genesis {
    *  op-geth). */
   header: Header
   accounts: GenesisAccount[]
+  /** Hash of block 0, 32 bytes, where it is known without the state, which `accounts` then lacks. */
+  hash?: Uint8Array
 }
 
-export const NETWORKS = ['mainnet', 'sepolia', 'holesky', 'hoodi'] as const
+/** Networks of Ethereum, whose genesis states Cairn has. */
+const ETHEREUM_NETWORKS = ['mainnet', 'sepolia', 'holesky', 'hoodi'] as const
+type EthereumNetwork = (typeof ETHEREUM_NETWORKS)[number]
+
+/** Names of the built-in networks. */
+export const NETWORKS = [...ETHEREUM_NETWORKS, ...(Object.keys(FAMILY_NETWORKS) as FamilyNetwork[])] as const
 export type Network = (typeof NETWORKS)[number]
+
+function isOfFamily(network: Network): network is FamilyNetwork {
+  return network in FAMILY_NETWORKS
+}
 
 /** The rules of a built-in network, without its state. */
 export function builtInSpec(network: Network): ChainSpec {
-  return specOfPackageChain(network, packageChain(network))
+  return isOfFamily(network) ? FAMILY_NETWORKS[network].spec : specOfPackageChain(network, packageChain(network))
 }
 
-function packageChain(network: Network): ChainConfig {
+function packageChain(network: EthereumNetwork): ChainConfig {
   return { mainnet: Mainnet, sepolia: Sepolia, holesky: Holesky, hoodi: Hoodi }[network]
 }
 
-/** The genesis of a built-in network. */
+/** The genesis of a built-in network; of one without its state, the hash of block 0 is all that is known of it. */
 export function builtInGenesis(network: Network): Genesis {
+  if (isOfFamily(network)) {
+    const { spec, genesisHash } = FAMILY_NETWORKS[network]
+    return { spec, header: genesisHeader(spec, { gasLimit: 0 }), accounts: [], hash: genesisHash }
+  }
   const config = packageChain(network)
   const spec = specOfPackageChain(network, config)
   // Loaded on demand: 700 KB of genesis states, which threads that need only the rules do without.
@@ -77,7 +107,7 @@ export function builtInGenesis(network: Network): Genesis {
 const NETSPLIT = 'mergeNetsplitBlock'
 const PACKAGE_FORKS: { [name: string]: Fork | undefined } = { chainstart: 'frontier', [NETSPLIT]: undefined }
 
-function specOfPackageChain(network: Network, config: ChainConfig): ChainSpec {
+function specOfPackageChain(network: EthereumNetwork, config: ChainConfig): ChainSpec {
   const activations: ForkActivation[] = []
   for (const { name, block, timestamp } of config.hardforks) {
     const fork = name in PACKAGE_FORKS ? PACKAGE_FORKS[name] : FORKS.find((known) => known === name)
@@ -106,9 +136,8 @@ function specOfPackageChain(network: Network, config: ChainConfig): ChainSpec {
   }
 }
 
-type Json = { [key: string]: unknown }
-
-/** A genesis from JSON in geth's format. @throws InvalidGenesis naming the member, its value and what would work. */
+/** A genesis from JSON in geth's format, with Cairn's own member `hash`, the hash of block 0, where the file lacks the
+ *  state. @throws InvalidGenesis naming the member, its value and what would work. */
 export function parseGenesis(json: unknown): Genesis {
   const file = requireObject(json, 'genesis')
   const spec = parseGenesisSpec(json)
@@ -118,7 +147,8 @@ export function parseGenesis(json: unknown): Genesis {
     readAccount(address, requireObject(account, `alloc.${address}`)),
   )
   requireOnce(accounts)
-  return { spec, header, accounts }
+  const hash = file.hash === undefined ? undefined : readBytes(file.hash, 32, 'hash')
+  return { spec, header, accounts, hash }
 }
 
 /** Letter case and prefix of an address may vary, so two members may be the same account. */
@@ -135,6 +165,7 @@ function requireOnce(accounts: readonly GenesisAccount[]): void {
 export function parseGenesisSpec(json: unknown): ChainSpec {
   const file = requireObject(json, 'genesis')
   const config = requireObject(file.config, 'config')
+  const family = readFamilyConfig(config).spec
   if (config.clique !== undefined) {
     throw new InvalidGenesis('config.clique: chains sealed by clique are not supported')
   }
@@ -177,6 +208,7 @@ export function parseGenesisSpec(json: unknown): ChainSpec {
     omitsSystemCalls: config.development === true && config.omitsSystemCalls === true,
     genesisTime: readUint(file.timestamp ?? 0, 'timestamp', 64),
     mergeNetsplitBlock,
+    ...family,
   }
 }
 
@@ -270,77 +302,4 @@ function readStorage(storage: Json, path: string): GenesisAccount['storage'] {
     values.set(name, { slot, value: trimWord(readWord(text, `${path}.${name}`)) })
   }
   return [...values.values()].filter(({ value }) => value.length > 0)
-}
-
-function requireObject(value: unknown, path: string): Json {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    throw new InvalidGenesis(`${path}: expected an object, got ${show(value)}`)
-  }
-  return value as Json
-}
-
-/** An integer of at most `bits`: a JSON number, decimal text, or hex text with 0x. */
-function readUint(value: unknown, path: string, bits: number): bigint {
-  return atMost(2n ** BigInt(bits) - 1n, readInteger(value, path), path, `2^${bits} - 1`)
-}
-
-// 2^256 has 78 decimal digits; leading zeros are accepted up to this.
-const MAX_INTEGER_DIGITS = 100
-
-function readInteger(value: unknown, path: string): bigint {
-  if (typeof value === 'number' && Number.isInteger(value) && value >= 0) return BigInt(value)
-  if (typeof value === 'bigint' && value >= 0n) return value
-  if (value === '0x' || value === '') return 0n
-  if (typeof value === 'string' && /^(0x[0-9a-fA-F]+|[0-9]+)$/.test(value)) {
-    if (value.length <= MAX_INTEGER_DIGITS) return BigInt(value)
-    throw new InvalidGenesis(`${path}: expected an integer of at most 256 bits, got ${show(value)}`)
-  }
-  throw new InvalidGenesis(`${path}: expected a non-negative integer, got ${show(value)}`)
-}
-
-function atMost(limit: bigint, value: bigint, path: string, name: string): bigint {
-  if (value > limit) throw new InvalidGenesis(`${path}: expected at most ${name}, got ${abbreviate(value.toString())}`)
-  return value
-}
-
-function readHex(value: unknown, path: string): Uint8Array {
-  if (typeof value !== 'string') throw new InvalidGenesis(`${path}: expected hex text, got ${show(value)}`)
-  try {
-    return parseHex(value)
-  } catch (cause) {
-    throw new InvalidGenesis(`${path}: expected hex text, got ${show(value)}`, { cause })
-  }
-}
-
-function readBytes(value: unknown, length: number, path: string): Uint8Array {
-  const bytes = readHex(withPrefix(value), path)
-  if (bytes.length !== length) {
-    throw new InvalidGenesis(`${path}: expected ${length} bytes, got ${bytes.length}: ${show(value)}`)
-  }
-  return bytes
-}
-
-function readNonce(value: unknown): Uint8Array {
-  return padLeft(integerBytes(readUint(typeof value === 'string' ? withPrefix(value) : value, 'nonce', 64)), 8)
-}
-
-function readWord(value: unknown, path: string): Uint8Array {
-  return padLeft(integerBytes(readUint(typeof value === 'string' ? withPrefix(value) : value, path, 256)), 32)
-}
-
-function integerBytes(value: bigint): Uint8Array {
-  const digits = value.toString(16)
-  return parseHex(digits.length % 2 ? `0${digits}` : digits)
-}
-
-function trimWord(word: Uint8Array): Uint8Array {
-  return bytesToBigInt(word) === 0n ? EMPTY_BYTES : word.subarray(word.findIndex((byte) => byte !== 0))
-}
-
-function withPrefix(value: unknown): string {
-  return typeof value === 'string' && !value.startsWith('0x') ? `0x${value}` : (value as string)
-}
-
-function show(value: unknown): string {
-  return abbreviate(JSON.stringify(value) ?? 'nothing')
 }

@@ -1,4 +1,5 @@
 import { formatData } from '../../lib/hex.js'
+import { familyOf } from './families/families.js'
 import { FORK_KEYS } from './forkSchedule.js'
 import { type BlobSchedule, type ChainSpec, FORKS } from './forks/rules.js'
 
@@ -31,7 +32,7 @@ export function formatGenesisConfig(spec: ChainSpec): { readonly [name: string]:
   if (schedules.length > 0) config.blobSchedule = Object.fromEntries(schedules)
   if (spec.isDevelopment) config.development = true
   if (spec.omitsSystemCalls) config.omitsSystemCalls = true
-  return config
+  return Object.assign(config, familyOf(spec).formatConfig?.(spec))
 }
 
 function formatSchedule({ target, max, baseFeeUpdateFraction }: BlobSchedule): ConfigValue {

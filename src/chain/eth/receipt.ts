@@ -1,4 +1,5 @@
 import { bigIntToBytes, EMPTY_BYTES } from '../../lib/bytes.js'
+import { addedType, describeTypes, MAX_ETHEREUM_TYPE } from './families/addedTypes.js'
 import {
   asBytes,
   asFixed,
@@ -16,6 +17,7 @@ import { orderedTrieRoot } from './trie.js'
 import type { ConsensusReceipt, Log, TransactionType } from './types.js'
 
 /** Consensus bytes of a receipt: a legacy RLP list, or the type byte and that list (EIP-2718; EIP-658 for the status).
+ *  Types that families add may have more fields.
  *  @throws RangeError when it has neither a status nor a root. */
 export function encodeReceipt(receipt: ConsensusReceipt): Uint8Array {
   const { type, status, root, cumulativeGasUsed, logsBloom, logs } = receipt
@@ -25,8 +27,10 @@ export function encodeReceipt(receipt: ConsensusReceipt): Uint8Array {
   const logLengths = logs.map(logLength)
   let logsLength = 0
   for (const length of logLengths) logsLength += headerLength(length) + length
-  const length =
+  const added = addedType(type)?.receiptFields(receipt).map(bigIntToBytes) ?? NO_FIELDS
+  let length =
     stringLength(outcome) + stringLength(gas) + stringLength(logsBloom) + headerLength(logsLength) + logsLength
+  for (const field of added) length += stringLength(field)
   const start = type === 0 ? 0 : 1
   const out = new Uint8Array(start + headerLength(length) + length)
   if (type !== 0) out[0] = type
@@ -34,8 +38,11 @@ export function encodeReceipt(receipt: ConsensusReceipt): Uint8Array {
   for (const field of [outcome, gas, logsBloom]) at = writeString(out, at, field)
   at = writeHeader(out, at, LIST, logsLength)
   for (let i = 0; i < logs.length; i++) at = writeLog(out, at, logs[i], logLengths[i])
+  for (const field of added) at = writeString(out, at, field)
   return out
 }
+
+const NO_FIELDS: readonly Uint8Array[] = []
 
 /** Length of the RLP of a log without its header. */
 function logLength({ address, topics, data }: Log): number {
@@ -64,7 +71,8 @@ export function decodeReceipt(input: Uint8Array | RlpList, path = 'receipt'): Co
     if (!(input instanceof Uint8Array)) return readReceipt(0, input)
     if (input.length === 0) throw new DecodeError('', 'expected a receipt, got no bytes')
     if (input[0] >= 0xc0) return readReceipt(0, decodeRlp(input, ''))
-    if (input[0] < 1 || input[0] > 4) throw new DecodeError('type', `expected 1 to 4, got ${input[0]}`)
+    if (input[0] < 1 || (input[0] > MAX_ETHEREUM_TYPE && addedType(input[0]) === undefined))
+      throw new DecodeError('type', `expected ${describeTypes(1)}, got ${input[0]}`)
     return readReceipt(input[0] as TransactionType, decodeRlp(input.subarray(1), ''))
   } catch (error) {
     throw underPath(path, error)
@@ -84,13 +92,14 @@ export function decodeReceipts(bytes: Uint8Array): ConsensusReceipt[] {
 }
 
 function readReceipt(type: TransactionType, item: RlpItem): ConsensusReceipt {
-  const fields = asList(item, '', 4, 4)
+  const added = addedType(type)
+  const fields = asList(item, '', 4, added === undefined ? 4 : Number.POSITIVE_INFINITY)
   const outcome = asBytes(fields[0], 'status')
   const isStatus = outcome.length === 0 || (outcome.length === 1 && outcome[0] === 1)
   if (!isStatus && outcome.length !== 32) {
     throw new DecodeError('status', `expected no bytes, 0x01 or a root of 32 bytes, got ${describeItem(outcome)}`)
   }
-  return {
+  const receipt: ConsensusReceipt = {
     type,
     status: isStatus ? (outcome.length === 1 ? 1 : 0) : undefined,
     root: isStatus ? undefined : outcome,
@@ -98,6 +107,7 @@ function readReceipt(type: TransactionType, item: RlpItem): ConsensusReceipt {
     logsBloom: asFixed(fields[2], 256, 'logsBloom'),
     logs: asList(fields[3], 'logs').map(readLog),
   }
+  return added === undefined ? receipt : { ...receipt, ...added.readReceiptFields(fields.slice(4)) }
 }
 
 function readLog(item: RlpItem, index: number): Log {

@@ -2,6 +2,7 @@ import { bigIntToBytes, concatBytes } from '../../lib/bytes.js'
 import { messageOf } from '../../lib/errors.js'
 import { keccak256, recoverPublicKey } from '../crypto.js'
 import { accessListInput, authorizationListInput, readAccessList, readAuthorizationList } from './access.js'
+import { addedType, describeTypes } from './families/addedTypes.js'
 import {
   asBytes,
   asFixed,
@@ -81,7 +82,7 @@ const FIELD_COUNTS: { [type: number]: number | undefined } = { 1: 11, 2: 12, 3: 
 
 function readTyped(bytes: Uint8Array): SignedTransaction {
   const count = FIELD_COUNTS[bytes[0]]
-  if (count === undefined) throw new DecodeError('type', `expected 1 to 4, got ${bytes[0]}`)
+  if (count === undefined) return readAdded(bytes)
   const type = bytes[0] as TransactionType
   const fields = asList(decodeRlp(bytes.subarray(1), ''), '', count, count)
   // From type 2 on, two fees replace the gas price.
@@ -115,6 +116,13 @@ function readTyped(bytes: Uint8Array): SignedTransaction {
   return transaction
 }
 
+/** Decodes a transaction of a type that a family adds. */
+function readAdded(bytes: Uint8Array): SignedTransaction {
+  const added = addedType(bytes[0])
+  if (added === undefined) throw new DecodeError('type', `expected ${describeTypes(1)}, got ${bytes[0]}`)
+  return { ...added.decode(decodeRlp(bytes.subarray(1), '')), hash: keccak256(bytes) }
+}
+
 function asScalar(item: RlpItem, path: string): bigint {
   const value = asUint(item, 32, path)
   if (value === 0n || value >= SECP256K1_N) {
@@ -123,10 +131,11 @@ function asScalar(item: RlpItem, path: string): bigint {
   return value
 }
 
-/** Recovers the sender, 20 bytes, from the signature (Yellow Paper, appendix F).
+/** Recovers the sender, 20 bytes, from the signature (Yellow Paper, appendix F). Types that families add name it.
  *  @throws DecodeError when no key can have made the signature. */
 export function recoverSender(transaction: SignedTransaction): Uint8Array {
   const { type, v, r, s } = transaction
+  if (addedType(type) !== undefined) return (transaction as Transaction).from
   const recoveryId = Number(type !== 0 ? v : v < 35n ? v - 27n : (v - 35n) & 1n)
   let publicKey: Uint8Array
   try {
@@ -152,8 +161,10 @@ export function encodeTransaction(transaction: SignedTransaction): Uint8Array {
   return transaction.type === 0 ? payload : concatBytes(Uint8Array.of(transaction.type), payload)
 }
 
-/** The fields of the RLP payload in their order, the signature last. */
+/** The fields of the RLP payload in their order, the signature, where the type has one, last. */
 export function signedFields(transaction: SignedTransaction): RlpInput[] {
+  const added = addedType(transaction.type)
+  if (added !== undefined) return added.fields(transaction)
   const fields = unsignedFields(transaction)
   fields.push(transaction.v, transaction.r, transaction.s)
   return fields

@@ -28,7 +28,8 @@ export interface Header {
   slotNumber?: bigint // Amsterdam, EIP-7843; 64 bits, of the consensus layer
 }
 
-export type TransactionType = 0 | 1 | 2 | 3 | 4
+/** Types of Ethereum and, from 0x7e on, those that other families add (families/addedTypes). */
+export type TransactionType = 0 | 1 | 2 | 3 | 4 | 0x7e
 
 export interface AccessListEntry {
   address: Uint8Array // 20
@@ -45,6 +46,14 @@ export interface Authorization {
   s: bigint
 }
 
+/** The parts of a deposit of the OP stack that other transactions do not have. */
+export interface Deposit {
+  sourceHash: Uint8Array // 32
+  mint?: bigint // wei minted for the sender; absent for none
+  isSystemTransaction: boolean // only before Regolith
+  receiptVersion?: number // 1 from Canyon on, where the receipts root covers the nonce
+}
+
 /** A signed transaction. `v` is as on the wire for legacy transactions and the y parity for typed ones. */
 export interface Transaction {
   type: TransactionType
@@ -53,7 +62,7 @@ export interface Transaction {
   chainId?: bigint // absent for legacy transactions without EIP-155
   nonce: bigint
   gasLimit: bigint
-  gasPrice?: bigint // types 0 and 1
+  gasPrice?: bigint // types 0 and 1; zero for deposits
   maxPriorityFeePerGas?: bigint // types 2 to 4
   maxFeePerGas?: bigint // types 2 to 4
   to?: Uint8Array // 20; absent for a contract creation
@@ -63,6 +72,7 @@ export interface Transaction {
   maxFeePerBlobGas?: bigint // type 3
   blobVersionedHashes?: Uint8Array[] // type 3, 32 each
   authorizationList?: Authorization[] // type 4
+  deposit?: Deposit // type 0x7e, whose nonce is that of its receipt and whose signature is zero
   v: bigint
   r: bigint
   s: bigint
@@ -82,6 +92,7 @@ export interface ConsensusReceipt {
   cumulativeGasUsed: bigint
   logsBloom: Uint8Array // 256
   logs: Log[]
+  depositNonce?: bigint // type 0x7e from Canyon on: the sender's nonce before it
 }
 
 /** A receipt with fields derived outside of consensus. */

@@ -1,18 +1,17 @@
 import { equalBytes } from '../../lib/bytes.js'
 import { formatDifference } from '../../lib/hex.js'
-import { transactionsRoot, unclesHash, withdrawalsRoot } from './block.js'
+import { transactionsRoot, unclesHash } from './block.js'
 import { BLOOM_BYTES, orBloom } from './bloom.js'
+import type { Family } from './families/family.js'
 import { refuserOf } from './invalidBlock.js'
 import { receiptsRoot } from './receipt.js'
 import { orderedTrieRoot } from './trie.js'
 import type { Block, ConsensusReceipt, Header } from './types.js'
 
-/** Checks transactions, uncles and withdrawals against the roots in the header, for any fork. `encoded` are the
- *  EIP-2718 bytes of the transactions, if known. @throws InvalidBlock */
-export function verifyBodyRoots(
-  { hash, header, transactions, uncles, withdrawals }: Block,
-  encoded?: readonly Uint8Array[],
-): void {
+/** Checks transactions, uncles and withdrawals against the roots in the header, for any fork of the family. `encoded`
+ *  are the EIP-2718 bytes of the transactions, if known. @throws InvalidBlock */
+export function verifyBodyRoots(block: Block, family: Family, encoded?: readonly Uint8Array[]): void {
+  const { hash, header, transactions, uncles } = block
   const refuse = refuserOf(header.number, hash)
   const requireEqual = (check: string, computed: Uint8Array | undefined, inHeader: Uint8Array | undefined) => {
     const isEqual = computed && inHeader ? equalBytes(computed, inHeader) : computed === inHeader
@@ -21,7 +20,7 @@ export function verifyBodyRoots(
   requireEqual('uncles hash', unclesHash(uncles), header.unclesHash)
   const root = encoded ? orderedTrieRoot(encoded) : transactionsRoot(transactions)
   requireEqual('transactions root', root, header.transactionsRoot)
-  requireEqual('withdrawals root', withdrawals && withdrawalsRoot(withdrawals), header.withdrawalsRoot)
+  requireEqual('withdrawals root', family.withdrawalsRoot(block), header.withdrawalsRoot)
 }
 
 const NO_BLOOM = new Uint8Array(BLOOM_BYTES) // never modified

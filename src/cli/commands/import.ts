@@ -14,15 +14,19 @@ import { writeNotice } from '../terminal.js'
  *  blocks are kept. */
 export async function runImport({ config, operands }: ParsedArgs): Promise<number> {
   const { datadir, network } = config
+  if (config.rollupConfig !== undefined && network !== undefined) {
+    throw new UsageError('--rollup-config and --network exclude each other')
+  }
   if (config.genesis !== undefined && network !== undefined) {
     throw new UsageError('--genesis and --network exclude each other')
   }
   if (config.stateDump !== undefined || config.at !== undefined) return importDump(config, operands)
   const { gatherImport } = await import('../../sync/import/importDirectory.js')
   const found = gatherImport(operands)
-  const { genesis } = config
-  const own = genesis === undefined && network === undefined ? found.genesis : undefined
-  if (operands.length === 0 && genesis === undefined && network === undefined) {
+  const { genesis, rollupConfig } = config
+  const isNamed = [genesis, network, rollupConfig].some((each) => each !== undefined)
+  const own = !isNamed ? found.genesis : undefined
+  if (operands.length === 0 && !isNamed) {
     throw new UsageError("expected files or a directory to import; see 'cairn help import'")
   }
   const recordedState = own && found.recordedState
@@ -31,7 +35,9 @@ export async function runImport({ config, operands }: ParsedArgs): Promise<numbe
       '--state sparse follows an upstream, which has the state: cairn serve --state sparse --upstream URL',
     )
   }
-  const { importFiles, readDirectoryChain, readGenesisFile } = await import('../../sync/import/importFiles.js')
+  const { importFiles, readDirectoryChain, readGenesisFile, readRollupConfig } = await import(
+    '../../sync/import/importFiles.js'
+  )
   const { createL2Verifier } = await import('../../sync/thread/l2Verifier.js')
   const { SenderRecovery } = await import('../../sources/senders/senderRecovery.js')
   const { Checkpointer } = await import('../../workers/checkpointer.js')
@@ -46,9 +52,11 @@ export async function runImport({ config, operands }: ParsedArgs): Promise<numbe
       paths: found.paths,
       chain: own
         ? readDirectoryChain({ ...found, genesis: own })
-        : genesis
-          ? readGenesisFile(genesis)
-          : namedChain(network),
+        : rollupConfig
+          ? readRollupConfig(rollupConfig, genesis)
+          : genesis
+            ? readGenesisFile(genesis)
+            : namedChain(network),
       initsGenesis: found.genesis !== undefined || operands.length === 0,
       stateMode: config.state,
       kind: config.kind,

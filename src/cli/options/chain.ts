@@ -10,6 +10,12 @@ import { choice, flag, maybeText, oneOf, parseInteger } from './rows.js'
 // agree.
 const FILE_KINDS = ['chain-rlp', 'era1', 'starknet'] as const satisfies readonly FileKind[]
 
+// Copy of the names in `chain/eth/genesis`, for the same reason.
+const NETWORKS = [
+  ...(['mainnet', 'sepolia', 'holesky', 'hoodi'] as const),
+  ...(['op-mainnet', 'base', 'op-sepolia', 'base-sepolia'] as const),
+] satisfies Network[]
+
 /** Options under the heading "Chain". */
 export const chainOptions = {
   genesis: maybeText(
@@ -21,10 +27,19 @@ export const chainOptions = {
   ),
   network: choice(
     'network',
-    ['mainnet', 'sepolia', 'holesky', 'hoodi', 'dev'] as const satisfies (Network | 'dev')[],
+    [...NETWORKS, 'dev'] as const satisfies (Network | 'dev')[],
     ['import', 'sync', 'serve'],
-    'Built-in network: its genesis and its fork schedule. dev: the chain of the upstream, a development node (anvil, geth ' +
+    'Built-in network: its genesis and its fork schedule. Those of the OP stack (op-mainnet, base, op-sepolia, base-sepolia) ' +
+      'need --state none (docs/networks.md). dev: the chain of the upstream, a development node (anvil, geth ' +
       'in dev mode), whose genesis is read from it; --genesis then adds the accounts that the node was started with.',
+  ),
+  rollupConfig: maybeText(
+    'rollup-config',
+    'FILE',
+    ['import', 'sync', 'serve'],
+    'Rollup configuration of op-node (rollup.json), for a chain of the OP stack: its chain id, the hash of block 0, fork times and ' +
+      'parameters of fees. --genesis is then needed only for parameters that it lacks.',
+    'none',
   ),
   fork: {
     flag: 'fork',

@@ -1,5 +1,7 @@
 import { randomInt } from 'node:crypto'
 import { keccak256 } from '../../chain/crypto.js'
+import { familyOf } from '../../chain/eth/families/families.js'
+import type { Family } from '../../chain/eth/families/family.js'
 import { type ChainSpec, rulesAt } from '../../chain/eth/forks/rules.js'
 import { InvalidBlock } from '../../chain/eth/invalidBlock.js'
 import { recoverSender } from '../../chain/eth/transaction.js'
@@ -47,17 +49,18 @@ export function verifyReplicated(encoded: EncodedBlock, spec: ChainSpec): Verifi
 /** As `verifyReplicated`, from the inflated message. */
 function verifyInflated(encoded: EncodedBlock, body: Uint8Array, spec: ChainSpec): VerifiedBlock {
   const decoded = decodeInflated(encoded, body)
-  verifyParts(decoded)
+  verifyParts(decoded, familyOf(spec))
   return toVerified(decoded, spec)
 }
 
-/** Checks the other parts of a block against the header, and the senders. A block of 99 transactions takes three
+/** Checks the other parts of a block against the header by the rules of its family, and the senders. A block of 99 transactions takes three
  *  times as long with all senders as without. @throws InvalidBlock */
 export function verifyParts(
   { block, receipts, blockAccessList, ...encoded }: DecodedBlock,
+  family: Family,
   senders: CheckedSenders = 'all',
 ): void {
-  verifyBodyRoots(block, encoded.encodedTransactions)
+  verifyBodyRoots(block, family, encoded.encodedTransactions)
   verifyReceipts(block.header, receipts, { blockHash: block.hash, encoded: encoded.encodedReceipts })
   if (blockAccessList) verifyAccessList(block, blockAccessList)
   verifySenders(block, senders === 'all' ? 1 : SAMPLE)

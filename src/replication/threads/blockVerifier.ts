@@ -1,3 +1,4 @@
+import type { FamilyName } from '../../chain/eth/families/name.js'
 import { type ChainSource, specOfSource } from '../../store/rows/chainSource.js'
 import { Thread } from '../../workers/spawn.js'
 import type { Verdict, VerifyElsewhere } from '../apply/unitQueue.js'
@@ -5,7 +6,7 @@ import { type CheckedSenders, takeVerified, verifyReplicated } from '../apply/ve
 import type { EncodedBlock } from '../codec/types.js'
 
 /** A block to verify; each gets one reply, in order. Null wakes a thread that must stop. */
-export type BlockVerifierRequest = { block: EncodedBlock; senders: CheckedSenders } | null
+export type BlockVerifierRequest = { block: EncodedBlock; family?: FamilyName; senders: CheckedSenders } | null
 
 /** The inflated message of a valid block; null for an invalid one. */
 export type BlockVerifierReply = Uint8Array | null
@@ -54,7 +55,7 @@ export function createBlockVerifier(source: ChainSource): BlockVerifier {
         if (isClosed) return answer(null)
         thread ??= start()
         const payload = new Uint8Array(block.payload) // a copy: of a view, the whole buffer would be sent
-        thread.post({ block: { ...block, payload }, senders }, [payload.buffer])
+        thread.post({ block: { ...block, payload }, family: spec.family, senders }, [payload.buffer])
       }),
     close: async () => {
       isClosed = true

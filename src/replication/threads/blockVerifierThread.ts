@@ -1,5 +1,6 @@
 import { parentPort, workerData } from 'node:worker_threads'
 import { useNativeSecp256k1 } from '../../chain/crypto.js'
+import { familyOf } from '../../chain/eth/families/families.js'
 import { HELPER_NICENESS, yieldToMainThread } from '../../workers/priority.js'
 import { verifyParts } from '../apply/verifyReplicated.js'
 import { decodeInflated, inflateMessage } from '../codec/message.js'
@@ -18,10 +19,10 @@ port.on('message', (request: BlockVerifierRequest) => {
   port.postMessage(body, body ? [body.buffer as ArrayBuffer] : [])
 })
 
-function verify({ block, senders }: Exclude<BlockVerifierRequest, null>): BlockVerifierReply {
+function verify({ block, family, senders }: Exclude<BlockVerifierRequest, null>): BlockVerifierReply {
   try {
     const body = inflateMessage(block.payload).slice() // a buffer of its own can be transferred
-    verifyParts(decodeInflated(block, body), senders)
+    verifyParts(decodeInflated(block, body), familyOf({ family }), senders)
     return body
   } catch {
     return null // the writer finds the reason again, and throws it

@@ -8,7 +8,7 @@ import type { RpcContext } from '../core/context.js'
 import { defineMethod } from '../core/method.js'
 import { TRACE_ERRORS } from '../debug/traceErrors.js'
 import { transactionHashParam } from '../eth/commonParams.js'
-import { formatReceipt } from '../eth/format/receipt.js'
+import { createReceiptFormat } from '../eth/format/receipt.js'
 import { orNull } from '../eth/schemas.js'
 import { traceTransactionCalls } from '../ots/tracedCalls.js'
 import { DECODED_CALL_SCHEMA, DECODED_LOG_SCHEMA, FAILURE_SCHEMA } from './decodedSchemas.js'
@@ -56,7 +56,9 @@ export const getDecodedTransaction = defineMethod({
         stored.receipt.status === 1
           ? null
           : await findFailure(context, hash, { decoder: current, blockNumber: location.blockNumber }),
-      logs: formatReceipt(stored, transaction, block, location.index).logs.map((log) => addDecoded(log, current)),
+      logs: createReceiptFormat(chain, block)(stored, transaction, location.index).logs.map((log) =>
+        addDecoded(log, current),
+      ),
     }
   },
 })

@@ -1,4 +1,5 @@
-import { blobBaseFeeOf, GAS_PER_BLOB, nextBaseFee, nextExcessBlobGas } from '../../chain/eth/fees.js'
+import { familyOf } from '../../chain/eth/families/families.js'
+import { blobBaseFeeOf, GAS_PER_BLOB } from '../../chain/eth/fees.js'
 import { rulesAt } from '../../chain/eth/forks/rules.js'
 import { formatQuantity } from '../../lib/hex.js'
 import type { ChainReader, StoredBlock } from '../../store/rows/types.js'
@@ -101,21 +102,28 @@ function feesOfBlock(chain: ChainReader, block: StoredBlock): FeeRow {
   const { header } = block
   const rules = chain.rulesOf(block)
   // The next block's time is unknown: its fork is that of the parent's time, as in geth.
-  const nextRules = rulesAt(chain.spec(), header.number + 1, header.timestamp, block.totalDifficulty)
+  const spec = chain.spec()
+  const family = familyOf(spec)
+  const nextRules = rulesAt(spec, header.number + 1, header.timestamp, block.totalDifficulty)
   const row: FeeRow = {
     baseFee: header.baseFeePerGas ?? 0n,
     blobBaseFee: 0n,
     gasUsedRatio: Number(header.gasUsed) / Number(header.gasLimit),
     blobGasUsedRatio: 0,
-    nextBaseFee: nextRules.eip1559 ? nextBaseFee(header) : 0n,
+    nextBaseFee: nextRules.eip1559 ? family.nextBaseFee(header, header.timestamp, spec) : 0n,
     nextBlobBaseFee: 0n,
   }
   if (header.excessBlobGas !== undefined && rules.blobs) {
     row.blobBaseFee = blobBaseFeeOf(header.excessBlobGas, rules)
-    row.nextBlobBaseFee = blobBaseFeeOf(nextExcessBlobGas(header, nextRules), nextRules)
+    row.nextBlobBaseFee = blobBaseFeeOf(family.nextExcessBlobGas(header, nextRules), nextRules)
     row.blobGasUsedRatio = Number(header.blobGasUsed ?? 0n) / (rules.blobs.max * Number(GAS_PER_BLOB))
   }
   return row
+}
+
+/** Deposits of the OP stack pay nothing. */
+function tipOf(effectiveGasPrice: bigint, baseFee: bigint): bigint {
+  return effectiveGasPrice > baseFee ? effectiveGasPrice - baseFee : 0n
 }
 
 /** Priority fees at percentiles of the gas that the block used, ascending; zeros for an empty block. */
@@ -123,7 +131,7 @@ function tipsAt(chain: ChainReader, block: StoredBlock, wanted: number[]): bigin
   const baseFee = block.header.baseFeePerGas ?? 0n
   const fees = chain
     .transactionFees(block)
-    .map(({ gasUsed, effectiveGasPrice }) => ({ gasUsed: Number(gasUsed), tip: effectiveGasPrice - baseFee }))
+    .map(({ gasUsed, effectiveGasPrice }) => ({ gasUsed: Number(gasUsed), tip: tipOf(effectiveGasPrice, baseFee) }))
     .sort((a, b) => compareBigInts(a.tip, b.tip))
   if (fees.length === 0) return wanted.map(() => 0n)
   // From Amsterdam on the header's gas used is not the sum of the receipts (EIP-7778, EIP-8037); geth uses the

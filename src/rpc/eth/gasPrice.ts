@@ -1,4 +1,5 @@
-import { blobBaseFeeOf as feeOf, nextBaseFee } from '../../chain/eth/fees.js'
+import { familyOf } from '../../chain/eth/families/families.js'
+import { blobBaseFeeOf as feeOf } from '../../chain/eth/fees.js'
 import { rulesAt } from '../../chain/eth/forks/rules.js'
 import { formatQuantity } from '../../lib/hex.js'
 import { findBlock } from '../core/blockId.js'
@@ -45,8 +46,9 @@ export const baseFee = defineMethod({
     const head = findBlock(chain, 'latest')
     if (head === undefined) return null
     const { header, totalDifficulty } = head
-    const rules = rulesAt(chain.spec(), header.number + 1, header.timestamp, totalDifficulty)
-    return rules.eip1559 ? formatQuantity(nextBaseFee(header)) : null
+    const spec = chain.spec()
+    const rules = rulesAt(spec, header.number + 1, header.timestamp, totalDifficulty)
+    return rules.eip1559 ? formatQuantity(familyOf(spec).nextBaseFee(header, header.timestamp, spec)) : null
   },
 })
 

@@ -2,7 +2,7 @@ import { BLOCK_UNAVAILABLE, findBlock, HASH_UNAVAILABLE, requireNoGap } from '..
 import { defineMethod } from '../core/method.js'
 import { blockIdOrDecimal, required } from '../core/params.js'
 import { transactionHashParam } from './commonParams.js'
-import { formatReceipt } from './format/receipt.js'
+import { createReceiptFormat } from './format/receipt.js'
 import { orNull, RECEIPT_SCHEMA } from './schemas.js'
 
 export const getTransactionReceipt = defineMethod({
@@ -18,7 +18,7 @@ export const getTransactionReceipt = defineMethod({
     const block = location && chain.blockByNumber(location.blockNumber)
     const transaction = block && chain.transaction(block, location.index)
     const stored = block && chain.receipt(block, location.index)
-    if (transaction && stored) return formatReceipt(stored, transaction, block, location.index)
+    if (transaction && stored) return createReceiptFormat(chain, block)(stored, transaction, location.index)
     requireNoGap(chain)
     return null
   },
@@ -37,6 +37,7 @@ export const getBlockReceipts = defineMethod({
     const block = findBlock(chain, id)
     if (!block) return null
     const transactions = chain.transactions(block)
-    return chain.receipts(block).map((stored, i) => formatReceipt(stored, transactions[i], block, i))
+    const format = createReceiptFormat(chain, block)
+    return chain.receipts(block).map((stored, i) => format(stored, transactions[i], i))
   },
 })

@@ -1,5 +1,5 @@
 import { EMPTY_UNCLES_HASH } from '../../chain/eth/emptyHashes.js'
-import { nextBaseFee, nextExcessBlobGas } from '../../chain/eth/fees.js'
+import { familyOf } from '../../chain/eth/families/families.js'
 import { type ChainSpec, rulesAt } from '../../chain/eth/forks/rules.js'
 import { EMPTY_TRIE_ROOT } from '../../chain/eth/trie.js'
 import type { Header, PendingBlock } from '../../chain/eth/types.js'
@@ -56,9 +56,10 @@ function buildPendingBlock(
     mixHash: new Uint8Array(32),
     nonce: new Uint8Array(8),
   }
+  const family = familyOf(spec)
   Object.assign(header, Object.fromEntries(rules.headerFields.map(({ name, empty }) => [name, empty])))
-  if (rules.eip1559) header.baseFeePerGas = nextBaseFee(parent)
-  if (rules.eip4844) header.excessBlobGas = nextExcessBlobGas(parent, rules)
+  if (rules.eip1559) header.baseFeePerGas = family.nextBaseFee(parent, timestamp, spec)
+  if (rules.eip4844) header.excessBlobGas = family.nextExcessBlobGas(parent, rules)
   if (rules.eip7843) header.slotNumber = (parent.slotNumber ?? 0n) + 1n
   return { header, totalDifficulty: head.totalDifficulty + difficulty }
 }

@@ -45,6 +45,14 @@ const AUTHORIZATION = objectSchema('Authorization', {
   s: QUANTITY,
 })
 
+/** Of deposits of the OP stack. */
+const DEPOSIT_MEMBERS = {
+  sourceHash: HASH32,
+  mint: QUANTITY,
+  isSystemTx: boolean.schema,
+  depositReceiptVersion: QUANTITY,
+}
+
 export const TRANSACTION_SCHEMA = objectSchema(
   'Transaction',
   {
@@ -74,6 +82,7 @@ export const TRANSACTION_SCHEMA = objectSchema(
     maxFeePerGas: QUANTITY,
     maxPriorityFeePerGas: QUANTITY,
     yParity: QUANTITY,
+    ...DEPOSIT_MEMBERS,
   },
 )
 
@@ -165,6 +174,22 @@ export const BLOCK_SCHEMA = objectSchema(
 
 export const UNCLE_SCHEMA = objectSchema('Uncle', { ...HEADER, totalDifficulty: orNull(QUANTITY) }, LATER_HEADER)
 
+/** Of receipts of the OP stack. */
+const OP_RECEIPT_MEMBERS = {
+  depositNonce: QUANTITY,
+  depositReceiptVersion: QUANTITY,
+  l1Fee: QUANTITY,
+  l1FeeScalar: { type: 'string' },
+  l1GasPrice: QUANTITY,
+  l1GasUsed: QUANTITY,
+  l1BaseFeeScalar: QUANTITY,
+  l1BlobBaseFee: QUANTITY,
+  l1BlobBaseFeeScalar: QUANTITY,
+  operatorFeeConstant: QUANTITY,
+  operatorFeeScalar: QUANTITY,
+  daFootprintGasScalar: QUANTITY,
+} as const
+
 export const RECEIPT_SCHEMA = objectSchema(
   'Receipt',
   {
@@ -182,7 +207,7 @@ export const RECEIPT_SCHEMA = objectSchema(
     transactionIndex: INDEX,
     type: QUANTITY,
   },
-  { blobGasPrice: QUANTITY, blobGasUsed: QUANTITY, root: HASH32, status: QUANTITY },
+  { blobGasPrice: QUANTITY, blobGasUsed: QUANTITY, root: HASH32, status: QUANTITY, ...OP_RECEIPT_MEMBERS },
 )
 
 export const FEE_HISTORY_SCHEMA = objectSchema(

@@ -3,7 +3,7 @@ import type { RpcContext } from '../core/context.js'
 import { LIMIT_EXCEEDED, METHOD_NOT_FOUND, RpcError } from '../core/errors.js'
 import { defineMethod } from '../core/method.js'
 import { data, index, optional, required } from '../core/params.js'
-import { formatReceipt } from './format/receipt.js'
+import { createReceiptFormat } from './format/receipt.js'
 import { RECEIPT_SCHEMA } from './schemas.js'
 import { NO_UPSTREAM_ANSWERED } from './sendRawTransaction.js'
 
@@ -125,7 +125,7 @@ function findReceipt({ chain, transactions }: RpcContext, hash: Uint8Array): obj
   const transaction = block && chain.transaction(block, location.index)
   const stored = block && chain.receipt(block, location.index)
   if (!transaction || !stored) return undefined
-  return formatReceipt(stored, transaction, block, location.index)
+  return createReceiptFormat(chain, block)(stored, transaction, location.index)
 }
 
 function notIncluded(hash: Uint8Array, limitMs: number): RpcError {

@@ -4,7 +4,7 @@ import { SERVER_ERROR } from '../core/errors.js'
 import type { ErrorDoc, JsonSchema } from '../core/method.js'
 import { indexOrDecimal, integerBetween, required } from '../core/params.js'
 import { accountParam } from '../eth/commonParams.js'
-import { formatReceipt } from '../eth/format/receipt.js'
+import { createReceiptFormat } from '../eth/format/receipt.js'
 import { formatTransaction } from '../eth/format/transaction.js'
 import { QUERY_TIMED_OUT } from '../eth/logErrors.js'
 
@@ -89,7 +89,7 @@ export function findTransactions(
     for (const index of range.newestFirst ? indexes.toReversed() : indexes) {
       const transaction = chain.transaction(block, index)!
       txs.push(formatTransaction(transaction, block, index))
-      const receipt = formatReceipt(chain.receipt(block, index)!, transaction, block, index)
+      const receipt = createReceiptFormat(chain, block)(chain.receipt(block, index)!, transaction, index)
       receipts.push({ ...receipt, timestamp: Number(block.header.timestamp) })
     }
     return true

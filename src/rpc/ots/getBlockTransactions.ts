@@ -6,7 +6,7 @@ import type { RpcContext } from '../core/context.js'
 import { defineMethod } from '../core/method.js'
 import { blockIdOrDecimal, integerBetween, required } from '../core/params.js'
 import { TRACE_ERRORS } from '../debug/traceErrors.js'
-import { formatReceipt } from '../eth/format/receipt.js'
+import { createReceiptFormat } from '../eth/format/receipt.js'
 import { formatTransaction } from '../eth/format/transaction.js'
 import { orNull } from '../eth/schemas.js'
 import { formatOtsBlock } from './blockDetails.js'
@@ -49,6 +49,7 @@ export const getBlockTransactions = defineMethod({
     const indexes = Array.from({ length: end - first }, (_, i) => first + i)
     const transactions = chain.transactions(block)
     const receipts = chain.receipts(block)
+    const format = createReceiptFormat(chain, block)
     const statuses = await statusesWithoutReceipt(context, block, indexes)
     return {
       fullblock: {
@@ -59,7 +60,7 @@ export const getBlockTransactions = defineMethod({
         }),
       },
       receipts: indexes.map((index) => ({
-        ...formatReceipt(receipts[index], transactions[index], block, index),
+        ...format(receipts[index], transactions[index], index),
         ...statuses.get(index),
         logs: null,
         logsBloom: null,

@@ -3,7 +3,7 @@ import type { Database } from '../../store/database.js'
 import { createChainReader } from '../../store/rows/chainReader.js'
 import type { ChainReader, StoredBlock } from '../../store/rows/types.js'
 import type { ReceiptCriteria } from '../core/session.js'
-import { formatReceipt } from '../eth/format/receipt.js'
+import { createReceiptFormat } from '../eth/format/receipt.js'
 
 /** Reads the receipts of new blocks, as JSON. */
 export class BlockReceipts {
@@ -34,7 +34,8 @@ export class BlockReceipts {
     return this.db.transaction(() => {
       const hash = reader.blockHash(block.header.number)
       if (hash === undefined || !equalBytes(hash, block.hash)) return undefined
-      const receipt = formatReceipt(reader.receipt(block, index)!, reader.transaction(block, index)!, block, index)
+      const format = createReceiptFormat(reader, block)
+      const receipt = format(reader.receipt(block, index)!, reader.transaction(block, index)!, index)
       return { transactionHash: receipt.transactionHash, json: Buffer.from(JSON.stringify(receipt), 'latin1') }
     })()
   }

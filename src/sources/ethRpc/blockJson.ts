@@ -1,20 +1,22 @@
 import { encodeBlock } from '../../chain/eth/block.js'
-import { hashHeader } from '../../chain/eth/header.js'
+import { familyOf } from '../../chain/eth/families/families.js'
+import type { ChainSpec } from '../../chain/eth/forks/rules.js'
 import { DecodeError } from '../../chain/eth/rlp.js'
 import type { Block, Header, PendingBlock, Withdrawal } from '../../chain/eth/types.js'
 import { formatData } from '../../lib/hex.js'
 import { type Fields, readFields } from './fields.js'
 import { decodeTransactionJson } from './transactionJson.js'
 
-/** Decodes a header from a block object and recomputes its hash.
+/** Decodes a header from a block object and recomputes its hash by the rules of its chain (undefined: Ethereum).
  *  @throws DecodeError for a member that cannot be read, and at `hash` when it differs. */
 export function decodeHeaderJson(
   value: unknown,
+  spec?: ChainSpec,
   path = 'block',
 ): { hash: Uint8Array; header: Header; totalDifficulty?: bigint } {
   const fields = readFields(value, path)
   const header = readHeader(fields)
-  const hash = hashHeader(header)
+  const hash = familyOf(spec).hashHeader(header)
   fields.requireSame('hash', hash)
   return { hash, header, totalDifficulty: fields.optional('totalDifficulty', fields.quantity) }
 }
@@ -28,9 +30,9 @@ export function decodeUncleHashes(value: unknown): Uint8Array[] {
 /** Decodes a block from a block object with whole transactions, and its uncles, which are separate objects. Recomputes
  *  hashes and senders. Does not compare the parts with the header: see `verifyBodyRoots` in chain/eth/verifyRoots.
  *  @throws DecodeError for a member that cannot be read, or a hash or sender that differs. */
-export function decodeBlockJson(value: unknown, uncles: readonly unknown[]): Block {
+export function decodeBlockJson(value: unknown, uncles: readonly unknown[], spec?: ChainSpec): Block {
   const fields = readFields(value, 'block')
-  const { hash, header } = decodeHeaderJson(value)
+  const { hash, header } = decodeHeaderJson(value, spec)
   const block = {
     header,
     transactions: fields.array('transactions').map((transaction, index) => {
@@ -41,7 +43,7 @@ export function decodeBlockJson(value: unknown, uncles: readonly unknown[]): Blo
       }
       return decodeTransactionJson(at)
     }),
-    uncles: uncles.map((uncle, index) => decodeHeaderJson(uncle, `uncles[${index}]`).header),
+    uncles: uncles.map((uncle, index) => decodeHeaderJson(uncle, spec, `uncles[${index}]`).header),
     withdrawals: fields.optional('withdrawals', fields.array)?.map(readWithdrawal),
   }
   return { ...block, hash, sizeBytes: encodeBlock(block).length }

@@ -27,11 +27,11 @@ export const ETH_RPC = 'upstream'
 
 /** Opens upstream nodes of one chain, without connecting yet. @throws UsageError for an address that cannot be used. */
 export function openEthRpc(options: EthRpcOptions): EthRpc {
-  const { log, clock = systemClock, random = Math.random, withReceipts = false } = options
+  const { log, spec, clock = systemClock, random = Math.random, withReceipts = false } = options
   const limits = { ...DEFAULT_UPSTREAM_LIMITS, ...options.limits }
   const suffixes = suffixesOf(options.upstreams.map(({ url }) => url))
   const upstreams = options.upstreams.map(
-    (address, i) => new Upstream(address, { limits, clock, random, log, suffix: suffixes[i] }),
+    (address, i) => new Upstream(address, { limits, clock, random, log, spec, suffix: suffixes[i] }),
   )
   const checkChain = (upstream: Upstream, signal: AbortSignal | undefined) => requireChain(upstream, options, signal)
   const pool = new Pool(upstreams, { checkChain, log, clock, maxFailures: options.maxFailures })
@@ -96,7 +96,7 @@ const HEADS: HeadFeed<UpstreamHeader> = {
   fetch: fetchHead,
   subscription: { subscribe: 'eth_subscribe', params: ['newHeads'], unsubscribe: 'eth_unsubscribe' },
   read: (upstream, result) => ({
-    ...checked(upstream, undefined, () => decodeHeaderJson(result, 'newHeads')),
+    ...checked(upstream, undefined, () => decodeHeaderJson(result, upstream.spec, 'newHeads')),
     upstream: upstream.name,
   }),
   timeOf: ({ header }) => header,

@@ -1,4 +1,5 @@
 import { decodeBlock, transactionsRlp } from '../../chain/eth/block.js'
+import { familyOf } from '../../chain/eth/families/families.js'
 import { DecodeError } from '../../chain/eth/rlp.js'
 import type { Block } from '../../chain/eth/types.js'
 import { verifyBodyRoots } from '../../chain/eth/verifyRoots.js'
@@ -49,7 +50,7 @@ export async function fetchHeader(
     throw error
   }
   if (value === null) return undefined
-  const decoded = checked(upstream, numberOf(id), () => decodeHeaderJson(value))
+  const decoded = checked(upstream, numberOf(id), () => decodeHeaderJson(value, upstream.spec))
   requireAsked(upstream, id, decoded.header.number, decoded.hash)
   return { ...decoded, upstream: upstream.name }
 }
@@ -98,7 +99,9 @@ async function fetchJson(
     }
   })
   const uncles = await fetchUncles(upstream, ids, values, signal)
-  return verifyEach(upstream, ids, (i) => (values[i] === null ? undefined : decodeBlockJson(values[i], uncles[i])))
+  return verifyEach(upstream, ids, (i) =>
+    values[i] === null ? undefined : decodeBlockJson(values[i], uncles[i], upstream.spec),
+  )
 }
 
 /** Returns the uncles' objects of each block object. */
@@ -112,7 +115,7 @@ async function fetchUncles(
     if (value === null) return []
     const { count, hash } = checked(upstream, numberOf(ids[i]), () => {
       // The header is checked first: the number of uncles must not be invented.
-      return { count: decodeUncleHashes(value).length, hash: decodeHeaderJson(value).hash }
+      return { count: decodeUncleHashes(value).length, hash: decodeHeaderJson(value, upstream.spec).hash }
     })
     return Array.from({ length: count }, (_, index) => ({
       block: i,
@@ -141,12 +144,13 @@ async function verifyEach(
   decode: (index: number) => Block | undefined,
 ): Promise<(Block | undefined)[]> {
   const pause = createPause(20)
+  const family = familyOf(upstream.spec)
   const blocks: (Block | undefined)[] = []
   for (const [i, id] of ids.entries()) {
     await pause()
     const block = checked(upstream, numberOf(id), () => {
       const decoded = decode(i)
-      if (decoded) verifyBodyRoots(decoded)
+      if (decoded) verifyBodyRoots(decoded, family)
       return decoded
     })
     if (block) requireAsked(upstream, id, block.header.number, block.hash)

@@ -1,3 +1,4 @@
+import { familyOf } from '../../chain/eth/families/families.js'
 import { InvalidBlock } from '../../chain/eth/invalidBlock.js'
 import { DecodeError } from '../../chain/eth/rlp.js'
 import type { PendingBlock } from '../../chain/eth/types.js'
@@ -18,7 +19,7 @@ export async function fetchPending(
     const value = await upstream.call('eth_getBlockByNumber', ['pending', true], signal)
     if (value === null) return undefined
     const pending = decodePendingJson(value)
-    verifyBodyRoots({ ...pending, uncles: [], hash: new Uint8Array(32), sizeBytes: 0 })
+    verifyBodyRoots({ ...pending, uncles: [], hash: new Uint8Array(32), sizeBytes: 0 }, familyOf(upstream.spec))
     return pending
   } catch (error) {
     const isUnreadable = error instanceof DecodeError || error instanceof InvalidBlock

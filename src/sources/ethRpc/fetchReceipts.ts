@@ -1,3 +1,4 @@
+import { familyOf } from '../../chain/eth/families/families.js'
 import { decodeReceipt } from '../../chain/eth/receipt.js'
 import { DecodeError } from '../../chain/eth/rlp.js'
 import type { Block, ConsensusReceipt } from '../../chain/eth/types.js'
@@ -7,8 +8,8 @@ import { UpstreamLacksData } from '../upstreams/errors.js'
 import { askOptional } from '../upstreams/optionalMethods.js'
 import type { Upstream } from '../upstreams/upstream.js'
 import { checked } from './checked.js'
-import { parseData } from './fields.js'
-import { decodeReceiptJson } from './receiptJson.js'
+import { parseData, readFields } from './fields.js'
+import { decodeReceiptJson, requireMembers } from './receiptJson.js'
 
 /** Fetches the receipts of each block by its hash and recomputes receipts root, bloom and gas used.
  *  @throws UpstreamInvalidResponse for receipts that fail a check; UpstreamLacksData; UpstreamError. */
@@ -50,10 +51,20 @@ async function fetchLists(upstream: Upstream, blocks: readonly Block[], signal?:
   const lists =
     (await askOptional(upstream, 'eth_getBlockReceipts', byHash, signal)) ??
     (await fetchOneByOne(upstream, blocks, signal))
-  return lists.map(
-    (list, i) => () =>
-      requireList(upstream, list, blocks[i]).map((receipt, index) => decodeReceiptJson(receipt, blocks[i], index)),
-  )
+  return lists.map((list, i) => () => decodeList(upstream, requireList(upstream, list, blocks[i]), blocks[i]))
+}
+
+/** Decodes receipt objects of a block, and compares what its family computes with the members that they have. */
+function decodeList(upstream: Upstream, list: readonly unknown[], block: Block): ConsensusReceipt[] {
+  const receipts = list.map((receipt, index) => decodeReceiptJson(receipt, block, index))
+  const { spec } = upstream
+  const { receiptMembers } = familyOf(spec)
+  if (spec === undefined || receiptMembers === undefined) return receipts
+  const membersOf = receiptMembers(spec, block.header, block.transactions[0])
+  for (const [index, transaction] of block.transactions.entries()) {
+    requireMembers(readFields(list[index], `receipts[${index}]`), membersOf?.(transaction) ?? {})
+  }
+  return receipts
 }
 
 function requireList(upstream: Upstream, list: unknown, { header, transactions }: Block): unknown[] {

@@ -1,3 +1,4 @@
+import { addedType, describeTypes, MAX_ETHEREUM_TYPE } from '../../chain/eth/families/addedTypes.js'
 import { DecodeError } from '../../chain/eth/rlp.js'
 import type { TransactionType } from '../../chain/eth/types.js'
 import { bigIntToFixedBytes, equalBytes } from '../../lib/bytes.js'
@@ -89,10 +90,12 @@ export function readSlot(value: unknown): Uint8Array {
 }
 
 /** Returns the type of a transaction or receipt; 0 where it is absent, as at nodes without EIP-2718.
- *  @throws DecodeError for a type beyond 4. */
+ *  @throws DecodeError for a type that no family has. */
 export function readTransactionType(fields: Fields): TransactionType {
   const type = fields.optional('type', fields.integer) ?? 0
-  if (type > 4) throw new DecodeError(`${fields.path}.type`, `expected 0 to 4, got ${type}`)
+  if (type > MAX_ETHEREUM_TYPE && addedType(type) === undefined) {
+    throw new DecodeError(`${fields.path}.type`, `expected ${describeTypes(0)}, got ${type}`)
+  }
   return type as TransactionType
 }
 

@@ -1,10 +1,11 @@
+import { addedType } from '../../chain/eth/families/addedTypes.js'
 import { DecodeError } from '../../chain/eth/rlp.js'
 import { recoverSender, type SignedTransaction, transactionHash } from '../../chain/eth/transaction.js'
 import type { AccessListEntry, Authorization, Transaction, TransactionType } from '../../chain/eth/types.js'
 import { type Fields, readFields, readTransactionType } from './fields.js'
 
-/** Decodes a transaction of type 0 to 4 from its object. Recomputes hash and sender.
- *  @throws DecodeError for a member that cannot be read, a type beyond 4, and a hash or sender that differs. */
+/** Decodes a transaction from its object. Recomputes hash and sender.
+ *  @throws DecodeError for a member that cannot be read, a type that no family has, and a hash or sender that differs. */
 export function decodeTransactionJson(fields: Fields): Transaction {
   const unhashed = readTransaction(fields)
   const transaction = { ...unhashed, hash: transactionHash(unhashed) } as Transaction
@@ -17,6 +18,8 @@ export function decodeTransactionJson(fields: Fields): Transaction {
 function readTransaction(fields: Fields): Omit<SignedTransaction, 'hash'> {
   const { quantity, optional } = fields
   const type = readTransactionType(fields)
+  const added = addedType(type)
+  if (added !== undefined) return added.readJson(fields)
   const v = readV(fields, type)
   return {
     type,

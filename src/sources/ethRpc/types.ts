@@ -1,3 +1,4 @@
+import type { ChainSpec } from '../../chain/eth/forks/rules.js'
 import type { InvalidBlock } from '../../chain/eth/invalidBlock.js'
 import type { Header, PendingBlock } from '../../chain/eth/types.js'
 import type { Logger } from '../../lib/logger.js'
@@ -13,6 +14,8 @@ export interface EthRpcOptions {
   readonly upstreams: readonly UpstreamAddress[]
   /** Every upstream must report this chain id. */
   readonly chainId: bigint
+  /** Rules of the chain, by whose family blocks are decoded. Default: Ethereum. */
+  readonly spec?: ChainSpec
   /** Hash of block 0, 32 bytes. An upstream with another one is refused; one that has pruned block 0 is not. */
   readonly genesisHash: Uint8Array
   /** Blocks come with verified receipts, as `--state none` needs them. */

@@ -1,3 +1,4 @@
+import type { ChainSpec } from '../../chain/eth/forks/rules.js'
 import type { Logger } from '../../lib/logger.js'
 import { type AdaptiveLimits, createAdaptiveLimits } from './adaptiveLimits.js'
 import type { Clock } from './clock.js'
@@ -24,6 +25,8 @@ interface UpstreamParts {
   log: Logger
   /** Appended to the name, to distinguish upstreams whose redacted URLs are the same. */
   suffix: string
+  /** Rules of its chain. Default: those of Ethereum that blocks are decoded by. */
+  spec?: ChainSpec
   /** Default: JSON-RPC over HTTP or WebSocket. */
   transport?: TransportFactory
 }
@@ -39,6 +42,8 @@ export class Upstream {
   readonly listen: Transport['listen']
   /** Removes credentials from a text of the upstream, for messages. */
   readonly redact: (text: string) => string
+  /** Rules of its chain, by which its blocks are decoded; undefined: those of Ethereum. */
+  readonly spec: ChainSpec | undefined
   /** Whether its chain was compared; see `checkChain`. */
   isChecked = false
   readonly #transport: Transport
@@ -49,10 +54,11 @@ export class Upstream {
   /** @throws UsageError for an address that cannot be used */
   constructor(
     given: UpstreamAddress,
-    { limits, clock, random, log, suffix, transport: openTransport = openJsonRpc() }: UpstreamParts,
+    { limits, clock, random, log, suffix, spec, transport: openTransport = openJsonRpc() }: UpstreamParts,
   ) {
     const address = parseUpstreamAddress(given, suffix)
     this.name = address.name
+    this.spec = spec
     this.redact = address.redact
     this.health = new Health(clock.nowMs, random)
     this.limits = createAdaptiveLimits(limits.maxConcurrency, limits.maxBatch, clock.nowMs)

@@ -1,3 +1,4 @@
+import { DEPOSIT_TYPE, unpackDeposit } from '../../chain/eth/families/op/deposit.js'
 import type { Receipt, TransactionType } from '../../chain/eth/types.js'
 import { decodeOptionalUint, decodeUint, encodeUint, type RowValue, type StoredUint, uintOrNull } from '../columns.js'
 
@@ -33,9 +34,11 @@ export function receiptValues(txId: number, receipt: Receipt, firstLog: number):
   ]
 }
 
-/** A row of `receipts` with the type of its transaction. */
+/** A row of `receipts` with the type of its transaction, and of a deposit its nonce and parts. */
 export interface ReceiptRow {
   type: number
+  nonce: StoredUint | null
+  deposit: Uint8Array | null
   status: number | null
   root: Uint8Array | null
   cumulative_gas_used: StoredUint
@@ -48,8 +51,15 @@ export interface ReceiptRow {
   n_logs: number
 }
 
+/** Reads a column of transactions for deposits alone: `deposit` is after the input, which may be long. */
+function ofDeposits(column: string): string {
+  return `CASE t.type WHEN ${DEPOSIT_TYPE} THEN t.${column} END AS ${column}`
+}
+
 /** Selects the receipts with ids of transactions in [?, ?) as `ReceiptRow`, ascending. */
-export const SELECT_RECEIPTS = `SELECT t.type, ${RECEIPT_COLUMNS.slice(1)
+export const SELECT_RECEIPTS = `SELECT t.type, ${ofDeposits('nonce')}, ${ofDeposits('deposit')}, ${RECEIPT_COLUMNS.slice(
+  1,
+)
   .map((column) => `r.${column}`)
   .join(
     ', ',
@@ -67,7 +77,13 @@ export function decodeReceiptRow(row: ReceiptRow): Receipt {
     contractAddress: row.contract_address ?? undefined,
     blobGasUsed: decodeOptionalUint(row.blob_gas_used),
     blobGasPrice: decodeOptionalUint(row.blob_gas_price),
+    depositNonce: row.deposit === null ? undefined : depositNonceOf(row.deposit, row.nonce!),
     logsBloom: new Uint8Array(256),
     logs: [],
   }
+}
+
+/** The nonce of a deposit is that of its receipt, if the receipt has one. */
+function depositNonceOf(deposit: Uint8Array, nonce: StoredUint): bigint | undefined {
+  return unpackDeposit(deposit).receiptVersion === undefined ? undefined : decodeUint(nonce)
 }

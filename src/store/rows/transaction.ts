@@ -1,4 +1,5 @@
 import type { Statement } from 'better-sqlite3'
+import { packDeposit, unpackDeposit } from '../../chain/eth/families/op/deposit.js'
 import {
   decodeAccessList,
   decodeAuthorizationList,
@@ -33,6 +34,7 @@ export const TRANSACTION_COLUMNS = [
   'v',
   'r',
   's',
+  'deposit',
 ] as const
 
 /** The row of a transaction. */
@@ -59,6 +61,7 @@ export function transactionValues(id: number, blockNumber: number, t: Transactio
     encodeUint(t.v),
     bigIntToBytes(t.r),
     bigIntToBytes(t.s),
+    t.deposit === undefined ? null : packDeposit(t.deposit),
   ]
 }
 
@@ -85,6 +88,7 @@ export interface TransactionRow {
   v: StoredUint
   r: Uint8Array
   s: Uint8Array
+  deposit: Uint8Array | null
 }
 
 /** Decodes a transaction row. */
@@ -109,6 +113,7 @@ export function decodeTransactionRow(row: TransactionRow): Transaction {
     v: decodeUint(row.v),
     r: bytesToBigInt(row.r),
     s: bytesToBigInt(row.s),
+    deposit: row.deposit === null ? undefined : unpackDeposit(row.deposit),
   }
 }
 

@@ -105,6 +105,7 @@ export const transactions = sqliteTable('transactions', {
   v: uint('v').notNull(),
   r: bytes('r').notNull(), // without leading zeros
   s: bytes('s').notNull(), // without leading zeros
+  deposit: bytes('deposit'), // deposits of the OP stack: source hash, flags, mint; NULL for other types
 })
 
 /** The receipt of the transaction with the same id. The bloom is computed from the logs on demand. */

@@ -118,12 +118,15 @@ export async function openFollower(settings: FollowSettings, parts: FollowerPart
   let writer: OpenWriter | undefined = await openChainWriter(settings, parts)
   const { chain } = writer
   const figures = createFollowFigures()
-  const { chainId } = chain.spec
+  const { spec } = chain
   const withReceipts = chain.stateMode === 'none'
   let rpc: EthRpc
   try {
     const genesisHash = chain.reader.blockHash(0) ?? (await chain.genesisBlock()).hash
-    rpc = openEthRpc({ upstreams: settings.upstreams, chainId, genesisHash, withReceipts, senderRecovery, log })
+    rpc = openEthRpc({
+      ...{ upstreams: settings.upstreams, chainId: spec.chainId, spec, genesisHash },
+      ...{ withReceipts, senderRecovery, log },
+    })
   } catch (error) {
     writer.close()
     throw error

@@ -1,6 +1,7 @@
 import { existsSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { logCrypto } from '../../chain/crypto.js'
+import { genesisOfRollup } from '../../chain/eth/families/op/rollupConfig.js'
 import { type ForkTimes, requireKnownForks } from '../../chain/eth/forkSchedule.js'
 import type { L2NetworkName } from '../../chain/starknet/networks.js'
 import type { L2VerifyFunction } from '../../chain/starknet/verify.js'
@@ -280,6 +281,19 @@ export function readGenesisFile(path: string): GenesisSource {
     return source
   } catch (cause) {
     throw new UsageError(`--genesis ${path}: ${messageOf(cause)}`, { cause })
+  }
+}
+
+/** Reads the chain of a rollup configuration of op-node, and what it lacks from a genesis file. @throws UsageError as
+ *  `readGenesisFile` */
+export function readRollupConfig(path: string, genesis: string | undefined): GenesisSource {
+  try {
+    const own = genesis === undefined ? undefined : parseJsonExact(readTextFile(genesis, MAX_GENESIS_BYTES))
+    const source = { genesis: genesisOfRollup(parseJsonExact(readTextFile(path, MAX_GENESIS_BYTES)), own) }
+    genesisOfSource(source) // validate before a database is created
+    return source
+  } catch (cause) {
+    throw new UsageError(`--rollup-config ${path}: ${messageOf(cause)}`, { cause })
   }
 }
 

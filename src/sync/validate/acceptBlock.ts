@@ -7,6 +7,7 @@ import {
   firstDifference,
   GAS_PER_ACCESS,
 } from '../../chain/eth/blockAccessList.js'
+import { familyOf } from '../../chain/eth/families/families.js'
 import { type Rules, rulesAt } from '../../chain/eth/forks/rules.js'
 import { InvalidBlock } from '../../chain/eth/invalidBlock.js'
 import { DecodeError } from '../../chain/eth/rlp.js'
@@ -25,7 +26,7 @@ import type { StateChanges } from '../../store/rows/stateChanges.js'
 import type { WritableChain } from '../chainState.js'
 import type { Head } from '../head/chainHead.js'
 import { acceptUnexecuted, takeReceipts } from '../unexecutedBlock.js'
-import { verifyBodyRules } from './body.js'
+import { verifyBodyRules, verifyTransactionTypes } from './body.js'
 import { verifyHeader, verifyUncles } from './header.js'
 
 /** A verified block, ready to be stored. */
@@ -56,6 +57,7 @@ export async function acceptBlock(
   const { block } = raw
   if (!head) return acceptFirst(chain, raw)
   const rules = rulesAt(chain.spec, block.header.number, block.header.timestamp, head.totalDifficulty)
+  verifyTransactionTypes(block, chain.spec)
   verifyHeader(block.header, block.hash, head, rules, chain.spec)
   await verifyBodyOrExplain(chain, raw, rules)
   const rulesOf = ({ number, timestamp }: Header) => rulesAt(chain.spec, number, timestamp)
@@ -107,7 +109,7 @@ async function verifyBodyOrExplain(
   verifyBodyRules(block, rules, spec)
   if (hasVerifiedRoots) return
   try {
-    verifyBodyRoots(block)
+    verifyBodyRoots(block, familyOf(spec))
   } catch (error) {
     if (!executor || !(error instanceof InvalidBlock) || error.check !== 'transactions root') throw error
     await execute(executor, { block }, rules, false)

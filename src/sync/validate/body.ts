@@ -1,4 +1,5 @@
-import { GAS_PER_BLOB } from '../../chain/eth/fees.js'
+import { addedType, describeType } from '../../chain/eth/families/addedTypes.js'
+import { describeFamiliesOf, familyOf } from '../../chain/eth/families/families.js'
 import type { ChainSpec, Rules } from '../../chain/eth/forks/rules.js'
 import { type Refuse, refuserOf } from '../../chain/eth/invalidBlock.js'
 import { hasHighS } from '../../chain/eth/transaction.js'
@@ -11,11 +12,23 @@ const MAX_BLOCK_SIZE = 8_388_608 // EIP-7934: 10 MiB minus a margin of 2 MiB
 /** Checks the parts of a block against its header, and each transaction by itself. Rules: Yellow Paper 4.3.2; EIP-2,
  *  155, 2681, 2718, 3860, 4844, 4895, 7702, 7825, 7934. @throws InvalidBlock */
 export function verifyBody(block: Block, rules: Rules, spec: ChainSpec): void {
+  verifyTransactionTypes(block, spec)
   verifyBodyRules(block, rules, spec)
-  verifyBodyRoots(block)
+  verifyBodyRoots(block, familyOf(spec))
 }
 
-/** The same without the roots in the header. @throws InvalidBlock */
+/** Checks that the family of the chain has the types of a block's transactions. Of a block of another family, it is the
+ *  check that names the family. @throws InvalidBlock */
+export function verifyTransactionTypes({ header, hash, transactions }: Block, spec: ChainSpec): void {
+  const { transactionTypes, title } = familyOf(spec)
+  for (const [index, { type }] of transactions.entries()) {
+    if (transactionTypes.includes(type)) continue
+    const refuse = refuserOf(header.number, hash)
+    refuse(`transaction ${index}: type`, `one of ${title}`, describeType(type), describeFamiliesOf(type))
+  }
+}
+
+/** The same without types of transactions and roots in the header. @throws InvalidBlock */
 export function verifyBodyRules(block: Block, rules: Rules, spec: ChainSpec): void {
   const { header, transactions, uncles, withdrawals } = block
   const refuse = refuserOf(header.number, block.hash)
@@ -23,25 +36,26 @@ export function verifyBodyRules(block: Block, rules: Rules, spec: ChainSpec): vo
     refuse('block size', `at most ${MAX_BLOCK_SIZE} bytes`, block.sizeBytes)
   if (rules.isProofOfStake && uncles.length > 0) refuse('uncles', 'none under proof of stake', uncles.length)
   // An invalid transaction is a better explanation than the differing root it causes.
-  let blobs = 0
+  const family = familyOf(spec)
   for (const [index, transaction] of transactions.entries()) {
     verifyTransaction(transaction, rules, spec, (check, expected, actual) =>
       refuse(`transaction ${index}: ${check}`, expected, actual),
     )
-    blobs += transaction.blobVersionedHashes?.length ?? 0
   }
   if ((withdrawals !== undefined) !== rules.eip4895) {
     refuse('withdrawals', rules.eip4895 ? 'a list' : 'none', withdrawals ? 'a list' : 'none')
   }
-  if (rules.eip4844 && header.blobGasUsed !== BigInt(blobs) * GAS_PER_BLOB) {
-    refuse('blob gas used', BigInt(blobs) * GAS_PER_BLOB, header.blobGasUsed)
-  }
+  family.verifyBody?.(block, spec, refuse)
+  if (!rules.eip4844) return
+  const blobGasUsed = family.blobGasUsed(block, spec, refuse)
+  if (header.blobGasUsed !== blobGasUsed) refuse('blob gas used', blobGasUsed, header.blobGasUsed)
 }
 
 const MAX_UINT64 = 2n ** 64n - 1n
 
 function verifyTransaction(transaction: Transaction, rules: Rules, spec: ChainSpec, refuse: Refuse): void {
   const { type, chainId, gasLimit, to, input } = transaction
+  if (addedType(type) !== undefined) return
   if (type > rules.maxTransactionType) refuse('type', `one that ${rules.fork} knows`, type)
   if (chainId !== undefined && chainId !== spec.chainId) refuse('chain id', spec.chainId, chainId)
   if (chainId !== undefined && !rules.eip155) refuse('chain id', `none at ${rules.fork} (EIP-155)`, chainId)

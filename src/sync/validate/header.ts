@@ -1,9 +1,8 @@
-import { nextDifficulty } from '../../chain/eth/difficulty.js'
-import { GAS_PER_BLOB, nextBaseFee, nextExcessBlobGas } from '../../chain/eth/fees.js'
+import { familyOf } from '../../chain/eth/families/families.js'
+import type { Family, HeaderContext } from '../../chain/eth/families/family.js'
 import { TIME_FORKS } from '../../chain/eth/forkSchedule.js'
 import { FORK_DEFINITIONS } from '../../chain/eth/forks/all.js'
 import type { ChainSpec, Fork, Rules } from '../../chain/eth/forks/rules.js'
-import { hashHeader } from '../../chain/eth/header.js'
 import { type Refuse, refuserOf } from '../../chain/eth/invalidBlock.js'
 import type { Block, Header } from '../../chain/eth/types.js'
 import { equalBytes } from '../../lib/bytes.js'
@@ -34,11 +33,11 @@ export function verifyHeader(
 
 function verifyHeaderFields(header: Header, parent: Header, rules: Rules, spec: ChainSpec, refuse: Refuse): void {
   verifyTimestamp(header, parent, spec, refuse)
-  if (header.extraData.length > 32) refuse('extra data', 'at most 32 bytes', `${header.extraData.length} bytes`)
-  verifyDaoExtraData(header, spec, refuse)
-  verifyGas(header, parent, rules, spec, refuse)
-  verifySeal(header, parent, rules, spec, refuse)
-  verifyForkFields(header, parent, rules, spec, refuse)
+  const context = { parent, rules, spec, refuse }
+  const family = familyOf(spec)
+  verifyGas(header, family, context)
+  verifyForkFields(header, family, context)
+  family.verifyHeader(header, context)
 }
 
 /** Nodes that mine several blocks a second use the same time for them. */
@@ -47,26 +46,16 @@ function verifyTimestamp({ timestamp }: Header, parent: Header, { isDevelopment 
   refuse('timestamp', `${isDevelopment ? 'at least' : 'more than'} the parent's ${parent.timestamp}`, timestamp)
 }
 
-const DAO_EXTRA_DATA = new TextEncoder().encode('dao-hard-fork') // EIP-779
-const DAO_EXTRA_RANGE = 10
-
-function verifyDaoExtraData(header: Header, spec: ChainSpec, refuse: Refuse): void {
-  const at = spec.activations.find(({ fork }) => fork === 'dao')?.block
-  if (!spec.daoForkSupport || at === undefined) return
-  if (header.number < at || header.number >= at + DAO_EXTRA_RANGE) return
-  if (!equalBytes(header.extraData, DAO_EXTRA_DATA)) refuse('dao extra data', DAO_EXTRA_DATA, header.extraData)
-}
-
 const MIN_GAS_LIMIT = 5000n
 const MAX_GAS_LIMIT = 2n ** 63n - 1n // EIP-106 and geth
 const GAS_LIMIT_BOUND = 1024n
 
-function verifyGas(header: Header, parent: Header, rules: Rules, spec: ChainSpec, refuse: Refuse): void {
+function verifyGas(header: Header, family: Family, { parent, rules, spec, refuse }: HeaderContext): void {
   const { gasLimit, gasUsed } = header
   // EIP-1559: the gas limit doubles at the fork, so that the old limit becomes the target.
   const before = rules.eip1559 && parent.baseFeePerGas === undefined ? parent.gasLimit * 2n : parent.gasLimit
   const change = gasLimit > before ? gasLimit - before : before - gasLimit
-  if (change >= before / GAS_LIMIT_BOUND && !spec.isDevelopment) {
+  if (change >= before / GAS_LIMIT_BOUND && family.boundsGasLimit && !spec.isDevelopment) {
     refuse('gas limit', `within ${before / GAS_LIMIT_BOUND} of ${before}`, gasLimit)
   }
   if (gasLimit < MIN_GAS_LIMIT || gasLimit > MAX_GAS_LIMIT) {
@@ -75,28 +64,11 @@ function verifyGas(header: Header, parent: Header, rules: Rules, spec: ChainSpec
   if (gasUsed > gasLimit) refuse('gas used', `at most the gas limit ${gasLimit}`, gasUsed)
 }
 
-const ZERO_NONCE = new Uint8Array(8)
-
-function verifySeal(header: Header, parent: Header, rules: Rules, spec: ChainSpec, refuse: Refuse): void {
-  if (rules.isProofOfStake) {
-    if (header.difficulty !== 0n) refuse('difficulty', '0 under proof of stake', header.difficulty)
-    if (!equalBytes(header.nonce, ZERO_NONCE)) refuse('nonce', ZERO_NONCE, header.nonce)
-    return
-  }
-  if (spec.fixedDifficulty !== undefined) {
-    if (header.difficulty !== spec.fixedDifficulty) refuse('difficulty', spec.fixedDifficulty, header.difficulty)
-    return
-  }
-  if (!spec.ethash) return
-  const expected = nextDifficulty(parent, header.number, header.timestamp, rules)
-  if (header.difficulty !== expected) refuse('difficulty', expected, header.difficulty)
-}
-
 /** What to do when every block of a network lacks, or has, the fields of a fork. */
 const hintAtTime = (fork: Fork) =>
   `if all blocks from here on are so, the time of ${fork} is wrong or missing: --fork ${fork}=TIME sets it`
 
-function verifyForkFields(header: Header, parent: Header, rules: Rules, spec: ChainSpec, refuse: Refuse): void {
+function verifyForkFields(header: Header, family: Family, { parent, rules, spec, refuse }: HeaderContext): void {
   for (const { name, headerFields = [] } of FORK_DEFINITIONS) {
     const required = rules.has(name)
     const hint = TIME_FORKS.includes(name) ? hintAtTime(name) : undefined
@@ -106,16 +78,8 @@ function verifyForkFields(header: Header, parent: Header, rules: Rules, spec: Ch
     }
   }
   if (rules.eip1559 && !spec.isDevelopment) {
-    const expected = nextBaseFee(parent)
+    const expected = family.nextBaseFee(parent, header.timestamp, spec)
     if (header.baseFeePerGas !== expected) refuse('base fee', expected, header.baseFeePerGas)
-  }
-  if (rules.eip4844) {
-    const most = BigInt(rules.blobs!.max) * GAS_PER_BLOB
-    if (header.blobGasUsed! > most || header.blobGasUsed! % GAS_PER_BLOB !== 0n) {
-      refuse('blob gas used', `a multiple of ${GAS_PER_BLOB}, at most ${most}`, header.blobGasUsed)
-    }
-    const expected = nextExcessBlobGas(parent, rules)
-    if (header.excessBlobGas !== expected) refuse('excess blob gas', expected, header.excessBlobGas)
   }
 }
 
@@ -159,7 +123,7 @@ export function verifyUncles(
       for (const hash of ancestors.uncleHashes(header.number - back)) included.add(formatData(hash))
     }
   }
-  const hashes = uncles.map(hashHeader)
+  const hashes = uncles.map(familyOf(spec).hashHeader)
   for (const [index, uncle] of uncles.entries()) {
     const hash = formatData(hashes[index])
     if (included.has(hash)) refuse(`uncle ${index}`, 'neither an ancestor nor included before', hash)

@@ -29,7 +29,7 @@ function randomReceipt(random: SeededRandom, type: TransactionType): ConsensusRe
 describe('receipt codec', () => {
   it('agrees with another implementation and reads back what it writes, for every type', () => {
     const random = seededRandom(8)
-    for (const type of [0, 1, 2, 3, 4] as TransactionType[]) {
+    for (const type of [0, 1, 2, 3, 4] as const) {
       for (let i = 0; i < 10; i++) {
         const receipt = randomReceipt(random, type)
         const bytes = encodeReceipt(receipt)
@@ -71,7 +71,7 @@ describe('receipt codec', () => {
     })
     assert.throws(
       () => decodeReceipt(concatBytes(Uint8Array.of(5), encoded(Uint8Array.of(1), []))),
-      /receipt\.type: expected 1 to 4, got 5/,
+      /receipt\.type: expected 1 to 4 or 126, got 5/,
     )
     assert.throws(() => encodeReceipt({ ...randomReceipt(seededRandom(1), 2), status: undefined }), RangeError)
   })

@@ -122,7 +122,7 @@ describe('transaction codec', () => {
       assert.throws(() => decodeTransaction(withField(signedExample(type), field, value)), message)
     }
     assert.throws(() => decodeTransaction(Uint8Array.of(5, 0xc0)), {
-      message: 'transaction.type: expected 1 to 4, got 5',
+      message: 'transaction.type: expected 1 to 4 or 126, got 5',
     })
     assert.throws(() => decodeTransaction(Uint8Array.of(2, 0xc0)), { message: 'transaction: expected 12 items, got 0' })
     assert.throws(() => decodeTransaction(new Uint8Array(0), 'transactions[3]'), /^DecodeError: transactions\[3\]: /)

@@ -82,8 +82,8 @@ describe('JSON of the fixture chain', () => {
     refuse({ stateRoot: null }, /^block\.stateRoot: expected 32 bytes of hex data, got null$/)
     refuse({ transactions: ['0x12'] }, /^transactions\[0\]: expected an object, got 0x12$/)
     refuse(
-      { transactions: [{ ...transactions[0], type: '0x7e' }] },
-      /^transactions\[0\]\.type: expected 0 to 4, got 126/,
+      { transactions: [{ ...transactions[0], type: '0x7f' }] },
+      /^transactions\[0\]\.type: expected 0 to 4 or 126, got 127/,
     )
     refuse(
       { transactions: [{ ...transactions[0], v: '0x0' }] },

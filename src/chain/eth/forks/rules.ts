@@ -1,6 +1,8 @@
 export { FORKS, type Fork } from './all.js'
 export type { BlobSchedule } from './fork.js'
 
+import type { FamilyName } from '../families/name.js'
+import type { OpRules } from '../families/op/opRules.js'
 import { combineForks, FORK_DEFINITIONS, FORKS, type Fork, type ForkRules } from './all.js'
 import type { BlobSchedule } from './fork.js'
 
@@ -15,6 +17,10 @@ export interface ForkActivation {
 export interface ChainSpec {
   name: string
   chainId: bigint
+  /** Default: Ethereum. */
+  family?: FamilyName
+  /** Rules of the OP stack, for its chains. */
+  op?: OpRules
   /** In order of activation, starting with `frontier` at block 0. */
   activations: ForkActivation[]
   /** Proof of stake begins with the first block whose parent's total difficulty reaches this (EIP-3675). */

@@ -1,11 +1,40 @@
+import { addedType } from '../../../chain/eth/families/addedTypes.js'
+import { familyOf } from '../../../chain/eth/families/families.js'
 import type { Transaction } from '../../../chain/eth/types.js'
 import { formatLog } from '../../../index/logs/logJson.js'
 import { formatData, formatQuantity } from '../../../lib/hex.js'
-import type { StoredBlock, StoredReceipt } from '../../../store/rows/types.js'
+import type { ChainReader, StoredBlock, StoredReceipt } from '../../../store/rows/types.js'
 
-/** The receipt object of the API specification: `root` before Byzantium, `status` from then on (EIP-658), never both;
- *  blob fields for blob transactions only. */
-export function formatReceipt(stored: StoredReceipt, transaction: Transaction, block: StoredBlock, index: number) {
+/** Formats the receipt of the transaction at `index` of a block. */
+export type FormatReceipt = (
+  stored: StoredReceipt,
+  transaction: Transaction,
+  index: number,
+) => ReturnType<typeof formatReceipt>
+
+/** Returns a function that formats receipts of a block: the receipt object of the API specification, with what the
+ *  family of the chain adds. */
+export function createReceiptFormat(chain: ChainReader, block: StoredBlock): FormatReceipt {
+  const spec = chain.spec()
+  const { receiptMembers } = familyOf(spec)
+  if (receiptMembers === undefined) {
+    return (stored, transaction, index) => formatReceipt(stored, transaction, { block, index })
+  }
+  const first = block.txCount === 0 ? undefined : chain.transaction(block, 0)
+  const membersOf = receiptMembers(spec, block.header, first)
+  return (stored, transaction, index) => ({
+    ...formatReceipt(stored, transaction, { block, index }),
+    ...addedType(transaction.type)?.receiptMembers(stored.receipt),
+    ...membersOf?.(transaction),
+  })
+}
+
+/** `root` before Byzantium, `status` from then on (EIP-658), never both; blob fields for blob transactions only. */
+function formatReceipt(
+  stored: StoredReceipt,
+  transaction: Transaction,
+  { block, index }: { block: StoredBlock; index: number },
+) {
   const { receipt, firstLog } = stored
   const place = {
     blockNumber: block.header.number,

@@ -1,9 +1,11 @@
+import { addedType } from '../../../chain/eth/families/addedTypes.js'
 import { effectiveGasPrice } from '../../../chain/eth/transaction.js'
 import type { AccessListEntry, Authorization, Header, Transaction } from '../../../chain/eth/types.js'
 import { formatData, formatQuantity } from '../../../lib/hex.js'
 import type { StoredBlock } from '../../../store/rows/types.js'
 
-/** The transaction object of the API specification. Fields of other types are absent; `chainId` is present if the
+/** The transaction object of the API specification. Fields of other types are absent, those of types that families add
+ *  follow; `chainId` is present if the
  *  transaction has one; `gasPrice` of fee-market transactions is the effective price. */
 export function formatTransaction(
   transaction: Transaction,
@@ -32,6 +34,7 @@ interface Place {
 }
 
 function formatAt(transaction: Transaction, header: Header, place: Place) {
+  const added = addedType(transaction.type)
   return {
     blockHash: place.blockHash,
     blockNumber: place.blockNumber,
@@ -57,7 +60,8 @@ function formatAt(transaction: Transaction, header: Header, place: Place) {
     r: formatQuantity(transaction.r),
     s: formatQuantity(transaction.s),
     // `v` of typed transactions equals the parity (EIP-2930).
-    yParity: transaction.type === 0 ? undefined : formatQuantity(transaction.v),
+    yParity: transaction.type === 0 || added !== undefined ? undefined : formatQuantity(transaction.v),
+    ...added?.members(transaction),
   }
 }
 

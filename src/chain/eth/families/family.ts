@@ -1,0 +1,59 @@
+import type { ChainSpec, Rules } from '../forks/rules.js'
+import type { Refuse } from '../invalidBlock.js'
+import type { Block, Header, Transaction } from '../types.js'
+import type { AddedMembers } from './addedType.js'
+import type { FamilyName } from './name.js'
+
+/** What a rule of a header is checked against. */
+export interface HeaderContext {
+  readonly parent: Header
+  readonly rules: Rules
+  readonly spec: ChainSpec
+  readonly refuse: Refuse
+}
+
+/** The parts of a block that a family's rules read. */
+export type BlockBody = Pick<Block, 'header' | 'transactions' | 'withdrawals'>
+
+/** Returns the members that JSON-RPC adds to the receipt of a transaction. */
+export type ReceiptMembers = (transaction: Transaction) => AddedMembers
+
+/** Everything that differs between families of chains whose blocks have Ethereum's form. Code outside of this folder
+ *  asks the family of a chain and never compares its name. */
+export interface Family {
+  readonly name: FamilyName
+  /** As messages name its chains. */
+  readonly title: string
+  /** The options that choose it, for messages. */
+  readonly chosenBy: string
+  /** True if Cairn executes its blocks; otherwise `--state none` is the only mode. */
+  readonly isExecuted: boolean
+  /** Types of transactions that its blocks may contain, as far as their fork knows them. */
+  readonly transactionTypes: readonly number[]
+  /** False if a block may change the gas limit by any amount. */
+  readonly boundsGasLimit: boolean
+  /** Returns the block hash, 32 bytes: that of the header's RLP, or of a part of it. */
+  hashHeader(header: Header): Uint8Array
+  /** Returns the base fee in wei of the block after `parent`, at time `timestamp` (Unix seconds), from London on. */
+  nextBaseFee(parent: Header, timestamp: bigint, spec: ChainSpec): bigint
+  /** Returns the excess blob gas of the block after `parent`, from Cancun on. */
+  nextExcessBlobGas(parent: Header, rules: Rules): bigint
+  /** Checks the fields of a header whose rules differ: extra data, difficulty and seal, blob gas, requests hash.
+   *  @throws InvalidBlock */
+  verifyHeader(header: Header, context: HeaderContext): void
+  /** Returns the withdrawals root that the body of a block commits to, 32 bytes: undefined before Shanghai. */
+  withdrawalsRoot(block: BlockBody): Uint8Array | undefined
+  /** Returns the blob gas that the header of a block must have, from Cancun on. @throws InvalidBlock */
+  blobGasUsed(block: BlockBody, spec: ChainSpec, refuse: Refuse): bigint
+  /** Checks the parts of a block whose rules no other family has. @throws InvalidBlock */
+  verifyBody?(block: BlockBody, spec: ChainSpec, refuse: Refuse): void
+  /** Returns what JSON-RPC adds to the receipts of a block, computed from its first transaction; undefined for
+   *  nothing. */
+  receiptMembers?(spec: ChainSpec, header: Header, first: Transaction | undefined): ReceiptMembers | undefined
+  /** Members of a genesis `config` that schedule forks of the family. */
+  readonly forkKeys?: readonly string[]
+  /** Reads the family's part of a genesis `config`; undefined for a chain of another family. @throws InvalidGenesis */
+  readConfig?(config: { readonly [key: string]: unknown }): Partial<ChainSpec> | undefined
+  /** Returns the members of a genesis `config` from which `readConfig` reads the same. */
+  formatConfig?(spec: ChainSpec): { readonly [key: string]: bigint | { readonly [key: string]: bigint } }
+}

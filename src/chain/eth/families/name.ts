@@ -1,0 +1,2 @@
+/** Names of the families in `ChainSpec.family`. */
+export type FamilyName = 'ethereum' | 'op'

@@ -1,0 +1,66 @@
+import type { ChainSpec } from '../../forks/rules.js'
+import { type GenesisJson, InvalidGenesis, readUint, requireObject } from '../../genesisFields.js'
+import { ethereumForksOf } from './opForks.js'
+import { OP_FORKS, type OpFork, type OpRules } from './opRules.js'
+
+/** Parameters of EIP-1559 of most chains. */
+const ELASTICITY = 6n
+const DENOMINATOR = 50n
+const DENOMINATOR_CANYON = 250n
+
+const timeKey = (fork: OpFork) => `${fork}Time`
+
+/** Members of `config` that schedule forks of the OP stack. */
+export const OP_FORK_KEYS: readonly string[] = ['bedrockBlock', ...OP_FORKS.map(timeKey)]
+
+/** Reads the rules of the OP stack from a `config` in the format of op-geth: with a member `optimism`. The times of
+ *  Ethereum's forks follow from them. Undefined without that member. @throws InvalidGenesis */
+export function readOpConfig(config: GenesisJson): Partial<ChainSpec> | undefined {
+  if (config.optimism === undefined || config.optimism === null) return undefined
+  const parameters = requireObject(config.optimism, 'config.optimism')
+  const positive = (name: string, fallback: bigint) => {
+    const value = parameters[name]
+    if (value === undefined || value === null) return fallback
+    const read = readUint(value, `config.optimism.${name}`, 64)
+    if (read === 0n) throw new InvalidGenesis(`config.optimism.${name}: expected at least 1, got 0`)
+    return read
+  }
+  const times: { [fork in OpFork]?: bigint } = {}
+  for (const fork of OP_FORKS) {
+    const value = config[timeKey(fork)]
+    if (value !== undefined && value !== null) times[fork] = readUint(value, `config.${timeKey(fork)}`, 64)
+  }
+  const op: OpRules = {
+    bedrockBlock: Number(readUint(config.bedrockBlock ?? 0, 'config.bedrockBlock', 53)),
+    times,
+    elasticity: positive('eip1559Elasticity', ELASTICITY),
+    denominator: positive('eip1559Denominator', DENOMINATOR),
+    denominatorCanyon: positive('eip1559DenominatorCanyon', DENOMINATOR_CANYON),
+  }
+  return opSpec(op)
+}
+
+/** Returns the members of a chain's rules that those of the OP stack determine. */
+export function opSpec(
+  op: OpRules,
+): Pick<ChainSpec, 'family' | 'op' | 'activations' | 'terminalTotalDifficulty' | 'ethash'> {
+  return { family: 'op', op, activations: ethereumForksOf(op.times), terminalTotalDifficulty: 0n, ethash: false }
+}
+
+/** Returns the members of a `config` from which `readOpConfig` reads the same rules. */
+export function formatOpConfig({ op }: ChainSpec) {
+  const { bedrockBlock, times, elasticity, denominator, denominatorCanyon } = op!
+  const scheduled = OP_FORKS.flatMap((fork) => {
+    const time = times[fork]
+    return time === undefined ? [] : [[timeKey(fork), time] as const]
+  })
+  return {
+    bedrockBlock: BigInt(bedrockBlock),
+    ...Object.fromEntries(scheduled),
+    optimism: {
+      eip1559Elasticity: elasticity,
+      eip1559Denominator: denominator,
+      eip1559DenominatorCanyon: denominatorCanyon,
+    },
+  }
+}
