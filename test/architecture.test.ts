@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { readdirSync, readFileSync } from 'node:fs'
 import { dirname, join, relative, resolve } from 'node:path'
-import { test } from 'node:test'
+import { describe, it, test } from 'node:test'
+import { FAMILIES } from '../src/chain/eth/families/families.js'
 import { packagePath } from '../src/store/open.js'
 
 /** The floors of docs/architecture.md: a file imports only from lower floors or from its own folder. The page imports
@@ -261,4 +262,34 @@ test('no two exported things have one name', () => {
     [...places].filter(([, where]) => where.size > 1),
     [],
   )
+})
+
+describe('families of chains', () => {
+  const FOLDER = 'chain/eth/families/'
+  /** What other folders may import: everything asks the family of a chain. */
+  const PUBLIC = ['addedType', 'addedTypes', 'families', 'family', 'name', 'networks']
+  /** Files of one family that others need: types of its rules, and a format of its own that the command line reads. */
+  const NAMED: { readonly [file: string]: readonly string[] } = {
+    'op/opRules': ['chain/eth/forks/rules.ts'],
+    'op/rollupConfig': ['sync/import/importFiles.ts'],
+  }
+
+  it('are known by name only to their folder', () => {
+    const found = readImports()
+      .filter(({ from, to }) => to.startsWith(FOLDER) && !from.startsWith(FOLDER))
+      .map(({ from, to }) => ({ from, file: to.slice(FOLDER.length).replace(/\.ts$/, '') }))
+      .filter(({ from, file }) => !PUBLIC.includes(file) && !NAMED[file]?.includes(from))
+    assert.deepEqual(found, [])
+  })
+
+  it('are not compared elsewhere', () => {
+    const root = packagePath('src')
+    const names = readdirSync(root, { recursive: true, encoding: 'utf8' }).filter((name) => /\.tsx?$/.test(name))
+    const named = FAMILIES.map(({ name }) => name).join('|')
+    const pattern = new RegExp(`\\bfamily(Of\\([^)]*\\))?(\\??\\.name)?\\s*[!=]==?\\s*['"](${named})['"]`)
+    const compared = names
+      .filter((name) => !name.startsWith(FOLDER))
+      .filter((name) => pattern.test(readFileSync(join(root, name), 'utf8')))
+    assert.deepEqual(compared, [])
+  })
 })

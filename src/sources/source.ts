@@ -1,3 +1,4 @@
+import type { Family } from '../chain/eth/families/family.js'
 import type { Block, ConsensusReceipt } from '../chain/eth/types.js'
 import { CairnError } from '../lib/errors.js'
 import type { SenderRecovery } from './senders/senderRecovery.js'
@@ -23,6 +24,8 @@ export interface SourceRange {
   passedOver?(number: number, hash: Uint8Array): void
   /** Recovers senders ahead in another thread. Default: the calling thread recovers all. */
   senderRecovery?: SenderRecovery
+  /** The family of the chain, by which block hashes are computed. Default: Ethereum. */
+  family?: Family
 }
 
 /** A source of blocks, ordered by number. */

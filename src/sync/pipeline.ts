@@ -1,3 +1,4 @@
+import { familyOf } from '../chain/eth/families/families.js'
 import { InvalidBlock } from '../chain/eth/invalidBlock.js'
 import { equalBytes } from '../lib/bytes.js'
 import { formatData } from '../lib/hex.js'
@@ -88,7 +89,12 @@ export async function importBlocks(
       count(number)
       progress.update(tally)
     }
-    const blocks = source.blocks({ from: held === undefined ? 0 : held + 1, passedOver, senderRecovery })
+    const blocks = source.blocks({
+      from: held === undefined ? 0 : held + 1,
+      passedOver,
+      senderRecovery,
+      family: familyOf(chain.spec),
+    })
     for await (const raw of commitOnIdle(blocks)) {
       if (signal?.aborted) {
         summary.interrupted = true

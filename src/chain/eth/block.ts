@@ -2,6 +2,7 @@ import { type Input, RLP } from '@ethereumjs/rlp'
 import { formatData } from '../../lib/hex.js'
 import { keccak256 } from '../crypto.js'
 import { EMPTY_UNCLES_HASH } from './emptyHashes.js'
+import type { Family } from './families/family.js'
 import { decodeHeader, headerFields } from './header.js'
 import {
   asFixed,
@@ -31,11 +32,17 @@ export interface KnownSenders {
 /** A block from its RLP: [header, transactions, uncles] and, from Shanghai on, withdrawals. Recovers the senders that
  *  are not known. Does not compare the parts with the header: see verifyRoots. @throws DecodeError whose path names the
  *  block, if its header is readable, and the field. */
-export function decodeBlock(bytes: Uint8Array, senders?: KnownSenders): Block {
+export function decodeBlock(bytes: Uint8Array, senders?: KnownSenders, family?: Family): Block {
   const parts = asList(decodeRlp(bytes, 'block'), 'block', 3, 4)
   const list = asRawList(parts[0], 'header')
   const header = decodeHeader(list)
-  return assembleBlock({ hash: keccak256(list.raw), header, body: parts.slice(1), sizeBytes: bytes.length, senders })
+  const hash = hashOf(header, list.raw, family)
+  return assembleBlock({ hash, header, body: parts.slice(1), sizeBytes: bytes.length, senders })
+}
+
+/** Returns the block hash, 32 bytes, of a header and its RLP; without `family` that of Ethereum. */
+export function hashOf(header: Header, rlp: Uint8Array, family: Family | undefined): Uint8Array {
+  return family === undefined || family.hashesWholeHeader ? keccak256(rlp) : family.hashHeader(header)
 }
 
 /** A block from the RLP of its header, the header's hash, and the RLP of its body ([transactions, uncles] and, from

@@ -44,7 +44,8 @@ export function adjustBaseFee({ baseFee, gasUsed, target, denominator }: BaseFee
 export function blobBaseFeeOf(excessBlobGas: bigint, rules: Rules): bigint {
   if (!rules.blobs) throw new RangeError(`no blob gas before Cancun, the fork is ${rules.fork}`)
   if (excessBlobGas / rules.blobs.baseFeeUpdateFraction > MAX_EXPONENT) return MAX_UINT256
-  const fee = fakeExponential(MIN_BLOB_BASE_FEE, excessBlobGas, rules.blobs.baseFeeUpdateFraction)
+  const { baseFeeUpdateFraction, minBaseFee = MIN_BLOB_BASE_FEE } = rules.blobs
+  const fee = fakeExponential(minBaseFee, excessBlobGas, baseFeeUpdateFraction)
   return fee < MAX_UINT256 ? fee : MAX_UINT256
 }
 

@@ -166,9 +166,6 @@ export function parseGenesisSpec(json: unknown): ChainSpec {
   const file = requireObject(json, 'genesis')
   const config = requireObject(file.config, 'config')
   const family = readFamilyConfig(config).spec
-  if (config.clique !== undefined) {
-    throw new InvalidGenesis('config.clique: chains sealed by clique are not supported')
-  }
   const activations: ForkActivation[] = [{ fork: 'frontier', block: 0 }]
   for (const [key, fork] of FORK_KEYS) {
     if (config[key] === undefined || config[key] === null) continue

@@ -1,10 +1,10 @@
+export type { ConfigValue } from './families/family.js'
+
 import { formatData } from '../../lib/hex.js'
 import { familyOf } from './families/families.js'
+import type { ConfigValue } from './families/family.js'
 import { FORK_KEYS } from './forkSchedule.js'
 import { type BlobSchedule, type ChainSpec, FORKS } from './forks/rules.js'
-
-/** A member of a genesis file's `config`; integers of any size are bigints. */
-export type ConfigValue = bigint | boolean | string | { readonly [name: string]: ConfigValue }
 
 /** Returns the `config` of a genesis file in geth's format, from which `parseGenesisSpec` reads the same rules. Adds
  *  Cairn's own members for chains of development nodes. */

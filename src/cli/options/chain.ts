@@ -13,7 +13,7 @@ const FILE_KINDS = ['chain-rlp', 'era1', 'starknet'] as const satisfies readonly
 // Copy of the names in `chain/eth/genesis`, for the same reason.
 const NETWORKS = [
   ...(['mainnet', 'sepolia', 'holesky', 'hoodi'] as const),
-  ...(['op-mainnet', 'base', 'op-sepolia', 'base-sepolia'] as const),
+  ...(['op-mainnet', 'base', 'op-sepolia', 'base-sepolia', 'gnosis', 'chiado'] as const),
 ] satisfies Network[]
 
 /** Options under the heading "Chain". */
@@ -29,8 +29,8 @@ export const chainOptions = {
     'network',
     [...NETWORKS, 'dev'] as const satisfies (Network | 'dev')[],
     ['import', 'sync', 'serve'],
-    'Built-in network: its genesis and its fork schedule. Those of the OP stack (op-mainnet, base, op-sepolia, base-sepolia) ' +
-      'need --state none (docs/networks.md). dev: the chain of the upstream, a development node (anvil, geth ' +
+    'Built-in network: its genesis and its fork schedule. Those of the OP stack and of Gnosis need --state none ' +
+      '(docs/networks.md). dev: the chain of the upstream, a development node (anvil, geth ' +
       'in dev mode), whose genesis is read from it; --genesis then adds the accounts that the node was started with.',
   ),
   rollupConfig: maybeText(

@@ -48,7 +48,7 @@ export function verifyReplicated(encoded: EncodedBlock, spec: ChainSpec): Verifi
 
 /** As `verifyReplicated`, from the inflated message. */
 function verifyInflated(encoded: EncodedBlock, body: Uint8Array, spec: ChainSpec): VerifiedBlock {
-  const decoded = decodeInflated(encoded, body)
+  const decoded = decodeInflated(encoded, body, familyOf(spec))
   verifyParts(decoded, familyOf(spec))
   return toVerified(decoded, spec)
 }
@@ -95,7 +95,7 @@ export function decodeUnverified(encoded: EncodedBlock, spec: ChainSpec): Verifi
 
 /** Returns the block of an inflated message that another thread has verified. */
 export function takeVerified(encoded: EncodedBlock, body: Uint8Array, spec: ChainSpec): VerifiedBlock {
-  return toVerified(decodeInflated(encoded, body), spec)
+  return toVerified(decodeInflated(encoded, body, familyOf(spec)), spec)
 }
 
 function toVerified(decoded: DecodedBlock, spec: ChainSpec): VerifiedBlock {

@@ -1,5 +1,5 @@
-import { keccak256 } from '../../chain/crypto.js'
-import { decodeWithdrawals, encodeWithdrawals } from '../../chain/eth/block.js'
+import { decodeWithdrawals, encodeWithdrawals, hashOf } from '../../chain/eth/block.js'
+import type { Family } from '../../chain/eth/families/family.js'
 import { decodeHeader, encodeHeader } from '../../chain/eth/header.js'
 import { decodeReceipt, encodeReceipt } from '../../chain/eth/receipt.js'
 import { DecodeError, listLength } from '../../chain/eth/rlp.js'
@@ -81,8 +81,12 @@ export function encodeBody(replicated: ReplicatedBlock): Buffer {
  *  buffer.
  *  @throws InvalidMessage unless the bytes are those that `encodeReplicatedBlock` returns, up to compression, and
  *    for a block that is not the named one */
-export function decodeInflated({ number, hash, parentHash, payload }: EncodedBlock, body: Uint8Array): DecodedBlock {
-  const decoded = decodeBody(body)
+export function decodeInflated(
+  { number, hash, parentHash, payload }: EncodedBlock,
+  body: Uint8Array,
+  family?: Family,
+): DecodedBlock {
+  const decoded = decodeBody(body, family)
   const version = decoded.entries === undefined ? MESSAGE_VERSION : SPARSE_VERSION
   if (payload[0] !== version) throw new InvalidMessage('version', `expected ${version}, got ${payload[0]}`)
   const { block } = decoded
@@ -99,16 +103,16 @@ export function inflateMessage(payload: Uint8Array): Uint8Array {
   return inflatePayload(payload, [MESSAGE_VERSION, SPARSE_VERSION])
 }
 
-function decodeBody(body: Uint8Array): DecodedBlock {
+function decodeBody(body: Uint8Array, family: Family | undefined): DecodedBlock {
   try {
-    return readBody(new MessageReader(body))
+    return readBody(new MessageReader(body), family)
   } catch (error) {
     if (error instanceof DecodeError) throw new InvalidMessage(error.path, error.problem, { cause: error })
     throw error
   }
 }
 
-function readBody(input: MessageReader): DecodedBlock {
+function readBody(input: MessageReader, family: Family | undefined): DecodedBlock {
   const encodedHeader = input.bytes('header')
   const header = decodeHeader(encodedHeader)
   const totalDifficulty = input.uint(32, 'totalDifficulty')
@@ -130,7 +134,7 @@ function readBody(input: MessageReader): DecodedBlock {
   const entries = flags & ENTRIES ? readStateEntries(input) : undefined
   input.end()
   const block: Block = {
-    hash: keccak256(encodedHeader),
+    hash: hashOf(header, encodedHeader, family),
     header,
     transactions,
     uncles: encodedUncles.map((bytes, index) => decodeHeader(bytes, `uncles[${index}]`)),

@@ -22,7 +22,8 @@ port.on('message', (request: BlockVerifierRequest) => {
 function verify({ block, family, senders }: Exclude<BlockVerifierRequest, null>): BlockVerifierReply {
   try {
     const body = inflateMessage(block.payload).slice() // a buffer of its own can be transferred
-    verifyParts(decodeInflated(block, body), familyOf({ family }), senders)
+    const rules = familyOf({ family })
+    verifyParts(decodeInflated(block, body, rules), rules, senders)
     return body
   } catch {
     return null // the writer finds the reason again, and throws it

@@ -1,5 +1,5 @@
 import { forkHashAt } from '../../chain/eth/forkId.js'
-import { type ChainSpec, type Rules, rulesAt } from '../../chain/eth/forks/rules.js'
+import { type BlobSchedule, type ChainSpec, type Rules, rulesAt } from '../../chain/eth/forks/rules.js'
 import { bigIntToFixedBytes } from '../../lib/bytes.js'
 import { formatData, formatQuantity } from '../../lib/hex.js'
 import { findBlock } from '../core/blockId.js'
@@ -44,14 +44,16 @@ function describeFork(spec: ChainSpec, genesisHash: Uint8Array | undefined, time
   const forkHash = forkHashAt(spec, genesisHash, time)
   return {
     activationTime: time <= (spec.genesisTime ?? 0n) ? 0 : Number(time),
-    blobSchedule: rules.blobs
-      ? { ...rules.blobs, baseFeeUpdateFraction: Number(rules.blobs.baseFeeUpdateFraction) }
-      : null,
+    blobSchedule: rules.blobs ? describeBlobs(rules.blobs) : null,
     chainId: formatQuantity(spec.chainId),
     forkId: forkHash === undefined ? undefined : formatData(bigIntToFixedBytes(BigInt(forkHash), 4)),
     precompiles: namePrecompiles(rules),
     systemContracts: nameSystemContracts(spec, rules),
   }
+}
+
+function describeBlobs({ target, max, baseFeeUpdateFraction }: BlobSchedule) {
+  return { target, max, baseFeeUpdateFraction: Number(baseFeeUpdateFraction) }
 }
 
 /** Addresses by name. */

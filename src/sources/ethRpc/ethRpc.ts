@@ -1,3 +1,4 @@
+import { familyOf } from '../../chain/eth/families/families.js'
 import type { Block } from '../../chain/eth/types.js'
 import { equalBytes } from '../../lib/bytes.js'
 import { formatData } from '../../lib/hex.js'
@@ -15,7 +16,7 @@ import { watchHeads } from '../upstreams/watchHeads.js'
 import { decodeHeaderJson } from './blockJson.js'
 import { createChainFetcher } from './chainFetcher.js'
 import { checked } from './checked.js'
-import { describeId, fetchBlocks, fetchHead, fetchHeader } from './fetchBlocks.js'
+import { describeId, fetchBlocks, fetchHash, fetchHead, fetchHeader } from './fetchBlocks.js'
 import { fetchPending } from './fetchPending.js'
 import { readFields } from './fields.js'
 import { findUpstreamOnFork } from './findUpstreamOnFork.js'
@@ -106,15 +107,17 @@ const HEADS: HeadFeed<UpstreamHeader> = {
  *  UpstreamError */
 export async function requireChain(
   upstream: Upstream,
-  { chainId, genesisHash }: Pick<EthRpcOptions, 'chainId' | 'genesisHash'>,
+  { chainId, genesisHash, spec }: Pick<EthRpcOptions, 'chainId' | 'genesisHash' | 'spec'>,
   signal: AbortSignal | undefined,
 ): Promise<void> {
   const result = await upstream.call('eth_chainId', [], signal)
   const actual = checked(upstream, undefined, () => readFields({ chainId: result }, 'eth_chainId').quantity('chainId'))
   if (actual !== chainId) throw new WrongChain(upstream.name, 'chain id', String(chainId), String(actual))
-  const genesis = await fetchHeader(upstream, 0, signal)
-  if (genesis && !equalBytes(genesis.hash, genesisHash)) {
-    throw new WrongChain(upstream.name, 'genesis hash', formatData(genesisHash), formatData(genesis.hash))
+  const found = familyOf(spec).hasOtherGenesis
+    ? await fetchHash(upstream, 0, signal)
+    : (await fetchHeader(upstream, 0, signal))?.hash
+  if (found && !equalBytes(found, genesisHash)) {
+    throw new WrongChain(upstream.name, 'genesis hash', formatData(genesisHash), formatData(found))
   }
 }
 

@@ -15,7 +15,7 @@ import type { Upstream } from '../upstreams/upstream.js'
 import { decodeBlockJson, decodeHeaderJson, decodeUncleHashes } from './blockJson.js'
 import { checked } from './checked.js'
 import { fetchReceipts } from './fetchReceipts.js'
-import { parseData } from './fields.js'
+import { parseData, readFields } from './fields.js'
 import type { UpstreamBlockId, UpstreamHeader } from './types.js'
 
 /** Returns the blocks of an upstream, in the order of the ids, verified as `EthRpc.getBlock` says; undefined for those
@@ -55,6 +55,17 @@ export async function fetchHeader(
   return { ...decoded, upstream: upstream.name }
 }
 
+/** Returns the hash of a block as an upstream reports it, 32 bytes, not recomputed; undefined where it does not have the
+ *  block. @throws UpstreamInvalidResponse, UpstreamError */
+export async function fetchHash(
+  upstream: Upstream,
+  blockNumber: number,
+  signal?: AbortSignal,
+): Promise<Uint8Array | undefined> {
+  const value = await upstream.call(...blockCall(blockNumber, false), signal)
+  return value === null ? undefined : checked(upstream, blockNumber, () => readFields(value, 'block').fixed('hash', 32))
+}
+
 /** Returns the newest header of an upstream. @throws UpstreamError, also when it has none. */
 export async function fetchHead(upstream: Upstream, signal?: AbortSignal): Promise<UpstreamHeader> {
   const head = await fetchHeader(upstream, 'latest', signal)
@@ -79,7 +90,7 @@ async function fetchRaw(
     if (results[i] === null) return undefined
     const bytes = raws[i]
     if (!bytes) throw new DecodeError('block', 'expected hex data')
-    return decodeBlock(bytes, begun?.senders[i])
+    return decodeBlock(bytes, begun?.senders[i], familyOf(upstream.spec))
   })
 }
 

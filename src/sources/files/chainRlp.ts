@@ -1,5 +1,5 @@
-import { keccak256 } from '../../chain/crypto.js'
-import { decodeBlock, transactionsRlp } from '../../chain/eth/block.js'
+import { decodeBlock, hashOf, transactionsRlp } from '../../chain/eth/block.js'
+import type { Family } from '../../chain/eth/families/family.js'
 import { decodeHeader } from '../../chain/eth/header.js'
 import { DecodeError, measureRlp, type RlpSpan } from '../../chain/eth/rlp.js'
 import { messageOf } from '../../lib/errors.js'
@@ -60,7 +60,7 @@ interface Position {
 async function* readBlocks(
   path: string,
   position: Position,
-  { from = 0, passedOver, senderRecovery }: SourceRange,
+  { from = 0, passedOver, senderRecovery, family }: SourceRange,
 ): AsyncGenerator<RawBlock> {
   let ordinal = 0
   position.read = 0
@@ -77,9 +77,9 @@ async function* readBlocks(
     const { bytes, offset } = item
     position.taken = offset + bytes.length
     try {
-      const header = from === 0 ? undefined : readHeader(bytes)
+      const header = from === 0 ? undefined : readHeader(bytes, family)
       if (header && header.number < from) passedOver?.(header.number, header.hash())
-      else yield { block: decodeBlock(bytes, senders) }
+      else yield { block: decodeBlock(bytes, senders, family) }
     } catch (error) {
       if (!(error instanceof DecodeError)) throw error
       throw new SourceError({ path, offset, ordinal, problem: error.message, cause: error })
@@ -89,18 +89,19 @@ async function* readBlocks(
   if (ordinal === 0) throw new SourceError({ path, offset: 0, problem: 'expected a block, got an empty file' })
 }
 
-function readHeader(blockRlp: Uint8Array): { number: number; hash(): Uint8Array } {
+function readHeader(blockRlp: Uint8Array, family: Family | undefined): { number: number; hash(): Uint8Array } {
   const start = measureRlp(blockRlp, 0)!.payload
   const span = measureRlp(blockRlp, start)
   if (!span?.isList) throw new DecodeError('block', 'expected a list that begins with a header')
   const headerRlp = blockRlp.subarray(start, span.end)
-  return { number: decodeHeader(headerRlp).number, hash: () => keccak256(headerRlp) }
+  const header = decodeHeader(headerRlp)
+  return { number: header.number, hash: () => hashOf(header, headerRlp, family) }
 }
 
 /** True for the RLP of a block whose number is below `from`. */
 function isBelow(blockRlp: Uint8Array, from: number): boolean {
   try {
-    return readHeader(blockRlp).number < from
+    return readHeader(blockRlp, undefined).number < from
   } catch (error) {
     if (error instanceof DecodeError) return false
     throw error

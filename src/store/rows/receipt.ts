@@ -1,6 +1,7 @@
-import { DEPOSIT_TYPE, unpackDeposit } from '../../chain/eth/families/op/deposit.js'
+import { MAX_ETHEREUM_TYPE } from '../../chain/eth/families/addedTypes.js'
 import type { Receipt, TransactionType } from '../../chain/eth/types.js'
 import { decodeOptionalUint, decodeUint, encodeUint, type RowValue, type StoredUint, uintOrNull } from '../columns.js'
+import { unpackDeposit } from './deposit.js'
 
 /** Columns of `receipts`, in the order of `receiptValues`. */
 export const RECEIPT_COLUMNS = [
@@ -53,7 +54,7 @@ export interface ReceiptRow {
 
 /** Reads a column of transactions for deposits alone: `deposit` is after the input, which may be long. */
 function ofDeposits(column: string): string {
-  return `CASE t.type WHEN ${DEPOSIT_TYPE} THEN t.${column} END AS ${column}`
+  return `CASE WHEN t.type > ${MAX_ETHEREUM_TYPE} THEN t.${column} END AS ${column}`
 }
 
 /** Selects the receipts with ids of transactions in [?, ?) as `ReceiptRow`, ascending. */

@@ -1,5 +1,4 @@
 import type { Statement } from 'better-sqlite3'
-import { packDeposit, unpackDeposit } from '../../chain/eth/families/op/deposit.js'
 import {
   decodeAccessList,
   decodeAuthorizationList,
@@ -10,6 +9,7 @@ import type { Transaction, TransactionType } from '../../chain/eth/types.js'
 import { bigIntToBytes, bytesToBigInt, concatBytes } from '../../lib/bytes.js'
 import { decodeOptionalUint, decodeUint, encodeUint, type RowValue, type StoredUint, uintOrNull } from '../columns.js'
 import type { Database } from '../database.js'
+import { packDeposit, unpackDeposit } from './deposit.js'
 
 /** Columns of `transactions`, in the order of `transactionValues`. */
 export const TRANSACTION_COLUMNS = [

@@ -66,6 +66,9 @@ export interface Transaction {
   blobVersionedHashes?: Hex[]
   accessList?: unknown[]
   authorizationList?: unknown[]
+  /** Of deposits of the OP stack. */
+  sourceHash?: Hex
+  mint?: Hex
 }
 
 interface Withdrawal {
@@ -108,6 +111,8 @@ export interface Log {
 }
 
 export interface Receipt {
+  /** On chains of the OP stack. */
+  l1Fee?: Hex
   transactionHash: Hex
   status?: Hex
   root?: Hex

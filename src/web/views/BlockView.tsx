@@ -130,7 +130,10 @@ function BlockTransactions({ block, receipts }: BlockParts) {
           ]}
           rows={transactions.map((transaction, i) => [
             i,
-            <TransactionLink key="hash" hash={transaction.hash} copies={false} isBrief />,
+            <span key="hash">
+              <TransactionLink hash={transaction.hash} copies={false} isBrief />
+              {transaction.sourceHash !== undefined && <span class="badge">deposit</span>}
+            </span>,
             <MethodName key="method" input={transaction.input} to={transaction.to} />,
             <AddressLink key="from" address={transaction.from} copies={false} isBrief />,
             <Recipient key="to" to={transaction.to} created={receipts[i]?.contractAddress ?? null} />,

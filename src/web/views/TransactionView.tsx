@@ -151,6 +151,7 @@ function TransactionFacts({
           ],
           ['Value', <Ether key="v" wei={transaction.value} />],
           receipt !== undefined && ['Fee', <Fee key="v" receipt={receipt} baseFeePerGas={block?.baseFeePerGas} />],
+          receipt?.l1Fee !== undefined && ['Fee of layer 1', <Ether key="v" wei={receipt.l1Fee} />],
           receipt !== undefined && [
             'Gas',
             <span key="v">
@@ -163,6 +164,8 @@ function TransactionFacts({
             'Fee limits',
             `${formatGwei(BigInt(transaction.maxFeePerGas))} gwei, priority ${formatGwei(BigInt(transaction.maxPriorityFeePerGas ?? '0x0'))} gwei`,
           ],
+          transaction.mint !== undefined && ['Minted', <Ether key="v" wei={transaction.mint} />],
+          transaction.sourceHash !== undefined && ['Source', <Code key="v" text={transaction.sourceHash} whole />],
           ['Nonce', formatCount(transaction.nonce)],
           ['Type', `${type} ${TYPES[type] ?? ''}`],
           transaction.blobVersionedHashes !== undefined && [
@@ -245,7 +248,14 @@ function Reason({ failure: { error, data, reason } }: { failure: Failure }) {
   )
 }
 
-const TYPES = ['legacy', 'with access list', 'with dynamic fee', 'with blobs', 'sets code']
+const TYPES: { readonly [type: number]: string } = {
+  0: 'legacy',
+  1: 'with access list',
+  2: 'with dynamic fee',
+  3: 'with blobs',
+  4: 'sets code',
+  126: 'deposit from layer 1',
+}
 
 /** Longer inputs are truncated; copies are complete. */
 const SHOWN_INPUT = 4096

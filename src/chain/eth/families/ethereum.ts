@@ -16,6 +16,7 @@ export const ethereum: Family = {
   isExecuted: true,
   transactionTypes: [0, 1, 2, 3, 4],
   boundsGasLimit: true,
+  hashesWholeHeader: true,
   hashHeader,
   nextBaseFee,
   nextExcessBlobGas,
@@ -72,7 +73,8 @@ function verifySeal(header: Header, { parent, rules, spec, refuse }: HeaderConte
   if (header.difficulty !== expected) refuse('difficulty', expected, header.difficulty)
 }
 
-function verifyBlobGas(header: Header, { parent, rules, refuse }: HeaderContext): void {
+/** Checks blob gas and its excess (EIP-4844). @throws InvalidBlock */
+export function verifyBlobGas(header: Header, { parent, rules, refuse }: HeaderContext): void {
   if (!rules.eip4844) return
   const most = BigInt(rules.blobs!.max) * GAS_PER_BLOB
   if (header.blobGasUsed! > most || header.blobGasUsed! % GAS_PER_BLOB !== 0n) {

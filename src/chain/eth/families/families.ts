@@ -1,11 +1,14 @@
 import type { ChainSpec } from '../forks/rules.js'
+import { ibft2, qbft } from './bft/bft.js'
+import { clique } from './clique.js'
 import { ethereum } from './ethereum.js'
 import type { Family } from './family.js'
+import { gnosis } from './gnosis.js'
 import type { FamilyName } from './name.js'
 import { opStack } from './op/opStack.js'
 
 /** All families, Ethereum first. */
-export const FAMILIES: readonly Family[] = [ethereum, opStack]
+export const FAMILIES: readonly Family[] = [ethereum, opStack, gnosis, qbft, ibft2, clique]
 
 const BY_NAME = new Map<FamilyName, Family>(FAMILIES.map((family) => [family.name, family]))
 

@@ -18,6 +18,9 @@ export type BlockBody = Pick<Block, 'header' | 'transactions' | 'withdrawals'>
 /** Returns the members that JSON-RPC adds to the receipt of a transaction. */
 export type ReceiptMembers = (transaction: Transaction) => AddedMembers
 
+/** A member of a genesis file's `config`; integers of any size are bigints. */
+export type ConfigValue = bigint | boolean | string | { readonly [name: string]: ConfigValue }
+
 /** Everything that differs between families of chains whose blocks have Ethereum's form. Code outside of this folder
  *  asks the family of a chain and never compares its name. */
 export interface Family {
@@ -32,6 +35,11 @@ export interface Family {
   readonly transactionTypes: readonly number[]
   /** False if a block may change the gas limit by any amount. */
   readonly boundsGasLimit: boolean
+  /** True if the block hash is that of the header's RLP. */
+  readonly hashesWholeHeader: boolean
+  /** True if block 0 has fields that Cairn does not decode: its hash is then compared as a node reports it. Default:
+   *  false. */
+  readonly hasOtherGenesis?: boolean
   /** Returns the block hash, 32 bytes: that of the header's RLP, or of a part of it. */
   hashHeader(header: Header): Uint8Array
   /** Returns the base fee in wei of the block after `parent`, at time `timestamp` (Unix seconds), from London on. */
@@ -55,5 +63,5 @@ export interface Family {
   /** Reads the family's part of a genesis `config`; undefined for a chain of another family. @throws InvalidGenesis */
   readConfig?(config: { readonly [key: string]: unknown }): Partial<ChainSpec> | undefined
   /** Returns the members of a genesis `config` from which `readConfig` reads the same. */
-  formatConfig?(spec: ChainSpec): { readonly [key: string]: bigint | { readonly [key: string]: bigint } }
+  formatConfig?(spec: ChainSpec): { readonly [key: string]: ConfigValue }
 }

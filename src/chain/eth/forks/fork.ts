@@ -29,6 +29,8 @@ export interface BlobSchedule {
   target: number
   max: number
   baseFeeUpdateFraction: bigint
+  /** Lowest price of a unit of blob gas in wei. Default: 1 (EIP-4844). */
+  minBaseFee?: bigint
 }
 
 /** SSTORE prices (EIP-1283, 2200, 2929, 3529, 8038). `net`: net gas metering. */

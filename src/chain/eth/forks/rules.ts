@@ -21,6 +21,10 @@ export interface ChainSpec {
   family?: FamilyName
   /** Rules of the OP stack, for its chains. */
   op?: OpRules
+  /** Rules of QBFT and IBFT 2.0, for their chains: the base fee is always zero; a contract names the validators. */
+  bft?: { zeroBaseFee: boolean; hasValidatorContract: boolean }
+  /** Rules of clique, for its chains: blocks between two lists of signers. */
+  clique?: { epoch: number }
   /** In order of activation, starting with `frontier` at block 0. */
   activations: ForkActivation[]
   /** Proof of stake begins with the first block whose parent's total difficulty reaches this (EIP-3675). */

@@ -1,14 +1,8 @@
 import { parseHex } from '../../../../lib/hex.js'
 import type { ChainSpec } from '../../forks/rules.js'
+import type { NetworkWithoutState } from '../networkWithoutState.js'
 import { opSpec } from './opConfig.js'
 import type { OpRules } from './opRules.js'
-
-/** A built-in network whose genesis state Cairn does not have. */
-export interface NetworkWithoutState {
-  readonly spec: ChainSpec
-  /** Hash of block 0, 32 bytes. */
-  readonly genesisHash: Uint8Array
-}
 
 /* Times of forks and parameters: ethereum-optimism/superchain-registry at 8336d2ae, superchain/configs; those of Base
  * from 0d9aefc4, before it left the registry. */

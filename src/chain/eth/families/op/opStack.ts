@@ -28,6 +28,7 @@ export const opStack: Family = {
   isExecuted: false,
   transactionTypes: [0, 1, 2, 4, DEPOSIT_TYPE],
   boundsGasLimit: false,
+  hashesWholeHeader: true,
   hashHeader,
   nextBaseFee,
   nextExcessBlobGas: () => 0n,

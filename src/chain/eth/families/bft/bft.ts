@@ -1,0 +1,115 @@
+import { equalBytes } from '../../../../lib/bytes.js'
+import { formatData, parseHex } from '../../../../lib/hex.js'
+import { EMPTY_UNCLES_HASH } from '../../emptyHashes.js'
+import type { ChainSpec } from '../../forks/rules.js'
+import { type GenesisJson, requireObject } from '../../genesisFields.js'
+import type { Refuse } from '../../invalidBlock.js'
+import { DecodeError } from '../../rlp.js'
+import type { Header } from '../../types.js'
+import { ethereum, verifyBlobGas } from '../ethereum.js'
+import type { ConfigValue, Family, HeaderContext } from '../family.js'
+import {
+  type BftExtraData,
+  type BftForm,
+  hashBftHeader,
+  IBFT2_FORM,
+  QBFT_FORM,
+  readBftExtraData,
+  recoverSealers,
+} from './extraData.js'
+
+/** `mixHash` of every block: the text "ctical byzantine fault tolerance". */
+const MIX_HASH = parseHex('0x63746963616c2062797a616e74696e65206661756c7420746f6c6572616e6365')
+const NO_NONCE = new Uint8Array(8)
+
+/** Besu networks whose blocks are sealed by QBFT. */
+export const qbft: Family = createBftFamily('qbft', 'QBFT', QBFT_FORM)
+
+/** Besu networks whose blocks are sealed by IBFT 2.0. */
+export const ibft2: Family = createBftFamily('ibft2', 'IBFT 2.0', IBFT2_FORM)
+
+function createBftFamily(name: 'qbft' | 'ibft2', title: string, form: BftForm): Family {
+  return {
+    ...ethereum,
+    name,
+    title,
+    chosenBy: `--genesis with config.${name}`,
+    isExecuted: false,
+    hashesWholeHeader: false,
+    hashHeader: (header) => hashBftHeader(header, form),
+    nextBaseFee: (parent, timestamp, spec) =>
+      spec.bft!.zeroBaseFee ? 0n : ethereum.nextBaseFee(parent, timestamp, spec),
+    verifyHeader: (header, context) => {
+      verifyConstants(header, context.refuse)
+      verifySeals(header, form, context)
+      verifyBlobGas(header, context)
+    },
+    readConfig: (config) => readBftConfig(config, name),
+    formatConfig: ({ bft }) => formatBftConfig(name, bft!),
+  }
+}
+
+function readBftConfig(config: GenesisJson, name: 'qbft' | 'ibft2'): Partial<ChainSpec> | undefined {
+  if (config[name] === undefined || config[name] === null) return undefined
+  const { validatorcontractaddress } = requireObject(config[name], `config.${name}`)
+  const hasValidatorContract = validatorcontractaddress !== undefined
+  return { family: name, ethash: false, bft: { zeroBaseFee: config.zeroBaseFee === true, hasValidatorContract } }
+}
+
+function formatBftConfig(name: string, { hasValidatorContract, zeroBaseFee }: NonNullable<ChainSpec['bft']>) {
+  const contract: { [member: string]: ConfigValue } = hasValidatorContract ? { validatorcontractaddress: 'set' } : {}
+  return { [name]: contract, zeroBaseFee } satisfies { [member: string]: ConfigValue }
+}
+
+function verifyConstants(header: Header, refuse: Refuse): void {
+  if (header.difficulty !== 1n) refuse('difficulty', 1n, header.difficulty)
+  if (!equalBytes(header.nonce, NO_NONCE)) refuse('nonce', NO_NONCE, header.nonce)
+  if (!equalBytes(header.mixHash, MIX_HASH)) refuse('mix hash', MIX_HASH, header.mixHash)
+  if (!equalBytes(header.unclesHash, EMPTY_UNCLES_HASH)) refuse('uncles hash', EMPTY_UNCLES_HASH, header.unclesHash)
+}
+
+/** Checks that two thirds of the validators sealed the block, and that the validators are those of the parent but for
+ *  the one that the parent's proposer voted on. With a validator contract a header does not name them. */
+function verifySeals(header: Header, form: BftForm, { parent, spec, refuse }: HeaderContext): void {
+  const extraData = readOrRefuse(header, refuse)
+  const sealers = recoverOrRefuse(header, extraData, form, refuse)
+  const distinct = new Set(sealers.map(formatData))
+  if (distinct.size < sealers.length) refuse('seals', 'each of another validator', `${sealers.length}`)
+  if (spec.bft!.hasValidatorContract) return
+  const validators = new Set(extraData.validators.map(formatData))
+  verifyValidators(extraData, readOrRefuse(parent, refuse), refuse)
+  const quorum = Math.ceil((2 * validators.size) / 3)
+  if (sealers.length < Math.max(quorum, 1)) refuse('seals', `at least ${quorum} of ${validators.size}`, sealers.length)
+  const stranger = sealers.find((sealer) => !validators.has(formatData(sealer)))
+  if (stranger !== undefined) refuse('seals', 'of validators', stranger)
+  if (!validators.has(formatData(header.miner))) refuse('proposer', 'a validator', header.miner)
+}
+
+function verifyValidators(own: BftExtraData, before: BftExtraData, refuse: Refuse): void {
+  const [now, then] = [own, before].map(({ validators }) => validators.map(formatData))
+  const changed = [...now.filter((each) => !then.includes(each)), ...then.filter((each) => !now.includes(each))]
+  const candidate = before.candidate === undefined ? undefined : formatData(before.candidate)
+  if (changed.every((each) => each === candidate)) return
+  refuse(
+    'validators',
+    `those of the parent${candidate === undefined ? '' : ` with or without ${candidate}`}`,
+    now.join(),
+  )
+}
+
+function readOrRefuse({ extraData }: Header, refuse: Refuse): BftExtraData {
+  try {
+    return readBftExtraData(extraData)
+  } catch (error) {
+    if (!(error instanceof DecodeError)) throw error
+    return refuse('extra data', 'vanity, validators, vote, round and seals', error.message)
+  }
+}
+
+function recoverOrRefuse(header: Header, extraData: BftExtraData, form: BftForm, refuse: Refuse): Uint8Array[] {
+  try {
+    return recoverSealers(header, extraData, form)
+  } catch (error) {
+    return refuse('seals', 'signatures', (error as Error).message)
+  }
+}
