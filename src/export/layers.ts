@@ -16,6 +16,8 @@ const NETWORKS: { readonly [chainId: string]: string } = {
   '42161': 'arbitrum',
   '43114': 'avalanche',
   '11155111': 'sepolia',
+  '11155420': 'optimism_sepolia',
+  '84532': 'base_sepolia',
 }
 
 /** Ethereum blocks. */

@@ -305,7 +305,7 @@ function openSparse(
   return openSparseChain(db, { ...given, table: new RecordedTrieTable(db), blockHashes, cacheBytes: stateCacheBytes })
 }
 
-/** Returns the hash of block 0 of a chain, whose state is hashed unless the genesis has its root or that hash: 32 bytes.
+/** Returns the hash of block 0 of a chain, 32 bytes. Its state is hashed unless the genesis has its root or that hash.
  *  @throws InvalidGenesis */
 export function hashGenesisBlock(source: ChainSource): Uint8Array {
   const genesis = genesisOfSource(source)

@@ -23,10 +23,11 @@ function namesIn(file: string, ...patterns: RegExp[]): string[] {
 
 test('the page names every check of a block, and no other', () => {
   const calls = /\b(?:refuse|requireEqual)\(\s*'([^']+)'/g
-  const names = new Set([...namesIn('sync/validate/header.ts', calls), ...namesIn('chain/eth/verifyRoots.ts', calls)])
+  const ofHeaders = ['sync/validate/header.ts', 'chain/eth/families/ethereum.ts']
+  const names = new Set([...ofHeaders, 'chain/eth/verifyRoots.ts'].flatMap((file) => namesIn(file, calls)))
   for (const { label } of ALL_FORKS.headerFields) names.add(label)
   const body = readFileSync(packagePath('src/sync/validate/body.ts'), 'utf8')
-  const start = body.indexOf('function verifyTransaction')
+  const start = body.indexOf('function verifyTransaction(')
   assert.ok(start > 0)
   for (const [, name] of body.slice(0, start).matchAll(calls)) names.add(name)
   for (const [, name] of body.slice(start).matchAll(calls)) names.add(`transaction N: ${name}`)
@@ -39,6 +40,17 @@ test('the page names every check of a block, and no other', () => {
   names.add('system call')
   names.add('uncle N').add('uncle N: parent hash').add('uncle N: …')
   assert.deepEqual([...checksUnder('Checks of a block')].toSorted(), [...names].toSorted())
+})
+
+test('the page of networks names every check of a family, and no other', () => {
+  const networks = readFileSync(packagePath('docs/networks.md'), 'utf8').split(/^## /m).at(-1)!
+  const listed = new Set(Array.from(networks.matchAll(/^\| `([^`]+)` \|/gm), (match) => match[1]))
+  const calls = /\b(?:refuse|context\.refuse)\(\s*'([^']+)'/g
+  const names = new Set(
+    ['op/opStack.ts', 'bft/bft.ts', 'clique.ts'].flatMap((file) => namesIn(`chain/eth/families/${file}`, calls)),
+  )
+  for (const name of ['transaction N: type', 'base fee']) names.add(name) // sync/validate asks the family
+  assert.deepEqual([...listed].toSorted(), [...names].toSorted())
 })
 
 test('the page names every check of a layer-2 block, and no other', () => {

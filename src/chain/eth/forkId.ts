@@ -15,6 +15,7 @@ export function forkHashAt(
   const blocks = spec.activations.flatMap(({ fork, block }) => (block === undefined || fork === 'paris' ? [] : [block]))
   if (spec.mergeNetsplitBlock !== undefined) blocks.push(spec.mergeNetsplitBlock)
   const times = spec.activations.flatMap((activation) => activation.timestamp ?? [])
+  times.push(...(spec.otherForkTimes ?? []))
   return [
     ...ascending(blocks.map(BigInt).filter((block) => block > 0n)),
     ...ascending(times.filter((time) => time > (spec.genesisTime ?? 0n) && time <= timestamp)),

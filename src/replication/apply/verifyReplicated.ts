@@ -53,8 +53,8 @@ function verifyInflated(encoded: EncodedBlock, body: Uint8Array, spec: ChainSpec
   return toVerified(decoded, spec)
 }
 
-/** Checks the other parts of a block against the header by the rules of its family, and the senders. A block of 99 transactions takes three
- *  times as long with all senders as without. @throws InvalidBlock */
+/** Checks the other parts of a block against the header by the rules of its family, and the senders. A block of 99
+ *  transactions takes three times as long with all senders as without. @throws InvalidBlock */
 export function verifyParts(
   { block, receipts, blockAccessList, ...encoded }: DecodedBlock,
   family: Family,

@@ -55,8 +55,8 @@ export async function fetchHeader(
   return { ...decoded, upstream: upstream.name }
 }
 
-/** Returns the hash of a block as an upstream reports it, 32 bytes, not recomputed; undefined where it does not have the
- *  block. @throws UpstreamInvalidResponse, UpstreamError */
+/** Returns the hash of a block as an upstream reports it, 32 bytes, not recomputed; undefined where it does not have
+ *  the block. @throws UpstreamInvalidResponse, UpstreamError */
 export async function fetchHash(
   upstream: Upstream,
   blockNumber: number,

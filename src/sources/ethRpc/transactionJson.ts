@@ -4,8 +4,8 @@ import { recoverSender, type SignedTransaction, transactionHash } from '../../ch
 import type { AccessListEntry, Authorization, Transaction, TransactionType } from '../../chain/eth/types.js'
 import { type Fields, readFields, readTransactionType } from './fields.js'
 
-/** Decodes a transaction from its object. Recomputes hash and sender.
- *  @throws DecodeError for a member that cannot be read, a type that no family has, and a hash or sender that differs. */
+/** Decodes a transaction from its object. Recomputes hash and sender. @throws DecodeError for a member that cannot be
+ *  read, a type that no family has, and a hash or sender that differs */
 export function decodeTransactionJson(fields: Fields): Transaction {
   const unhashed = readTransaction(fields)
   const transaction = { ...unhashed, hash: transactionHash(unhashed) } as Transaction

@@ -38,8 +38,8 @@ export const clique: Family = {
   formatConfig: ({ clique }) => ({ clique: { epoch: BigInt(clique!.epoch) } }),
 }
 
-/** The list of signers is in every `epoch`-th block. Which signers others may be is not checked: it depends on all votes
- *  since that block. */
+/** Every `epoch`-th block has the list of signers. Which signers are allowed is not checked: it depends on all votes
+ *  since such a block. */
 function verifyExtraData(header: Header, { spec, refuse }: HeaderContext): void {
   const { extraData, number } = header
   const signers = extraData.length - VANITY - SEAL

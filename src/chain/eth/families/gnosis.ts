@@ -35,6 +35,7 @@ export const GNOSIS_NETWORKS = {
       ...byBlock({ berlin: 16_101_500, london: 19_040_000 }),
       ...byTime({ shanghai: 1_690_889_660n, cancun: 1_710_181_820n, prague: 1_746_021_820n, osaka: 1_776_168_380n }),
     ],
+    otherForkTimes: [1_766_419_900n], // Balancer: changes the code of one account
     mergeNetsplitBlock: 9_186_425, // POSDAO, without rules after the merge
     depositContract: parseHex('0x0b98057ea310f4d31f2a452b414647007d1645d9'),
     terminalTotalDifficulty: 8_626_000_000_000_000_000_000_058_750_000_000_000_000_000_000n,
@@ -54,7 +55,10 @@ function network(
   name: string,
   chainId: bigint,
   genesisHash: string,
-  rules: Pick<ChainSpec, 'activations' | 'depositContract' | 'terminalTotalDifficulty' | 'mergeNetsplitBlock'>,
+  rules: Pick<
+    ChainSpec,
+    'activations' | 'depositContract' | 'terminalTotalDifficulty' | 'mergeNetsplitBlock' | 'otherForkTimes'
+  >,
 ): NetworkWithoutState {
   const common = {
     family: 'gnosis',

@@ -48,6 +48,8 @@ export interface ChainSpec {
   genesisTime?: bigint
   /** A fork without rules, which is part of the fork id (EIP-2124). */
   mergeNetsplitBlock?: number
+  /** Times of forks without rules for blocks, which are part of the fork id. */
+  otherForkTimes?: readonly bigint[]
   /** CRC-32 of the genesis hash, for built-in networks. */
   genesisChecksum?: number
 }

@@ -9,7 +9,13 @@ import { builtInGenesis } from '../../../../src/chain/eth/genesis.js'
 describe('networks of Gnosis', () => {
   // EIP-2124, from clients of these networks and from eth_config of a node.
   for (const [network, ids] of Object.entries({
-    gnosis: { 1690889660: 0x2efe91ba, 1710181820: 0x1384dfc1, 1746021820: 0x2f095d4a, 1776168380: 0xcfca387c },
+    gnosis: {
+      1690889660: 0x2efe91ba,
+      1710181820: 0x1384dfc1,
+      1746021820: 0x2f095d4a,
+      1766419900: 0xd00284ad,
+      1776168380: 0xcfca387c,
+    },
     chiado: { 1684934220: 0xa15a4252, 1706724940: 0x5fbc16bc, 1741254220: 0x8ba51786 },
   })) {
     it(`have the fork ids of ${network}`, () => {

@@ -80,8 +80,8 @@ function verifySeals(header: Header, form: BftForm, { parent, spec, refuse }: He
   verifyValidators(extraData, readOrRefuse(parent, refuse), refuse)
   const quorum = Math.ceil((2 * validators.size) / 3)
   if (sealers.length < Math.max(quorum, 1)) refuse('seals', `at least ${quorum} of ${validators.size}`, sealers.length)
-  const stranger = sealers.find((sealer) => !validators.has(formatData(sealer)))
-  if (stranger !== undefined) refuse('seals', 'of validators', stranger)
+  const other = sealers.find((sealer) => !validators.has(formatData(sealer)))
+  if (other !== undefined) refuse('seals', 'of validators', other)
   if (!validators.has(formatData(header.miner))) refuse('proposer', 'a validator', header.miner)
 }
 

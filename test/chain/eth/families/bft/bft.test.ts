@@ -16,8 +16,8 @@ import { verifyBody } from '../../../../../src/sync/validate/body.js'
 import { verifyHeader } from '../../../../../src/sync/validate/header.js'
 import { addressOfPrivateKey } from '../../../../support/signing.js'
 
-/* Chains that the test seals itself, by the description of the protocols: the block hash leaves out round and seals, and
- * the seals sign everything but themselves. */
+/* Chains that the test seals itself, by the description of the protocols: the block hash leaves out round and seals,
+ * and the seals sign everything but themselves. */
 
 const KEYS = [1, 2, 3, 4, 5].map((n) => padLeft(Uint8Array.of(n), 32))
 const ADDRESSES = KEYS.map(addressOfPrivateKey)
