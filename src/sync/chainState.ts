@@ -58,6 +58,7 @@ import { verifyRecordedState } from './sparse/recordedSource.js'
 import type { RecordedState } from './sparse/recordedState.js'
 import { openSparseChain, type SparseChain } from './sparse/sparseChain.js'
 import { createSparseHeadState } from './sparse/sparseHeadState.js'
+import { requireStateMode } from './requireStateMode.js'
 import { openStateUpdates } from './stateUpdates.js'
 import { acceptUnexecuted, type UnexecutedBlock } from './unexecutedBlock.js'
 import { createAncestors, type RecentAncestors } from './validate/ancestors.js'
@@ -237,15 +238,6 @@ function genesisBlockOf(genesis: Genesis, hashesState: boolean): Block | undefin
   if (genesis.hash !== undefined) return { ...blockOf(genesis.header), hash: genesis.hash }
   if (hasStateRoot(genesis.header)) return blockOf(genesis.header)
   return hashesState ? blockOf(headerWithRoot(genesis)) : undefined
-}
-
-/** Returns the rules. @throws UsageError when blocks of the chain cannot be executed and `stateMode` executes them */
-function requireStateMode(spec: ChainSpec, stateMode: StateMode): ChainSpec {
-  const { isExecuted, title } = familyOf(spec)
-  if (isExecuted || stateMode === 'none') return spec
-  throw new UsageError(
-    `--state ${stateMode}: Cairn does not execute blocks of ${title}; --state none stores them with verified receipts`,
-  )
 }
 
 /** Returns one step of the work that `workOnTries` of a writable chain does. */

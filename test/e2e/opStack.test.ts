@@ -1,16 +1,18 @@
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { JsonRpcProvider } from 'ethers'
 import { createPublicClient, http } from 'viem'
 import { chainConfig } from 'viem/op-stack'
+import { WebSocket } from 'ws'
 import { runCairn, runCairnOk, spawnCairn, startCairn } from '../support/cairn.js'
 import { opAnswers, rollupConfigOf } from '../support/chains/op/opAnswers.js'
 import { BLOCKS_PER_FORK, type RecordedObject, readOpChain } from '../support/chains/op/opChain.js'
-import { ask, openSocket, resultOf } from '../support/rpcClient.js'
+import { ask, resultOf } from '../support/rpcClient.js'
 import { temporaryDirectory } from '../support/temporary.js'
-import { untilBlockNumber } from '../support/until.js'
+import { until, untilBlockNumber } from '../support/until.js'
 import { startScriptedUpstream } from '../support/upstream/scriptedUpstream.js'
 
 /* The program follows a chain of the OP stack, through all forks, without state. */
@@ -121,13 +123,36 @@ test('a chain named by its genesis begins at any block, from JSON, and clients r
     blocks[HEAD - 3].receipts.length,
   )
 
-  const socket = await openSocket(socketUrl)
-  await socket.send({ jsonrpc: '2.0', id: 1, method: 'eth_subscribe', params: ['newHeads'] })
-  const next = socket.send({ jsonrpc: '2.0', id: 2, method: 'eth_chainId', params: [] })
-  await next
+  const socket = new WebSocket(socketUrl)
+  await once(socket, 'open')
+  const messages: { id?: number; params?: { result: RecordedObject } }[] = []
+  socket.on('message', (data) => messages.push(JSON.parse(String(data))))
+  for (const [id, params] of [['newHeads'], ['logs', {}]].entries()) {
+    socket.send(JSON.stringify({ jsonrpc: '2.0', id, method: 'eth_subscribe', params }))
+  }
+  await until(() => messages.length === 2)
   for (const number of [HEAD - 1, HEAD]) await upstream.announce(number)
-  await untilBlockNumber({ url }, HEAD)
-  await socket.close()
+  const added = blocks.slice(HEAD - 1)
+  const logs = added.flatMap(({ receipts }) => receipts.flatMap((receipt) => receipt.logs as RecordedObject[]))
+  await until(() => messages.length >= 2 + added.length + logs.length)
+  const results: RecordedObject[] = messages.flatMap(({ params }) => (params ? [params.result] : []))
+  const heads = results.filter(({ parentHash }) => parentHash !== undefined)
+  assert.deepEqual(
+    heads.map(({ hash, extraData, withdrawalsRoot, blobGasUsed }) => ({
+      hash,
+      extraData,
+      withdrawalsRoot,
+      blobGasUsed,
+    })),
+    added.map(({ block: { hash, extraData, withdrawalsRoot, blobGasUsed } }) => ({
+      ...{ hash, extraData, withdrawalsRoot, blobGasUsed },
+    })),
+  )
+  assert.deepEqual(
+    results.filter(({ topics }) => topics !== undefined),
+    logs,
+  )
+  socket.close()
 
   const below = await ask(url, 'eth_getBlockByNumber', ['0x63', false])
   assert.match(below.error!.message, /block 99 is not available/)

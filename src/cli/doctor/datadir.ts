@@ -11,6 +11,7 @@ import {
   writeSync,
 } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
+import type { ChainSpec } from '../../chain/eth/forks/rules.js'
 import { messageOf } from '../../lib/errors.js'
 import { formatProblem } from '../../server/admin/problem.js'
 import type { Database } from '../../store/database.js'
@@ -26,6 +27,7 @@ import { quickCheck } from './quickCheck.js'
 /** The chain of a database, which upstreams are compared with. */
 export interface StoredChain {
   readonly chainId: bigint
+  readonly spec: ChainSpec
   readonly genesisHash: Uint8Array // 32
   /** Number of the newest block; undefined for a database without blocks. */
   readonly head: number | undefined
@@ -192,7 +194,8 @@ async function readChain(db: Database): Promise<StoredChain | undefined> {
   const { hashGenesisBlock } = await import('../../sync/chainState.js')
   const chain = createChainReader(db)
   const genesisHash = chain.blockHash(0) ?? hashGenesisBlock(source)
-  return { chainId: specOfSource(source).chainId, genesisHash, head: chain.coverage()?.head }
+  const spec = specOfSource(source)
+  return { chainId: spec.chainId, spec, genesisHash, head: chain.coverage()?.head }
 }
 
 function checkWriter(datadir: string): Finding {

@@ -37,7 +37,7 @@ export async function checkUpstream(
   { chain, suffix = '' }: { chain: StoredChain | undefined; suffix?: string },
 ): Promise<Check[]> {
   const limits: UpstreamLimits = { ...DEFAULT_UPSTREAM_LIMITS, requestTimeoutMs: PROBE_MS }
-  const parts = { limits, clock: systemClock, random: Math.random, log: silentLogger, suffix }
+  const parts = { limits, clock: systemClock, random: Math.random, log: silentLogger, suffix, spec: chain?.spec }
   const upstream = new Upstream(address, parts)
   try {
     return await new UpstreamChecks(upstream, address, limits).run(chain)

@@ -1,4 +1,5 @@
 import { decodeWithdrawals, encodeWithdrawals, hashOf } from '../../chain/eth/block.js'
+import { addedType } from '../../chain/eth/families/addedTypes.js'
 import type { Family } from '../../chain/eth/families/family.js'
 import { decodeHeader, encodeHeader } from '../../chain/eth/header.js'
 import { decodeReceipt, encodeReceipt } from '../../chain/eth/receipt.js'
@@ -159,11 +160,17 @@ function readTransactions(input: MessageReader) {
     const from = input.raw(20, path)
     const bytes = input.bytes(path)
     const transaction = decodeSignedTransaction(bytes, path) as Transaction
+    requireSender(transaction, from, path)
     transaction.from = from
     transactions.push(transaction)
     encodedTransactions.push(bytes)
   }
   return { transactions, encodedTransactions }
+}
+
+/** Transactions without a signature name their sender. */
+function requireSender({ type, from }: Transaction, named: Uint8Array, path: string): void {
+  if (addedType(type) !== undefined) requireEqual(`${path}.from`, from, named)
 }
 
 function readList(input: MessageReader, part: string): Uint8Array[] {

@@ -43,8 +43,10 @@ export function readOpConfig(config: GenesisJson): Partial<ChainSpec> | undefine
 /** Returns the members of a chain's rules that those of the OP stack determine. */
 export function opSpec(
   op: OpRules,
-): Pick<ChainSpec, 'family' | 'op' | 'activations' | 'terminalTotalDifficulty' | 'ethash'> {
-  return { family: 'op', op, activations: ethereumForksOf(op.times), terminalTotalDifficulty: 0n, ethash: false }
+): Pick<ChainSpec, 'family' | 'op' | 'activations' | 'otherForkTimes' | 'terminalTotalDifficulty' | 'ethash'> {
+  const activations = ethereumForksOf(op.times)
+  const otherForkTimes = Object.values(op.times)
+  return { family: 'op', op, activations, otherForkTimes, terminalTotalDifficulty: 0n, ethash: false }
 }
 
 /** Returns the members of a `config` from which `readOpConfig` reads the same rules. */

@@ -32,13 +32,27 @@ const SEPOLIA_TIMES = {
 /** Parameters of most networks. */
 const FEES = { elasticity: 6n, denominator: 50n, denominatorCanyon: 250n }
 
+/** OP Mainnet had blocks before Bedrock: the blocks of these forks are part of its fork id. */
+const OP_MAINNET_BLOCKS: { readonly [fork: string]: number } = {
+  berlin: 3_950_000,
+  london: 105_235_063,
+  arrowGlacier: 105_235_063,
+  grayGlacier: 105_235_063,
+}
+
 /** Built-in networks of the OP stack, by name. */
 export const OP_NETWORKS = {
-  'op-mainnet': network('op-mainnet', 10n, '0x7ca38a1916c42007829c55e69d3e9a73265554b586a499015373241b8a3fa48b', {
-    ...FEES,
-    bedrockBlock: 105_235_063,
-    times: { ...MAINNET_TIMES, karst: 1_783_526_401n },
-  }),
+  'op-mainnet': network(
+    'op-mainnet',
+    10n,
+    '0x7ca38a1916c42007829c55e69d3e9a73265554b586a499015373241b8a3fa48b',
+    {
+      ...FEES,
+      bedrockBlock: 105_235_063,
+      times: { ...MAINNET_TIMES, karst: 1_783_526_401n },
+    },
+    OP_MAINNET_BLOCKS,
+  ),
   base: network('base', 8453n, '0xf712aa9241cc24369b143cf6dce85f0902a9731e70d66818a3a5845b296c73dd', {
     ...FEES,
     bedrockBlock: 0,
@@ -67,7 +81,18 @@ export const OP_NETWORKS = {
   ),
 } as const satisfies { readonly [name: string]: NetworkWithoutState }
 
-function network(name: string, chainId: bigint, genesisHash: string, op: OpRules): NetworkWithoutState {
-  const spec: ChainSpec = { ...opSpec(op), name, chainId, daoForkSupport: false, blobSchedules: {} }
+function network(
+  name: string,
+  chainId: bigint,
+  genesisHash: string,
+  op: OpRules,
+  blocks: { readonly [fork: string]: number } = {},
+): NetworkWithoutState {
+  const { activations, ...rules } = opSpec(op)
+  const spec: ChainSpec = {
+    ...rules,
+    ...{ name, chainId, daoForkSupport: false, blobSchedules: {} },
+    activations: activations.map((each) => (each.fork in blocks ? { ...each, block: blocks[each.fork] } : each)),
+  }
   return { spec, genesisHash: parseHex(genesisHash) }
 }

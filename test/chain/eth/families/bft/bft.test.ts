@@ -1,85 +1,20 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { keccak256, signHash } from '../../../../../src/chain/crypto.js'
 import { decodeBlock, encodeBlock } from '../../../../../src/chain/eth/block.js'
 import { readBftExtraData } from '../../../../../src/chain/eth/families/bft/extraData.js'
 import { familyOf } from '../../../../../src/chain/eth/families/families.js'
 import { rulesAt } from '../../../../../src/chain/eth/forks/rules.js'
 import { parseGenesis, parseGenesisSpec } from '../../../../../src/chain/eth/genesis.js'
 import { formatGenesisConfig } from '../../../../../src/chain/eth/genesisConfig.js'
-import { encodeHeader } from '../../../../../src/chain/eth/header.js'
-import { encodeRlp, type RlpInput } from '../../../../../src/chain/eth/rlp.js'
 import type { Block, Header } from '../../../../../src/chain/eth/types.js'
-import { concatBytes, padLeft } from '../../../../../src/lib/bytes.js'
 import { formatData, parseHex } from '../../../../../src/lib/hex.js'
 import { verifyBody } from '../../../../../src/sync/validate/body.js'
 import { verifyHeader } from '../../../../../src/sync/validate/header.js'
-import { addressOfPrivateKey } from '../../../../support/signing.js'
-
-/* Chains that the test seals itself, by the description of the protocols: the block hash leaves out round and seals,
- * and the seals sign everything but themselves. */
-
-const KEYS = [1, 2, 3, 4, 5].map((n) => padLeft(Uint8Array.of(n), 32))
-const ADDRESSES = KEYS.map(addressOfPrivateKey)
-const MIX_HASH = '0x63746963616c2062797a616e74696e65206661756c7420746f6c6572616e6365'
-
-type Name = 'qbft' | 'ibft2'
-interface Seal {
-  validators?: readonly Uint8Array[]
-  signers?: readonly number[]
-  vote?: RlpInput
-  round?: number
-}
-
-function genesisOf(name: Name) {
-  const extraData = formatData(
-    encodeRlp([
-      new Uint8Array(32),
-      ADDRESSES.slice(0, 4),
-      name === 'qbft' ? [] : new Uint8Array(0),
-      name === 'qbft' ? 0n : new Uint8Array(4),
-      [],
-    ]),
-  )
-  return {
-    config: { chainId: 1337, berlinBlock: 0, [name]: { blockperiodseconds: 2 } },
-    gasLimit: '0x1c9c380',
-    difficulty: '0x1',
-    mixHash: MIX_HASH,
-    extraData,
-    alloc: {},
-  }
-}
-
-/** Seals a block on top of a parent as a node of the protocol does. */
-function seal(name: Name, parent: { header: Header; hash: Uint8Array }, options: Seal = {}): Block {
-  const { validators = ADDRESSES.slice(0, 4), signers = [0, 1, 2], round = 0 } = options
-  const vote = options.vote ?? (name === 'qbft' ? [] : new Uint8Array(0))
-  const writtenRound: RlpInput = name === 'qbft' ? BigInt(round) : padLeft(Uint8Array.of(round), 4)
-  const vanity = new Uint8Array(32).fill(7)
-  const header: Header = {
-    ...parent.header,
-    parentHash: parent.hash,
-    number: parent.header.number + 1,
-    timestamp: parent.header.timestamp + 2n,
-    miner: ADDRESSES[0],
-    mixHash: parseHex(MIX_HASH),
-  }
-  const hashOf = (fields: RlpInput) => keccak256(encodeHeader({ ...header, extraData: encodeRlp(fields) }))
-  const common = [vanity, validators, vote]
-  const toSign = hashOf(name === 'qbft' ? [...common, writtenRound, []] : [...common, writtenRound])
-  const seals = signers.map((index) => {
-    const { r, s, recoveryId } = signHash(toSign, KEYS[index])
-    return concatBytes(r, s, Uint8Array.of(recoveryId))
-  })
-  header.extraData = encodeRlp([...common, writtenRound, seals])
-  const hash = hashOf(name === 'qbft' ? [...common, 0n, []] : common)
-  return { hash, header, transactions: [], uncles: [], sizeBytes: 0 }
-}
+import { ADDRESSES, bftGenesis, type Seal, sealBftBlock } from '../../../../support/chains/bftBlocks.js'
 
 for (const name of ['qbft', 'ibft2'] as const) {
   describe(`blocks of ${name}`, () => {
-    const { spec, header } = parseGenesis(genesisOf(name))
+    const { spec, header } = parseGenesis(bftGenesis(name))
     const family = familyOf(spec)
     const first = { header, hash: family.hashHeader(header) }
     const check = (block: Block, parent: { header: Header; hash: Uint8Array }) => {
@@ -89,9 +24,9 @@ for (const name of ['qbft', 'ibft2'] as const) {
     }
 
     it('have the hash without round and seals, in RLP too', () => {
-      const block = seal(name, first)
+      const block = sealBftBlock(name, first)
       assert.deepEqual(family.hashHeader(block.header), block.hash)
-      const others = seal(name, first, { signers: [1, 2, 3], round: 2 })
+      const others = sealBftBlock(name, first, { signers: [1, 2, 3], round: 2 })
       assert.deepEqual(others.hash, block.hash)
       assert.notDeepEqual(others.header.extraData, block.header.extraData)
       assert.deepEqual(decodeBlock(encodeBlock(block), undefined, family).hash, block.hash)
@@ -101,12 +36,12 @@ for (const name of ['qbft', 'ibft2'] as const) {
 
     it('are refused without seals of two thirds of the validators', () => {
       const refuses = (expected: RegExp, options: Seal, parent = first) =>
-        assert.throws(() => check(seal(name, parent, options), parent), expected)
+        assert.throws(() => check(sealBftBlock(name, parent, options), parent), expected)
       refuses(/seals: expected at least 3 of 4/, { signers: [0, 1] })
       refuses(/seals: expected of validators/, { signers: [0, 1, 4] })
       refuses(/seals: expected each of another validator/, { signers: [0, 1, 1] })
       refuses(/validators: expected those of the parent/, { validators: ADDRESSES, signers: [0, 1, 2, 4] })
-      const forged = seal(name, first)
+      const forged = sealBftBlock(name, first)
       assert.throws(
         () =>
           check({ ...forged, header: { ...forged.header, gasUsed: 0n, stateRoot: new Uint8Array(32).fill(1) } }, first),
@@ -117,10 +52,10 @@ for (const name of ['qbft', 'ibft2'] as const) {
 
     it('may add the validator that the block before votes on', () => {
       const vote = [ADDRESSES[4], name === 'qbft' ? Uint8Array.of(255) : Uint8Array.of(255)]
-      const voted = seal(name, first, { vote })
+      const voted = sealBftBlock(name, first, { vote })
       check(voted, first)
       assert.deepEqual(readBftExtraData(voted.header.extraData).candidate, ADDRESSES[4])
-      check(seal(name, voted, { validators: ADDRESSES, signers: [0, 1, 2, 4] }), voted)
+      check(sealBftBlock(name, voted, { validators: ADDRESSES, signers: [0, 1, 2, 4] }), voted)
     })
 
     it('have rules that a genesis file keeps', () => {
