@@ -13,7 +13,8 @@ import { ensureBuilt, ensureInstalled, ensureTestsBuilt, ROOT, run, tool } from 
 /** Tests of what depends on the release of Node: the native database, threads, sockets, processes. The rest is JavaScript alone. */
 const BOUNDARY = /^((e2e|server\/(http|plain|websocket)|sql|wasm|workers)\/|store\/[^/]+$)/
 /** Heavy ones of these, which meet nothing of Node that the others do not. */
-const COVERED = /^(e2e\/(recorded|conformance|readme|logCursor|amsterdam|followStart)|sql\/(views|traceViews|tokens))\.test/
+const COVERED =
+  /^(e2e\/(recorded|conformance|readme|logCursor|amsterdam|followStart|opStack)|sql\/(views|traceViews|tokens))\.test/
 
 const started = Date.now()
 const args = process.argv.slice(2)

@@ -26,9 +26,12 @@ export function readOpConfig(config: GenesisJson): Partial<ChainSpec> | undefine
     return read
   }
   const times: { [fork in OpFork]?: bigint } = {}
-  for (const fork of OP_FORKS) {
+  // A fork that is left out begins with the next one that is not.
+  let next: bigint | undefined
+  for (const fork of OP_FORKS.toReversed()) {
     const value = config[timeKey(fork)]
-    if (value !== undefined && value !== null) times[fork] = readUint(value, `config.${timeKey(fork)}`, 64)
+    if (value !== undefined && value !== null) next = readUint(value, `config.${timeKey(fork)}`, 64)
+    if (next !== undefined) times[fork] = next
   }
   const op: OpRules = {
     bedrockBlock: Number(readUint(config.bedrockBlock ?? 0, 'config.bedrockBlock', 53)),

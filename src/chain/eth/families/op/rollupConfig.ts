@@ -20,6 +20,7 @@ export function genesisOfRollup(rollup: unknown, genesis?: unknown): GenesisJson
     chainId: readUint(file.l2_chain_id, 'l2_chain_id', 64).toString(),
     optimism: file.chain_op_config ?? ownParameters(genesis) ?? {},
     bedrockBlock: 0,
+    regolithTime: 0, // of all chains but those that are older than rollup configurations, unless it is there
   }
   const times = Object.entries(file).filter(([name, value]) => name.endsWith('_time') && value !== null)
   for (const [name, value] of times) {

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { genesisOfRollup } from '../../../../../src/chain/eth/families/op/rollupConfig.js'
 import { forkHashAt } from '../../../../../src/chain/eth/forkId.js'
 import { rulesAt } from '../../../../../src/chain/eth/forks/rules.js'
-import { builtInGenesis, builtInSpec } from '../../../../../src/chain/eth/genesis.js'
+import { builtInGenesis, builtInSpec, parseGenesis } from '../../../../../src/chain/eth/genesis.js'
 
 test('networks of the OP stack have the fork ids that op-geth 1.101702.3 computes', () => {
   const ids = {
@@ -23,4 +24,37 @@ test('networks of the OP stack have the fork ids that op-geth 1.101702.3 compute
 test('the first block of Bedrock has the rules after the merge', () => {
   const rules = rulesAt(builtInSpec('op-mainnet'), 105_235_063, 1_686_068_903n, 0n)
   assert.deepEqual([rules.isProofOfStake, rules.eip1559, rules.eip4895], [true, true, false])
+})
+
+test('a rollup configuration has the rules of the network, and unknown forks in it are refused', () => {
+  // That of OP Sepolia, as kona writes it: without Regolith, which began with block 0.
+  const rollup = {
+    genesis: {
+      l1: { number: 4_071_408, hash: '0x48f520cf4ddaf34c8336e6e490632ea3cf1e5e93b0b2bc6e917557e31845371b' },
+      l2: { number: 0, hash: '0x102de6ffb001480cc9b8b548fd05c34cd4f46ae4aa91759393db90ea0409887d' },
+      l2_time: 1_691_802_540,
+    },
+    ...{ block_time: 2, l1_chain_id: 11_155_111, l2_chain_id: 11_155_420, interop_time: null },
+    ...{
+      canyon_time: 1_699_981_200,
+      delta_time: 1_703_203_200,
+      ecotone_time: 1_708_534_800,
+      fjord_time: 1_716_998_400,
+    },
+    ...{ granite_time: 1_723_478_400, holocene_time: 1_732_633_200, pectra_blob_schedule_time: 1_742_486_400 },
+    ...{ isthmus_time: 1_744_905_600, jovian_time: 1_763_568_001, karst_time: 1_781_712_001 },
+    chain_op_config: { eip1559Elasticity: 6, eip1559Denominator: 50, eip1559DenominatorCanyon: 250 },
+  }
+  const { spec, hash } = parseGenesis(genesisOfRollup(rollup))
+  const builtIn = builtInGenesis('op-sepolia')
+  assert.deepEqual(
+    [spec.op, spec.activations, spec.chainId, hash],
+    [...[builtIn.spec.op, builtIn.spec.activations, builtIn.spec.chainId, builtIn.hash]],
+  )
+  const { jovian_time: _, ...withoutJovian } = rollup
+  const { times } = parseGenesis(genesisOfRollup(withoutJovian)).spec.op!
+  assert.equal(times.jovian, times.karst)
+  assert.throws(() => genesisOfRollup({ ...rollup, lagoon_time: 5 }), /lagoon_time: Cairn does not know this fork/)
+  const later = { ...rollup.genesis, l2: { ...rollup.genesis.l2, number: 7 } }
+  assert.throws(() => genesisOfRollup({ ...rollup, genesis: later }), /genesis\.l2\.number: expected 0/)
 })
