@@ -113,7 +113,8 @@ test('a chain that nothing names is asked for before a database is made', async 
   const { code, complaints } = await importing(['import', '--datadir', datadir, CHAIN])
   assert.equal(code, 2)
   assert.deepEqual(complaints, [
-    'cairn: which chain is it? Name it with --genesis FILE or --network mainnet|sepolia|holesky|hoodi',
+    'cairn: which chain is it? Name it with --genesis FILE, --rollup-config FILE or --network ' +
+      'mainnet|sepolia|holesky|hoodi|op-mainnet|base|op-sepolia|base-sepolia|gnosis|chiado',
   ])
   assert.ok(!existsSync(datadir))
 })
