@@ -21,7 +21,7 @@ export const COMMAND_DOCS: { readonly [K in Command]: CommandDoc } = {
     summary: 'Verify blocks from files and store them.',
     usage: ['cairn import [OPTIONS] PATH...', 'cairn import [OPTIONS] --state-dump FILE --at FILE'],
     detail: [
-      'PATH is a file of RLP blocks (.rlp, .blocks), an era1 archive (.era1) or layer-2 recordings (.json, .ndjson), each ' +
+      'PATH is a file of RLP blocks (.rlp, .blocks), an era1 or ere archive (.era1, .ere) or layer-2 recordings (.json, .ndjson), each ' +
         'also gzipped (.gz). The format is detected from the content.',
       'PATH may be a directory. Its genesis.json names the chain unless --genesis or --network does. A directory with ' +
         'genesis.json and chain.rlp is a fixture: only these and l2.ndjson are imported (chain.rlp and l2.ndjson also ' +
@@ -37,6 +37,7 @@ export const COMMAND_DOCS: { readonly [K in Command]: CommandDoc } = {
       { line: 'cairn import --genesis genesis.json chain.rlp', note: 'a chain of your own' },
       { line: 'cairn import --network mainnet mainnet-00000-5ec1ffb8.era1', note: 'a built-in network' },
       { line: 'cairn import --network mainnet --state none era1/', note: 'receipts, without execution' },
+      { line: 'cairn import --network mainnet --state none ere/', note: 'blocks of all forks' },
       { line: 'cairn import fixtures/chain', note: 'a fixture directory' },
       { line: 'cairn import l2.ndjson', note: 'Starknet blocks' },
       { line: 'cairn import --network hoodi --state-dump state.jsonl --at 9.json', note: 'a whole state' },
@@ -290,7 +291,10 @@ export const COMMAND_DOCS: { readonly [K in Command]: CommandDoc } = {
   },
   export: {
     summary: 'Write blocks, transactions, logs and more as Parquet, CSV or NDJSON.',
-    usage: ['cairn export [OPTIONS] --out DIR|s3://BUCKET/PREFIX|FILE|- DATASET...'],
+    usage: [
+      'cairn export [OPTIONS] --out DIR|s3://BUCKET/PREFIX|FILE|- DATASET...',
+      'cairn export --format ere --out DIR [--blocks A:B]',
+    ],
     detail: [
       'DATASET is blocks, transactions, receipts, logs, erc20-transfers, erc20-approvals, erc721-transfers, withdrawals, blobs, ' +
         'address-appearances, contracts, balances, nonces, codes, slots, balance-diffs, nonce-diffs, code-diffs, storage-diffs, l2-blocks, ' +
@@ -298,6 +302,7 @@ export const COMMAND_DOCS: { readonly [K in Command]: CommandDoc } = {
       'A directory or a prefix on S3 gets a file for each range of blocks, and manifest.json with digests, which names the finished files. The ' +
         'same command resumes where it stopped, adds new blocks, and rewrites files whose blocks a reorg has replaced. It only ' +
         'reads the database; servers and writers continue.',
+      '--format ere writes whole blocks with receipts to files of 8,192 blocks, which geth and others read, with checksums.txt.',
       'SIGINT and SIGTERM end it; what is in the manifest stays.',
     ],
     examples: [
@@ -307,6 +312,7 @@ export const COMMAND_DOCS: { readonly [K in Command]: CommandDoc } = {
       { line: "cairn export events --event 'Transfer(address,address,uint256)' --out lake" },
       { line: 'cairn export transactions --format csv --out - | head' },
       { line: 'cairn export all --follow --out lake', note: 'continues with final blocks' },
+      { line: 'cairn export --format ere --out history', note: 'whole blocks for other nodes' },
       { line: 'cairn export all --follow --out s3://lake/mainnet --s3-endpoint http://ceph.example:7480' },
     ],
   },

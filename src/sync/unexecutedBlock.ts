@@ -42,7 +42,10 @@ export function acceptUnexecuted(
 
 /** Checks the source's receipts against the header and completes them with derived fields. */
 export function takeReceipts(block: Block, receipts: readonly ConsensusReceipt[] | undefined, rules: Rules): Receipt[] {
-  if (!receipts) throw new UsageError('--state none needs receipts in the file (.era1); execute the blocks instead')
+  if (!receipts)
+    throw new UsageError(
+      '--state none needs receipts in the file (.era1, .ere without noreceipts in its name); execute the blocks instead',
+    )
   verifyReceipts(block.header, receipts, { blockHash: block.hash })
   return deriveReceipts(block, receipts, rules)
 }

@@ -50,7 +50,7 @@ test('bash completes commands, options, values and paths', { skip: without('bash
     ],
     [
       ['cairn', 'export', '--format', ''],
-      ['csv', 'ndjson', 'parquet'],
+      ['csv', 'ere', 'ndjson', 'parquet'],
     ],
     [
       ['cairn', 'sql', '--format', ''],

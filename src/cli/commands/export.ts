@@ -21,6 +21,7 @@ export async function runExport({ config, operands }: ParsedArgs): Promise<numbe
   const { out } = config
   if (out === undefined)
     throw new UsageError("--out is missing: a directory, s3://BUCKET/PREFIX, a file or -; see 'cairn help export'")
+  if (config.format === 'ere') return toEre(config, operands, out)
   const { openExportSource } = await import('../../export/source.js')
   const source = openExportSource(config.datadir, {
     addresses: undefinedIfEmpty(config.addresses),
@@ -87,7 +88,8 @@ function isDirectory(out: string): boolean {
   return existsSync(out) ? statSync(out).isDirectory() : !ENDING.test(out)
 }
 
-function formatOf(out: string, named: Format | undefined): Format {
+function formatOf(out: string, named: Config['format']): Format {
+  if (named === 'ere') throw new Error('ere files are not written by dataset')
   const ending = isDirectory(out) ? undefined : (ENDING.exec(out)?.[1] as Format | undefined)
   if (named !== undefined && ending !== undefined && named !== ending) {
     throw new UsageError(`--out ${out} is a file of ${ending}, --format is ${named}; make them agree`)
@@ -197,6 +199,38 @@ async function toOneFile(
   if (config.json) printSummary(JSON.stringify({ dataset: dataset.name, out, format, blocks: range }))
 }
 
+/** Writes whole blocks to ere files of a directory. @throws UsageError for options that do not fit */
+async function toEre(config: Config, operands: readonly string[], out: string): Promise<number> {
+  if (operands.length > 0) throw new UsageError(`--format ere exports whole blocks; leave '${operands[0]}' out`)
+  if (out === '-' || isS3(out)) throw new UsageError(`--format ere needs a directory as --out, got ${out}`)
+  if (config.followExport) throw new UsageError('--format ere does not follow; run the command again for new blocks')
+  const { openExportSource } = await import('../../export/source.js')
+  const { exportEre } = await import('../../export/ere/exportEre.js')
+  const source = openExportSource(config.datadir)
+  const stop = listenForStop()
+  try {
+    const coverage = source.chain.coverage()
+    if (coverage === undefined) throw new CairnError('the database has no Ethereum block')
+    const range = boundRange(config, coverage, 'the database')
+    const progress = createProgress({ label: 'export', unit: 'blocks', total: range.to - range.from + 1 })
+    const control = { signal: stop.signal, onProgress: countInto(progress) }
+    const totals = await exportEre(source, out, { range, control }).finally(() => progress.finish())
+    const size = `${(totals.bytes / 1e6).toLocaleString('en', { maximumFractionDigits: 1 })} MB`
+    if (config.json) printSummary(JSON.stringify({ format: 'ere', out, range, ...totals }))
+    else
+      printSummary(
+        `${totals.files} ere ${totals.files === 1 ? 'file' : 'files'} written (${totals.blocks.toLocaleString('en')} blocks, ${size})`,
+      )
+    return 0
+  } catch (error) {
+    if (!stop.signal.aborted) throw error
+    return stop.exitCode()
+  } finally {
+    stop.close()
+    source.close()
+  }
+}
+
 function countInto(progress: Progress): (blocks: number, rows: number) => void {
   let [blocks, rows] = [0, 0]
   return (moreBlocks, moreRows) => {
@@ -214,10 +248,19 @@ async function requireRange(source: ExportSource, dataset: Dataset, { blockRange
   if (held === undefined) throw new CairnError(`${name}: the database holds no ${layer.name} block`)
   // cryo: datasets of calls are of the newest block by default.
   const first = calls && blockRange.to === undefined ? held.head : held.first
-  const { from = first, to = held.head } = blockRange
+  return boundRange({ blockRange: { from: blockRange.from ?? first, to: blockRange.to } }, held, name)
+}
+
+/** Returns the blocks of `--blocks`; by default all that are available. @throws UsageError if they are not available */
+function boundRange(
+  { blockRange = {} }: Pick<Config, 'blockRange'>,
+  { first, head }: { first: number; head: number },
+  name: string,
+): BlockRange {
+  const { from = first, to = head } = blockRange
   for (const number of [from, to]) {
-    if (number < held.first || number > held.head) {
-      throw new UsageError(`--blocks: block ${number} is not available; ${name} has ${held.first} to ${held.head}`)
+    if (number < first || number > head) {
+      throw new UsageError(`--blocks: block ${number} is not available; ${name} has ${first} to ${head}`)
     }
   }
   return { from, to }

@@ -60,6 +60,7 @@ export async function runImport({ config, operands }: ParsedArgs): Promise<numbe
       initsGenesis: found.genesis !== undefined || operands.length === 0,
       stateMode: config.state,
       kind: config.kind,
+      checkpoint: config.checkpoint,
       l2Verify: config.l2Verify ? verifier.verify : undefined,
       l2Network: config.l2Network,
       coreContract: config.l2CoreContract,

@@ -4,11 +4,11 @@ import { UsageError } from '../../lib/errors.js'
 import { abbreviate } from '../../lib/hex.js'
 import type { FileKind } from '../../sync/import/importFiles.js'
 import type { Option } from './option.js'
-import { choice, flag, maybeText, oneOf, parseInteger } from './rows.js'
+import { choice, flag, maybeText, oneOf, parseHash, parseInteger } from './rows.js'
 
 // Copy of the kinds in `sync/import/importFiles`, which is too large to load for `--help`. The type checks that they
 // agree.
-const FILE_KINDS = ['chain-rlp', 'era1', 'starknet'] as const satisfies readonly FileKind[]
+const FILE_KINDS = ['chain-rlp', 'era1', 'ere', 'starknet'] as const satisfies readonly FileKind[]
 
 // Copy of the names in `chain/eth/genesis`, for the same reason.
 const NETWORKS = [
@@ -67,6 +67,17 @@ export const chainOptions = {
     'Format of the files, instead of detecting it from their content.',
     'detected',
   ),
+  checkpoint: {
+    flag: 'checkpoint',
+    placeholder: 'HASH',
+    default: undefined as Uint8Array | undefined,
+    defaultText: 'none',
+    doc:
+      'Hash of a block that you trust, such as a finalized one of your consensus client. The blocks of .ere files must lead to ' +
+      'it by parent hashes, and those above it are not imported. Without it, only links between blocks under proof of stake are known.',
+    commands: ['import'],
+    parse: parseHash('checkpoint'),
+  },
   stateDump: maybeText(
     'state-dump',
     'FILE',

@@ -5,7 +5,7 @@ import { choice, flag, maybeText, number, oneOf, parseAddress } from './rows.js'
 
 // Copy of the formats in `export/encoders`, which `--help` need not load. The type of the command checks that they
 // agree.
-const FORMATS = ['parquet', 'csv', 'ndjson'] as const
+const FORMATS = ['parquet', 'csv', 'ndjson', 'ere'] as const
 
 const TIMESTAMPS = ['integer', 'timestamp'] as const
 
@@ -25,7 +25,13 @@ export const exportOptions = {
       'for standard output. record: the fixture directory to be made. Required.',
     'none',
   ),
-  format: choice('format', FORMATS, ['export'], 'Format of the files.', 'as the ending of FILE says, else parquet'),
+  format: choice(
+    'format',
+    FORMATS,
+    ['export'],
+    'Format of the files. ere: whole blocks with receipts instead of DATASET, in files of 8,192 blocks that geth and others read.',
+    'as the ending of FILE says, else parquet',
+  ),
   hex: flag(
     'hex',
     ['export'],

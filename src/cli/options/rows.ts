@@ -125,6 +125,14 @@ export function parseAddress(flag: string) {
   }
 }
 
+/** Returns a parser of a 32-byte hash. The parser throws UsageError. */
+export function parseHash(flag: string) {
+  return (value: string): Uint8Array | undefined => {
+    if (/^0x[0-9a-fA-F]{64}$/.test(value)) return parseHex(value)
+    throw new UsageError(`--${flag}: expected a hash, 0x and 64 hex digits, got ${JSON.stringify(abbreviate(value))}`)
+  }
+}
+
 /** Returns a parser of on or off, in the usual spellings. The parser throws UsageError. */
 export function parseSwitch(flag: string) {
   return (value: string) => {

@@ -143,6 +143,8 @@ function* readChunks(fd: number, onRead: (count: number) => void): Generator<Uin
 /** Random access to the content of a file. */
 export interface FileBytes {
   readonly size: number
+  /** True for the content of a gzip file: reads need no window. */
+  readonly isInMemory: boolean
   /** Bytes [offset, offset + length), as a view that is valid until the next read. The range must be within `size`.
    *  @throws SourceError when the file was truncated meanwhile. */
   read(offset: number, length: number): Uint8Array
@@ -166,10 +168,11 @@ export function openFileBytes(path: string): FileBytes {
     }
     return new Uint8Array(window.buffer, window.byteOffset + offset - start, length)
   }
-  if (size < 2 || !isGzip(read(0, 2))) return { size, read, close: () => closeSync(fd) }
+  if (size < 2 || !isGzip(read(0, 2))) return { size, isInMemory: false, read, close: () => closeSync(fd) }
   try {
     const bytes = gunzipSync(readWhole(fd, size), { maxOutputLength: MAX_UNPACKED_BYTES })
-    return { size: bytes.length, read: (offset, length) => bytes.subarray(offset, offset + length), close() {} }
+    const readMemory = (offset: number, length: number) => bytes.subarray(offset, offset + length)
+    return { size: bytes.length, isInMemory: true, read: readMemory, close() {} }
   } catch (error) {
     const isTooLarge = (error as { code?: string }).code === 'ERR_BUFFER_TOO_LARGE'
     const reason = isTooLarge ? `has more than ${MAX_UNPACKED_BYTES} bytes, gunzip it first` : messageOf(error)

@@ -31,7 +31,7 @@ export async function withTotalDifficulty(
   // After the merge nothing depends on more than that it was reached.
   if (sparse && difficulty === 0n) return { ...raw, totalDifficulty: spec.terminalTotalDifficulty ?? 0n }
   throw new UsageError(
-    `--from ${number}: the upstream does not say the total difficulty of this block; begin with block 0, with an era1 file, or ` +
+    `block ${number} cannot be the first one: its total difficulty is not known; begin with block 0, with an era1 file, or ` +
       'with an upstream whose blocks have totalDifficulty',
   )
 }

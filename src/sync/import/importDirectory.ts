@@ -21,13 +21,15 @@ export interface ImportDirectory {
 const GENESIS = 'genesis.json'
 const FIXTURE_CHAIN = ['chain.rlp', 'chain.rlp.gz']
 const FIXTURE_L2 = ['l2.ndjson', 'l2.ndjson.gz']
-const BLOCK_FILE = /\.(rlp|blocks|era1|json|ndjson)(\.gz)?$/i
+const BLOCK_FILE = /\.(rlp|blocks|era1|ere|json|ndjson)(\.gz)?$/i
+/** Other e2store formats: the consensus layer's, and those of the Portal Network. */
+const UNREADABLE_FILE = /\.(era|e2hs|e2ss)(\.gz)?$/i
 const JSON_FILE = /json(\.gz)?$/i
 
 /** Selects the files to import from a directory. A fixture with genesis.json and chain.rlp: the chain, and l2.ndjson if
- *  present; each may be gzipped. Any other directory: its files ending in .rlp, .blocks, .era1, .json or .ndjson,
- *  optionally with .gz, ordered by name with numbers compared by value. JSON without layer-2 blocks is skipped. @throws
- *  UsageError when the directory cannot be read or has neither a genesis nor a block file */
+ *  present; each may be gzipped. Any other directory: its files ending in .rlp, .blocks, .era1, .ere, .json or .ndjson,
+ *  optionally with .gz, ordered by name with numbers compared by value. JSON without layer-2 blocks is skipped.
+ *  @throws UsageError when the directory cannot be read or has neither a genesis nor a block file */
 export function readImportDirectory(directory: string): ImportDirectory {
   const names = listFiles(directory)
   const genesis = names.includes(GENESIS) ? join(directory, GENESIS) : undefined
@@ -38,8 +40,10 @@ export function readImportDirectory(directory: string): ImportDirectory {
   const paths = chosen.filter((name) => name !== undefined).map((name) => join(directory, name))
   const importable = paths.filter((path) => !JSON_FILE.test(path) || recogniseL2(readHead(path)))
   if (genesis === undefined && importable.length === 0) {
+    const other = names.find((name) => UNREADABLE_FILE.test(name))
     throw new UsageError(
-      `${directory}: nothing to import; expected genesis.json, or files that end in .rlp, .blocks, .era1, .json or .ndjson`,
+      `${directory}: nothing to import; expected genesis.json, or files that end in .rlp, .blocks, .era1, .ere, .json or .ndjson` +
+        (other === undefined ? '' : `; files such as ${other} have no blocks that can be read`),
     )
   }
   return { genesis, ...(manifest && { manifest }), ...(recordedState && { recordedState }), paths: importable }

@@ -12,10 +12,13 @@ import type { Logger } from '../../lib/logger.js'
 import { yieldToEventLoop } from '../../lib/pause.js'
 import { createProgress, noProgress } from '../../lib/progress.js'
 import { CHAIN_RLP, openChainRlp, recogniseChainRlp } from '../../sources/files/chainRlp.js'
-import { ERA1, openEra1, recogniseEra1 } from '../../sources/files/era1.js'
+import { recogniseE2store, recogniseE2storeFormat } from '../../sources/files/e2store.js'
+import { ERA1, openEra1 } from '../../sources/files/era1.js'
+import { ERE, openEre } from '../../sources/files/ere.js'
 import { readHead, readTextFile } from '../../sources/files/fileBytes.js'
 import { openL2File, recogniseL2 } from '../../sources/files/starknetFile.js'
 import type { SenderRecovery } from '../../sources/senders/senderRecovery.js'
+import type { BlockSource } from '../../sources/source.js'
 import type { Checkpoints } from '../../store/checkpoints.js'
 import type { Database } from '../../store/database.js'
 import { L2Writer } from '../../store/l2/l2Writer.js'
@@ -30,17 +33,19 @@ import {
 } from '../../store/rows/chainSource.js'
 import { truncateWriteAheadLog } from '../../store/writeAheadLog.js'
 import { ChainNotNamed, openWritableChain, type StateMode, type WritableChain } from '../chainState.js'
+import { withTotalDifficulty } from '../follow/firstDifficulty.js'
 import type { IndexChoices } from '../keptIndexes.js'
 import { importBlocks } from '../pipeline.js'
 import { readRecordedState } from '../sparse/recordedState.js'
 import { nameCoreContract, reportMismatch } from '../stateUpdates.js'
+import { type Checkpoint, checkHistory } from './checkHistory.js'
 import type { ImportDirectory } from './importDirectory.js'
 import { createImportProgress, type FileProgress, type ImportProgress, noImportProgress } from './importProgress.js'
 import { importL2 } from './l2Import.js'
 import { readFixtureManifest } from './recordedFixture.js'
 
 /** File formats, the values of `--kind`. */
-export const FILE_KINDS = [CHAIN_RLP, ERA1, 'starknet'] as const
+export const FILE_KINDS = [CHAIN_RLP, ERA1, ERE, 'starknet'] as const
 export type FileKind = (typeof FILE_KINDS)[number]
 
 export interface ImportOptions extends IndexChoices {
@@ -51,6 +56,9 @@ export interface ImportOptions extends IndexChoices {
   stateMode?: StateMode
   /** Undefined: detected from the content of each file. */
   kind?: FileKind
+  /** Hash of a trusted block, 32 bytes, from which the blocks of ere files must descend; those above it are not
+   *  imported. */
+  checkpoint?: Uint8Array
   /** Verifies layer-2 block hashes; undefined: no verification. */
   l2Verify?: L2VerifyFunction
   l2Network?: L2NetworkName
@@ -107,6 +115,8 @@ export async function importFiles(options: ImportOptions): Promise<ImportSummary
   const files = options.paths.map((path) => ({ path, kind: options.kind ?? recogniseKind(path) }))
   const isKnown = options.chain !== undefined || existsSync(join(options.datadir, DATABASE_FILE))
   if (!isKnown && files.some(({ kind }) => kind !== 'starknet')) throw new ChainNotNamed() // before creating a database
+  const ereFiles = files.filter(({ kind }) => kind === ERE).map(({ path }) => path)
+  const checked = checkHistory(ereFiles, options)
   const db = openForWriting(options.datadir)
   logCrypto(options.log)
   if (options.checkpoints) db.pragma('wal_autocheckpoint = 0')
@@ -120,7 +130,7 @@ export async function importFiles(options: ImportOptions): Promise<ImportSummary
     l2Replaced: 0,
   }
   const progress = options.showProgress ? createImportProgress(files.map(({ path }) => sizeOf(path))) : noImportProgress
-  const run: ImportRun = { db, options, summary, progress }
+  const run: ImportRun = { db, options, summary, progress, checked }
   try {
     if (options.coreContract) nameCoreContract(db, options.coreContract)
     if (options.initsGenesis || (options.coreContract && readChainSource(db))) await openChain(run)
@@ -146,6 +156,8 @@ interface ImportRun {
   readonly options: ImportOptions
   readonly summary: ImportSummary
   readonly progress: ImportProgress
+  /** The trusted block that the ere files lead to. */
+  readonly checked?: Checkpoint
   /** Opened by the first Ethereum file. */
   chain?: WritableChain
 }
@@ -196,7 +208,7 @@ function stateModeOf({ stateMode, recordedState }: ImportOptions): StateMode | u
 }
 
 async function importChainFile(run: ImportRun, chain: WritableChain, path: string, kind: FileKind): Promise<boolean> {
-  const source = kind === ERA1 ? openEra1(path) : openChainRlp(path)
+  const source = openSource(run, chain, path, kind)
   const file = run.progress.startFile(path)
   const sizeBytes = sizeOf(path)
   const bytesOf = (blocks: number) =>
@@ -210,6 +222,27 @@ async function importChainFile(run: ImportRun, chain: WritableChain, path: strin
   finalizeHead(chain)
   if (!done.interrupted) run.progress.endFile(describeHead(run))
   return !done.interrupted
+}
+
+/** Returns the source of a file's blocks; for the first block of a database with its total difficulty where the file
+ *  has none. */
+function openSource({ checked }: ImportRun, chain: WritableChain, path: string, kind: FileKind): BlockSource {
+  if (kind === ERA1) return openEra1(path)
+  if (kind !== ERE) return openChainRlp(path)
+  const source = openEre(path, { until: checked?.number })
+  return chain.head.newest === undefined ? withFirstDifficulty(chain, source) : source
+}
+
+function withFirstDifficulty(chain: WritableChain, source: BlockSource): BlockSource {
+  return {
+    ...source,
+    blocks: async function* (range) {
+      for await (const raw of source.blocks(range)) {
+        const isComplete = chain.head.newest !== undefined || raw.totalDifficulty !== undefined
+        yield isComplete ? raw : await withTotalDifficulty(chain, raw)
+      }
+    },
+  }
 }
 
 async function workOnTries({ chain, options: { signal, checkpoints } }: ImportRun): Promise<void> {
@@ -257,14 +290,14 @@ function sizeOf(path: string): number {
 export function recogniseKind(path: string): FileKind {
   if (!existsSync(path)) throw new UsageError(`${path}: no such file`)
   const head = readHead(path)
-  if (recogniseEra1(head)) return ERA1
+  if (recogniseE2store(head)) return recogniseE2storeFormat(path)
   if (recogniseChainRlp(head)) return CHAIN_RLP
   if (recogniseL2(head)) return 'starknet'
   if (/"alloc"\s*:/.test(new TextDecoder().decode(head))) {
     throw new UsageError(`${path}: is a genesis, not blocks; name it with --genesis ${path}`)
   }
   throw new UsageError(
-    `${path}: neither RLP blocks, era1, nor layer-2 JSON; say --kind ${FILE_KINDS.join('|')} if it is`,
+    `${path}: neither RLP blocks, era1, ere, nor layer-2 JSON; say --kind ${FILE_KINDS.join('|')} if it is`,
   )
 }
 

@@ -123,7 +123,7 @@ async function acceptFirst(chain: WritableChain, raw: RawBlock): Promise<Accepte
   const { block, totalDifficulty } = raw
   if (totalDifficulty === undefined) {
     throw new UsageError(
-      '--state none takes its first block from an era1 file, which holds receipts and total difficulty',
+      '--state none needs a first block with receipts and total difficulty, as in era1 and ere files',
     )
   }
   if (block.header.number === 0) {

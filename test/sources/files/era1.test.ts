@@ -8,7 +8,8 @@ import { builtInSpec, type Network } from '../../../src/chain/eth/genesis.js'
 import { hashHeader } from '../../../src/chain/eth/header.js'
 import { verifyReceipts } from '../../../src/chain/eth/verifyRoots.js'
 import { UsageError } from '../../../src/lib/errors.js'
-import { openEra1, recogniseEra1 } from '../../../src/sources/files/era1.js'
+import { recogniseE2store } from '../../../src/sources/files/e2store.js'
+import { openEra1 } from '../../../src/sources/files/era1.js'
 import type { RawBlock } from '../../../src/sources/source.js'
 import { SourceError } from '../../../src/sources/source.js'
 import { verifyBody } from '../../../src/sync/validate/body.js'
@@ -133,9 +134,9 @@ describe('era1 source', () => {
   })
 
   it('is known by its first bytes', () => {
-    assert.equal(recogniseEra1(buildEra1(blocks).subarray(0, 100)), true)
-    assert.equal(recogniseEra1(Uint8Array.of(0x65, 0x32)), false)
-    assert.equal(recogniseEra1(new Uint8Array(100)), false)
+    assert.equal(recogniseE2store(buildEra1(blocks).subarray(0, 100)), true)
+    assert.equal(recogniseE2store(Uint8Array.of(0x65, 0x32)), false)
+    assert.equal(recogniseE2store(new Uint8Array(100)), false)
   })
 })
 
