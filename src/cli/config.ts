@@ -2,6 +2,7 @@ import { accessOptions } from './options/access.js'
 import { chainOptions } from './options/chain.js'
 import { checksOptions } from './options/checks.js'
 import { databaseOptions } from './options/database.js'
+import { engineOptions } from './options/engine.js'
 import { executionOptions } from './options/execution.js'
 import { exportOptions } from './options/export.js'
 import { layer2Options } from './options/layer2.js'
@@ -21,6 +22,7 @@ export const OPTION_GROUPS = {
   Database: databaseOptions,
   Chain: chainOptions,
   Upstream: upstreamOptions,
+  'Consensus client': engineOptions,
   Replication: replicationOptions,
   Sink: sinkOptions,
   Execution: executionOptions,

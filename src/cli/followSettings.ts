@@ -1,11 +1,12 @@
 import { UsageError } from '../lib/errors.js'
+import { packageVersion } from '../rpc/core/openContext.js'
 import type { L2FollowSettings } from '../sync/follow/l2/l2Following.js'
 import type { FollowSettings } from '../sync/follow/runFollower.js'
 import type { Config } from './config.js'
 
-/** Returns true if the options name an upstream to follow. */
-export function isFollowing({ upstream, l2Upstream, l2Feeder }: Config): boolean {
-  return upstream.length + l2Upstream.length + l2Feeder.length > 0
+/** Returns true if the options name an upstream to follow, or a consensus client that drives the chain. */
+export function isFollowing({ upstream, l2Upstream, l2Feeder, engineApi }: Config): boolean {
+  return upstream.length + l2Upstream.length + l2Feeder.length > 0 || engineApi !== undefined
 }
 
 /** Reads what to follow from the options. @throws UsageError for options that exclude each other and for a genesis file
@@ -34,6 +35,8 @@ export async function readFollowSettings(config: Config): Promise<FollowSettings
     senderThread: config.senderThread,
     coreContract: l2CoreContract,
     l2: readL2(config),
+    engine: config.engineApi !== undefined,
+    version: packageVersion(),
   }
 }
 

@@ -42,6 +42,12 @@ export async function startServing(options: ServingOptions): Promise<Serving> {
   await listenOrClose(core, listeners)
   const { admin } = listeners
   if (admin) core.log.info({ url: metricsUrlOf(admin) }, 'serving metrics')
+  if (listeners.engine) {
+    core.log.info(
+      { url: urlOf(listeners.engine) },
+      'serving the Engine API; this server builds no blocks for validators',
+    )
+  }
   logCrypto(core.log)
   // Started after the port is open, because starting threads keeps the process busy.
   const { pool, warmed } = calls.start()
@@ -67,9 +73,10 @@ export async function startServing(options: ServingOptions): Promise<Serving> {
 
 /** Opens the ports; closes everything if one cannot be opened. @throws ListenFailed */
 async function listenOrClose({ options, opened }: ServingCore, listeners: Listeners): Promise<void> {
-  const { http, sockets, admin, sql, shared } = listeners
+  const { http, sockets, admin, engine, sql, shared } = listeners
   try {
     if (admin !== undefined) await listen(admin, options.metrics.ownPort!, 'metrics')
+    if (engine !== undefined) await listen(engine, options.engine!, 'engine')
     await listen(http.server, options, 'calls')
   } catch (error) {
     sockets.close()
@@ -77,6 +84,7 @@ async function listenOrClose({ options, opened }: ServingCore, listeners: Listen
     http.server.close()
     sql?.close()
     admin?.close()
+    engine?.close()
     shared.subscriptions.close()
     opened.close()
     await shared.accounting?.close()
@@ -101,7 +109,7 @@ async function stopServing(
   stopping: Set<string>,
 ): Promise<void> {
   const { options, opened, forwarder } = core
-  const { admin, sql, bulk, replication, shared } = listeners
+  const { admin, engine, sql, bulk, replication, shared } = listeners
   const stop = async (what: string, stopped: Promise<unknown> | undefined) => {
     if (stopped === undefined) return
     stopping.add(what)
@@ -111,11 +119,14 @@ async function stopServing(
   state.isServing = false
   bulk?.close()
   replication?.endpoint.close()
+  engine?.close()
+  engine?.closeIdleConnections()
   const ingestEnds = stop('the writer', options.ingest?.close())
   await stop('requests', finishRequests(listeners))
   // Until here the admin port reports that the server is stopping.
   admin?.close()
   admin?.closeAllConnections()
+  engine?.closeAllConnections()
   shared.keyWatch.close()
   sql?.close()
   shared.head.close()

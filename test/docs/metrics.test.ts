@@ -2,7 +2,9 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
 import { createMetrics } from '../../src/lib/metrics.js'
+import { registerEngineMetrics } from '../../src/server/admin/engineMetrics.js'
 import { registerStateFetchMetrics } from '../../src/server/admin/followMetrics.js'
+import { createEngineServer, type EngineServerOptions } from '../../src/server/engine/engineServer.js'
 import { packagePath } from '../../src/store/open.js'
 import { describeIdle } from '../../src/sync/thread/ingestWorker.js'
 import { parseExposition } from '../support/exposition.js'
@@ -15,6 +17,8 @@ test('docs/operators.md lists every metric, and no other', async (t) => {
   const { types } = parseExposition(await (await fetch(`${url}/metrics`)).text())
   const withSparseState = createMetrics()
   registerStateFetchMetrics(withSparseState, () => describeIdle({ datadir: '', upstreams: [{ url: 'http://a' }] }).l1!)
+  registerEngineMetrics(withSparseState, () => describeIdle({ datadir: '', upstreams: [], engine: true }).l1!.engine!)
+  createEngineServer({ ...({} as EngineServerOptions), secret: new Uint8Array(32), metrics: withSparseState })
   const fetches = Array.from(withSparseState.families(), ({ name }) => name)
   const served = [...[...types.keys()].filter((name) => name.startsWith('cairn_')), ...fetches]
   const rows = readFileSync(packagePath('docs/operators.md'), 'utf8').match(/^\| `cairn_.*$/gm)!

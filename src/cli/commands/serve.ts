@@ -17,6 +17,7 @@ import { readCursorSecretFile } from '../cursorSecret.js'
 import type { FollowProgress } from '../followProgress.js'
 import { keepFollowReport } from '../followReport.js'
 import { isFollowing, readFollowSettings } from '../followSettings.js'
+import { readEngineOptions } from '../jwtSecret.js'
 import {
   readLimits,
   readReplicationLimits,
@@ -53,6 +54,7 @@ export async function runServe({ config, operands }: ParsedArgs): Promise<number
   if (config.snapshots !== undefined && readReplicationPlan(config) === undefined) {
     throw new UsageError('--snapshots needs --replica or --publish')
   }
+  readEngineOptions(config)
   if (config.cursorSecretFile !== undefined) readCursorSecretFile(config.cursorSecretFile) // fails before a long start
   readSinkSettings(config, config.datadir) // fails before a long start
   if (config.fixture === undefined) return serveDatadir(config, stop.signal)
@@ -80,7 +82,7 @@ async function serveDatadir(config: Config, stop: AbortSignal): Promise<number> 
   const logging = readLogging(config)
   const ingest = await startIngestWorker(settings, { log: createLogger(logging), logging, pending: config.pending })
   try {
-    const forwardTo = config.forwardTransactions ? settings.upstreams : undefined
+    const forwardTo = config.forwardTransactions && settings.upstreams.length > 0 ? settings.upstreams : undefined
     return await serve(config, datadir, { open, stop, ingest, forwardTo })
   } finally {
     await ingest.close()
@@ -226,6 +228,7 @@ async function serve(
     compatibility: config.pendingBlock ?? config.compat,
     logging: readLogging(config),
     ingest,
+    engine: readEngineOptions(config),
     forwardTo,
     sink: sink?.status,
   }).catch(async (error: unknown) => {
@@ -289,11 +292,18 @@ function readMetricsOptions({ metrics, metricsHost: host, metricsPort: port, all
   return { onRpcPort: metrics, ownPort }
 }
 
+/** The options that name host and port of a listener. */
+const FLAGS = {
+  calls: ['host', 'port'],
+  metrics: ['metrics-host', 'metrics-port'],
+  engine: ['engine', 'engine'],
+} as const
+
 function explainListenError(error: unknown): unknown {
   if (!(error instanceof ListenFailed)) return error
   const { code, syscall } = error.cause as NodeJS.ErrnoException
   const { host, port, options } = error
-  const [hostFlag, portFlag] = options === 'metrics' ? ['metrics-host', 'metrics-port'] : ['host', 'port']
+  const [hostFlag, portFlag] = FLAGS[options]
   if (code === 'EADDRINUSE') {
     return new UsageError(
       `port ${port} is in use; choose another with --${portFlag} or ${envName({ flag: portFlag })}; 0 takes a free one`,

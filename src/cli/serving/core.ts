@@ -2,12 +2,13 @@ import { createFailureLog, type FailureLog } from '../../lib/failureLog.js'
 import type { Logger } from '../../lib/logger.js'
 import { createLogger } from '../../lib/logger.js'
 import { createMetrics, type Metrics } from '../../lib/metrics.js'
-import type { L2SyncProgress, SyncProgress } from '../../rpc/core/context.js'
+import type { HeadSource, L2SyncProgress, SyncProgress } from '../../rpc/core/context.js'
 import type { MethodTable } from '../../rpc/core/method.js'
 import { type OpenContext, openContext } from '../../rpc/core/openContext.js'
 import { loadMethods } from '../../rpc/loadMethods.js'
 import { type Access, createAccess } from '../../server/access/access.js'
 import { registerDatabaseMetrics } from '../../server/admin/databaseMetrics.js'
+import { registerEngineMetrics } from '../../server/admin/engineMetrics.js'
 import { registerFollowMetrics, registerStateFetchMetrics } from '../../server/admin/followMetrics.js'
 import { registerReplicationMetrics } from '../../server/admin/replicationMetrics.js'
 import { registerSinkMetrics } from '../../server/admin/sinkMetrics.js'
@@ -69,10 +70,18 @@ function openMainContext(
     l2SyncProgress: ingest && (() => readL2SyncProgress(ingest.status().l2)),
     upstreamPending: ingest?.pending,
     replication: ingest?.replication,
+    headSource: ingest && headSourceOf(ingest),
     forwardTransaction: forwarder?.forward,
     mainThread: true,
     calls: served,
   })
+}
+
+function headSourceOf({ engine, replication, status }: IngestWorker): HeadSource | undefined {
+  if (engine) return 'consensus client'
+  const role = replication?.()?.role
+  if (role === 'replica' || role === 'standby') return 'replication'
+  return status().l1 ? 'upstreams' : undefined
 }
 
 function registerIngestMetrics(metrics: Metrics, ingest: IngestWorker | undefined): void {
@@ -80,6 +89,7 @@ function registerIngestMetrics(metrics: Metrics, ingest: IngestWorker | undefine
     registerFollowMetrics(metrics, () => ingest.status().l1!)
     registerStateFetchMetrics(metrics, () => ingest.status().l1!)
   }
+  if (ingest?.engine) registerEngineMetrics(metrics, () => ingest.status().l1!.engine!)
   if (ingest?.status().l2) registerFollowMetrics(metrics, () => ingest.status().l2!, 'cairn_l2')
   registerReplicationMetrics(metrics, () => ingest?.replication?.())
 }

@@ -11,7 +11,7 @@ export class ListenFailed extends CairnError {
   readonly host: string
   readonly port: number
   /** The options that name the port. */
-  readonly options: 'calls' | 'metrics'
+  readonly options: 'calls' | 'metrics' | 'engine'
   constructor(address: { host: string; port: number; options: ListenFailed['options'] }, cause: Error) {
     super(`cannot listen on ${address.host} port ${address.port}: ${cause.message}`, { cause })
     this.host = address.host

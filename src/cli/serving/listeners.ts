@@ -32,6 +32,8 @@ export interface Listeners {
   readonly sockets: WebSocketSide
   /** Serves metrics on a port of their own. */
   readonly admin: Server | undefined
+  /** Serves a consensus client. */
+  readonly engine: Server | undefined
   readonly sql: SqlEndpoint | undefined
   readonly bulk: BulkEndpoint | undefined
   readonly replication: { readonly feed: ReplicationWorker; readonly endpoint: ReplicationEndpoint } | undefined
@@ -68,7 +70,8 @@ export async function createListeners(
   const http = createHttpServer({ ...shared, sql, bulk, replication: replication?.endpoint })
   const sockets = attachWebSocket(http, shared)
   const admin = await createAdmin(core, health, page)
-  return { http, sockets, admin, sql, bulk, replication, shared }
+  const engine = await openEngineServer(core, calls)
+  return { http, sockets, admin, engine, sql, bulk, replication, shared }
 }
 
 function createHealth(core: ServingCore, calls: ServedCalls, isServing: () => boolean): HealthSource {
@@ -151,6 +154,16 @@ async function openReplication(core: ServingCore, { refusals }: ListenerOptions)
   const { ReplicationWorker } = await import('../../replication/threads/replicationWorker.js')
   const feed = new ReplicationWorker(datadir, log)
   return { feed, endpoint: createReplicationEndpoint({ feed, limits, access, count: refusals.count }) }
+}
+
+async function openEngineServer(
+  { options, metrics }: ServingCore,
+  { dispatcher }: ServedCalls,
+): Promise<Server | undefined> {
+  const { engine, ingest } = options
+  if (engine === undefined) return undefined
+  const { createEngineServer } = await import('../../server/engine/engineServer.js')
+  return createEngineServer({ secret: engine.secret, engine: ingest!.engine!, dispatcher, metrics })
 }
 
 async function createAdmin(

@@ -69,6 +69,8 @@ export interface ServingOptions {
   readonly replication?: ReplicationLimits
   /** The upstreams of `ingest`, if transactions are forwarded to them. */
   readonly forwardTo?: readonly UpstreamAddress[]
+  /** Where a consensus client drives the chain, and the secret of its tokens, 32 bytes; undefined: nowhere. */
+  readonly engine?: { readonly host: string; readonly port: number; readonly secret: Uint8Array }
   /** URL of a module that exports a method table as `METHODS`, in place of Cairn's own. */
   readonly methodsModule?: string
 }

@@ -69,6 +69,10 @@ const STATUS_SCHEMA = objectSchema('Status', {
     ),
     description: 'The part of this server in replication; null where it takes none.',
   },
+  headSource: {
+    ...orNull({ enum: ['consensus client', 'upstreams', 'replication'] }),
+    description: 'What drives the head of this server; null for blocks from files.',
+  },
   forwardsTransactions: { type: 'boolean', description: 'True if `eth_sendRawTransaction` is served.' },
   database: {
     ...objectSchema('StatusDatabase', { bytes: count, walBytes: count, freeBytes: count }),
@@ -114,6 +118,7 @@ export const getStatus = defineMethod({
       ...describeChain(context, blocks),
       l2: describeL2(context),
       replication: describeReplication(context),
+      headSource: context.headSource ?? null,
       forwardsTransactions: context.forwardTransaction !== undefined,
       database: databaseSizes(),
       calls: {

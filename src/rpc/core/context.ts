@@ -59,6 +59,9 @@ export interface L2SyncProgress extends SyncProgress {
   readonly highestHash: string
 }
 
+/** What drives the head of a server. */
+export type HeadSource = 'consensus client' | 'upstreams' | 'replication'
+
 /** The server's part in replication: roles and states as `/health` names them. */
 export interface ReplicationFacts {
   readonly role: string
@@ -129,6 +132,8 @@ export interface RpcContext {
   readonly databaseSizes: () => DatabaseSizes
   /** Undefined for a server without a part in replication, and in reader threads. */
   readonly replication?: () => ReplicationFacts | undefined
+  /** What drives the head; undefined for blocks from files, and in reader threads. */
+  readonly headSource?: HeadSource
   /** Calls of all clients of this server; `sinceMs` by `performance.now()`. Undefined in reader threads. */
   readonly calls?: { readonly count: number; readonly sinceMs: number }
   readonly log: Logger

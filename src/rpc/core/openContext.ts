@@ -59,6 +59,8 @@ export function openContext(options: {
   forwardTransaction?: (transaction: Uint8Array) => Promise<string>
   /** For the main thread of a server that takes part in replication. */
   replication?: RpcContext['replication']
+  /** For the main thread of a server whose chain grows. */
+  headSource?: RpcContext['headSource']
   /** For the main thread of a server: counts its calls. */
   calls?: RpcContext['calls']
   /** For the main thread of a server, whose requests may share checks of the database version. */
@@ -121,6 +123,7 @@ export function openContext(options: {
     waitedMs: 0,
     databaseSizes: createDatabaseSizes(db),
     replication: options.replication,
+    headSource: options.headSource,
     calls: options.calls,
     log: options.log,
     clientVersion: clientVersionText(),

@@ -2,7 +2,6 @@ import { InvalidBlock } from '../../chain/eth/invalidBlock.js'
 import { equalBytes } from '../../lib/bytes.js'
 import { withoutHiding } from '../../lib/errors.js'
 import type { Logger } from '../../lib/logger.js'
-import { yieldToEventLoop } from '../../lib/pause.js'
 import type { EthRpc, UpstreamHeader } from '../../sources/ethRpc/types.js'
 import type { RawBlock } from '../../sources/source.js'
 import { type Clock, systemClock } from '../../sources/upstreams/clock.js'
@@ -15,12 +14,12 @@ import { createBlockAppender } from '../blockAppender.js'
 import type { WritableChain } from '../chainState.js'
 import type { ChainHead } from '../head/chainHead.js'
 import { ReorgBelowFinalized } from '../head/errors.js'
+import { IdleWork } from '../idleWork.js'
 import { importBlocks } from '../pipeline.js'
-import { fetchAncestorHashes, lacksAncestorHashes } from '../sparse/ancestorHashes.js'
 import { adoptBranch, BranchStalled, fetchBranch } from './branch.js'
-import { StateDumpAtOtherBlock, StateDumpNotInChain } from './errors.js'
+import { StateDumpAtOtherBlock } from './errors.js'
 import { createFinalityFeed, type FinalityFeed } from './finality.js'
-import { withTotalDifficulty } from './firstDifficulty.js'
+import { completeAncestors, completeFirst } from './firstBlock.js'
 import { findForkPoint } from './forkPoint.js'
 import { createFollowFigures, type FollowFigures, SYNCING_BLOCKS } from './status.js'
 
@@ -52,8 +51,6 @@ const MAX_BRANCH_BLOCKS = 1024
 // Encoded size of the part of a branch that is fetched before the transaction begins; the rest arrives while it is
 // open.
 const BRANCH_BYTES = 32 * 2 ** 20
-// Longest delay of the next block by index work.
-const INDEX_SLICE_MS = 3
 // Blocks below the newest one where `latest` begins: a reorg must not remove the first block. Longer ones have not been
 // seen under proof of stake.
 const REORG_MARGIN = 8
@@ -197,7 +194,10 @@ export class Follower {
   private async *blocksOf(range: UpstreamRange) {
     const isFirst = this.head.newest === undefined
     for await (const raw of this.rpc.blocks({ ...range, withReceipts: this.needsReceipts })) {
-      const whole = isFirst && raw.block.header.number === range.from ? await this.completeFirst(raw) : raw
+      const whole =
+        isFirst && raw.block.header.number === range.from
+          ? await completeFirst(this.chain, this.rpc, raw, this.signal)
+          : raw
       this.raws.add(whole)
       yield whole
     }
@@ -218,32 +218,6 @@ export class Follower {
     if (typeof from === 'number') return from
     if (from === 'latest') return Math.max(0, target.header.number - this.reorgMargin)
     return (await this.rpc.taggedHeader(from, this.signal))?.header.number
-  }
-
-  /** Adds to the first block what cannot be computed without its parent; for sparse state its receipts, and the hashes
-   *  of its ancestors. @throws ChainReorganized */
-  private async completeFirst(raw: RawBlock): Promise<RawBlock> {
-    const { sparse } = this.chain
-    if (!sparse) return withTotalDifficulty(this.chain, raw)
-    const { hash, header } = raw.block
-    const dumped = sparse.dumpedBlock()
-    if (dumped && !equalBytes(dumped.hash, hash)) throw new StateDumpNotInChain(dumped, hash)
-    const { totalDifficulty } = (await this.rpc.headerByHash(hash, this.signal)) ?? {}
-    const whole = await withTotalDifficulty(this.chain, { ...raw, totalDifficulty })
-    sparse.setAncestors(await fetchAncestorHashes(this.rpc, header, this.signal))
-    const withReceipts = await this.rpc.getBlock(hash, this.signal, true)
-    if (!withReceipts) throw new ChainReorganized(header.number, header.parentHash)
-    return { ...whole, receipts: withReceipts.receipts }
-  }
-
-  /** Stores the hashes of blocks before the first one that executing needs and the database lacks: it was begun
-   *  without state. @throws ChainReorganized */
-  private async completeAncestors(): Promise<void> {
-    const { sparse } = this.chain
-    if (!sparse || !lacksAncestorHashes(this.reader)) return
-    const { header } = this.reader.blockByNumber(this.reader.coverage()!.first)!
-    const hashes = await fetchAncestorHashes(this.rpc, header, this.signal)
-    this.head.storeFacts(() => sparse.storeAncestors(hashes))
   }
 
   /** Yields the blocks from `ancestor + 1` to `to`, and on towards the target while proof of work makes them the
@@ -375,12 +349,12 @@ export class Follower {
     }
     if (this.isStored(target.hash, number)) return true // the newest one, or the upstream is behind
     if (number === own.header.number + 1 && equalBytes(parentHash, own.hash)) {
-      await this.completeAncestors()
+      await completeAncestors(this.chain, this.rpc, this.signal)
       return this.appendTip(target)
     }
     const ancestor = await findForkPoint(this.chain, this.rpc, target, this.signal)
     if (ancestor === undefined) return false
-    await this.completeAncestors()
+    await completeAncestors(this.chain, this.rpc, this.signal)
     if (ancestor === own.header.number) {
       await this.catchUp(ancestor + 1, number)
       return true
@@ -435,7 +409,7 @@ export class Follower {
   }
 
   private async loop(): Promise<void> {
-    let [indexesDue, moveDue, triesDue] = [true, false, true]
+    const idle = new IdleWork(this.chain, this.checkpoints)
     while (!this.signal.aborted) {
       if (this.failure) throw this.failure.error
       if (this.next) {
@@ -443,23 +417,11 @@ export class Follower {
         this.next = undefined
         await this.reach(target)
         this.finality.ask()
-        indexesDue = true
-        moveDue ||= this.head.isMoveDue()
-        triesDue = true
+        idle.blocksStored()
       } else if (this.finality.store()) {
         // Loop again: a head may have come.
-      } else if (indexesDue) {
-        indexesDue = this.head.workOnIndexes(INDEX_SLICE_MS)
-        await this.checkpoints?.afterCommit()
-        await yieldToEventLoop()
-      } else if (moveDue) {
-        moveDue = this.head.moveRecentState()
-        await this.checkpoints?.afterCommit()
-        await yieldToEventLoop()
-      } else if (triesDue) {
-        triesDue = this.chain.workOnTries()
-        await this.checkpoints?.afterCommit()
-        await yieldToEventLoop()
+      } else if (idle.isDue) {
+        await idle.step()
       } else {
         await new Promise<void>((resolve) => {
           this.wake = resolve

@@ -1,6 +1,7 @@
 import type { L2VerifyFunction } from '../../chain/starknet/verify.js'
 import { openForWriting } from '../../store/openForWriting.js'
 import { closeWritten } from '../../store/writeAheadLog.js'
+import { type EngineReply, openEngine } from '../engine/openEngine.js'
 import { NoStateSource, type WantedState } from '../sparse/stateOnDemand.js'
 import { nameCoreContract } from '../stateUpdates.js'
 import { createL2Following, type L2Following } from './l2/l2Following.js'
@@ -20,6 +21,8 @@ export interface OpenFollowers {
    *  @throws what `OpenFollower.run` throws, or with layer 2 alone what `L2Run.ended` rejects with */
   run(): Promise<void>
   status(): FollowersStatus
+  /** As `OpenEngine.call`; absent where no consensus client drives the chain. */
+  call?(method: string, params: unknown): Promise<EngineReply>
   /** As `OpenFollower.fetchState`. */
   fetchState(wanted: WantedState): Promise<number>
   /** Closes connections and database. */
@@ -33,6 +36,10 @@ export async function openFollowers(
   settings: FollowSettings,
   parts: Omit<FollowerParts, 'l2'> & { l2Verify: L2VerifyFunction },
 ): Promise<OpenFollowers> {
+  if (settings.engine) {
+    const { run, status, fetchState, close, call } = await openEngine(settings, parts)
+    return { run, fetchState, close, call, status: () => ({ l1: status(), l2: null }) }
+  }
   const l2 = settings.l2 && createL2Following(settings.l2, parts)
   if (settings.upstreams.length === 0 && l2) return openL2Alone(settings, l2)
   const { run, status, fetchState, close } = await openFollower(settings, { ...parts, l2 })

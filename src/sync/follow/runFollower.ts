@@ -74,6 +74,10 @@ export interface FollowSettings extends IndexChoices {
   readonly coreContract?: Uint8Array
   /** What to follow of layer 2. */
   readonly l2?: L2FollowSettings
+  /** A consensus client drives the chain; upstreams fill gaps only. Default: false. */
+  readonly engine?: boolean
+  /** Version of Cairn for the consensus client. */
+  readonly version?: string
 }
 
 /** Dependencies of a follower besides its settings. */
@@ -220,7 +224,7 @@ export async function openFollower(settings: FollowSettings, parts: FollowerPart
 }
 
 /** Fetches state of whichever chain is connected: none while the database is closed, or without sparse state. */
-function createStateFetching(
+export function createStateFetching(
   rpc: EthRpc,
   { stateFetch, stateFetchRate = DEFAULT_KEYS_PER_SECOND, offline = false }: FollowSettings,
   { signal, clock }: { signal: AbortSignal; clock: Clock },
@@ -265,7 +269,8 @@ function isAlarm(error: unknown): boolean {
 const FIRST_RETRY_MS = 1000
 const MAX_RETRY_MS = 20_000
 
-function openChainWriter(settings: FollowSettings, parts: FollowerParts): Promise<OpenWriter> {
+/** Opens the database of the settings for writing, and its chain. @throws as `openWriter` */
+export function openChainWriter(settings: FollowSettings, parts: FollowerParts): Promise<OpenWriter> {
   const { datadir, chain: wanted, stateMode, stateCacheBytes } = settings
   const { evm, blockAccessLists, addressIndex, traces, forkTimes, logsState, coreContract, strict = false } = settings
   const { log, signal, checkpoints, startProgress } = parts

@@ -1,6 +1,7 @@
 import { monotonicMs } from '../../lib/progressDisplay.js'
 import { createRateMeter, estimateLeft } from '../../lib/rateMeter.js'
 import type { UpstreamStatus } from '../../sources/upstreams/types.js'
+import type { EngineFigures } from '../engine/engineFigures.js'
 import type { StateFetchStatus } from '../sparse/stateFigures.js'
 import type { Stopped } from './stopped.js'
 
@@ -33,6 +34,8 @@ export interface FollowStatus {
   readonly upstreams: readonly UpstreamStatus[]
   /** State that was fetched, with sparse state. */
   readonly stateFetches?: StateFetchStatus
+  /** What a consensus client sent; absent where upstreams are followed. */
+  readonly engine?: EngineFigures
 }
 
 /** Farther behind, `eth_syncing` reports a sync. */

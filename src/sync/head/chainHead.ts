@@ -104,6 +104,7 @@ export class ChainHead {
   private finalityChanged = false
   /** True from `begin` to the commit or rollback; SQLite may have rolled back by itself before, on a full disk. */
   private isBegun = false
+  private hasProvisional = false
 
   /** Creates the head of a database opened for writing. */
   constructor(
@@ -243,8 +244,31 @@ export class ChainHead {
     })
   }
 
+  /** Makes the appended blocks provisional: they stay in the open transaction until `confirm` commits them, and any
+   *  other call that would commit discards them. */
+  keepProvisional(): void {
+    this.hasProvisional = this.writer.inTransaction
+  }
+
+  /** True while appended blocks are provisional. */
+  get isProvisional(): boolean {
+    return this.hasProvisional
+  }
+
+  /** Number of the first provisional block; undefined without one. */
+  get provisionalFrom(): number | undefined {
+    return this.hasProvisional ? this.added[0]?.number : undefined
+  }
+
+  /** Commits the provisional blocks. */
+  confirm(): void {
+    this.hasProvisional = false
+    this.commit()
+  }
+
   /** Commits the changes and notifies the listeners. */
   commit(): void {
+    if (this.hasProvisional) this.rollback()
     if (!this.writer.inTransaction) return
     if (this.rewound) this.lower(this.newestBlock!.header.number)
     this.commitRows()
@@ -253,6 +277,7 @@ export class ChainHead {
 
   /** Discards everything since the last commit. */
   rollback(): void {
+    this.hasProvisional = false
     if (!this.isBegun) return
     this.isBegun = false
     this.writer.rollback()

@@ -2,6 +2,9 @@ import type { PendingBlock } from '../../chain/eth/types.js'
 import { CairnError } from '../../lib/errors.js'
 import type { Logger, LogSettings } from '../../lib/logger.js'
 import { spawnWriter, type WriterReply } from '../../workers/spawn.js'
+import type { EngineFigures } from '../engine/engineFigures.js'
+import type { EngineReply } from '../engine/openEngine.js'
+import { syncing } from '../engine/statuses.js'
 import type { FollowersStatus } from '../follow/openFollowers.js'
 import type { FollowSettings } from '../follow/runFollower.js'
 import type { FollowStatus } from '../follow/status.js'
@@ -16,12 +19,10 @@ export interface IngestWorkerData {
   readonly pending: boolean
 }
 
-/** A request to the thread: to fetch and store state that is not known. */
-export interface IngestWorkerRequest {
-  readonly kind: 'state'
-  readonly id: number
-  readonly wanted: WantedState
-}
+/** A request to the thread: to fetch and store state that is not known, or a method of the Engine API. */
+export type IngestWorkerRequest =
+  | { readonly kind: 'state'; readonly id: number; readonly wanted: WantedState }
+  | { readonly kind: 'engine'; readonly id: number; readonly method: string; readonly params: unknown }
 
 /** Outcome of a request for state: the number of accounts and slots that were asked for, or why it is not stored. */
 type StateReply = { readonly kind: 'state'; readonly id: number } & (
@@ -33,6 +34,7 @@ type StateReply = { readonly kind: 'state'; readonly id: number } & (
 export type IngestWorkerReply =
   | WriterReply
   | StateReply
+  | { readonly kind: 'engine'; readonly id: number; readonly reply: EngineReply }
   | { readonly kind: 'pending'; readonly block: PendingBlock | undefined }
   | { readonly kind: 'status'; readonly status: FollowersStatus }
 
@@ -48,6 +50,9 @@ export interface IngestWorker {
    *  @throws CairnError with the reason why it cannot be fetched, at the latest a second after the time that `wanted`
    *  allows */
   fetchState?(wanted: WantedState): Promise<number>
+  /** Answers a method of the Engine API; absent where no consensus client drives the chain. Payloads and fork choices
+   *  that take longer than a consensus client waits are answered with SYNCING, and processed all the same. */
+  engine?(method: string, params: unknown): Promise<EngineReply>
   /** Its part in replication; absent without one. */
   replication?(): ReplicationStatus
   /** Ends the thread after the current transaction. */
@@ -59,10 +64,14 @@ const STARTING: FollowStatus = {
   ...{ reorgs: 0, removedBlocks: 0, problem: null, stopped: null, upstreams: [] },
 }
 
+const NO_FIGURES: EngineFigures = {
+  ...{ newPayloads: 0, forkchoices: 0, invalidPayloads: 0, lastRequestSeconds: null, payloads: 0, payloadBytes: 0 },
+}
+
 /** Returns the status before following begins. */
-export function describeIdle({ upstreams, l2 }: FollowSettings): FollowersStatus {
+export function describeIdle({ upstreams, l2, engine }: FollowSettings): FollowersStatus {
   return {
-    l1: upstreams.length > 0 ? STARTING : null,
+    l1: engine ? { ...STARTING, engine: NO_FIGURES } : upstreams.length > 0 ? STARTING : null,
     l2: l2 ? { ...STARTING, upstreamHash: null, acceptedOnL1: null } : null,
   }
 }
@@ -77,8 +86,10 @@ export async function startIngestWorker(
   let status = describeIdle(settings)
   let pendingBlock: PendingBlock | undefined
   const states = createStateRequests()
+  const engine = createEngineRequests()
   const fail = (problem: string) => {
     states.fail(problem)
+    engine.fail()
     const failed = { state: 'failed', problem } as const
     status = { l1: status.l1 && { ...status.l1, ...failed }, l2: status.l2 && { ...status.l2, ...failed } }
   }
@@ -91,13 +102,58 @@ export async function startIngestWorker(
     onReply: (reply) => {
       if (reply.kind === 'pending') pendingBlock = reply.block
       else if (reply.kind === 'status') status = reply.status
+      else if (reply.kind === 'engine') engine.settle(reply.id, reply.reply)
       else states.settle(reply)
     },
     onFailure: fail,
   })
   const fetchState = (wanted: WantedState) =>
     states.add(wanted.timeoutMs, (id) => thread.post({ kind: 'state', id, wanted }))
-  return { status: () => status, pending: () => pendingBlock, fetchState, close: thread.close }
+  const call = (method: string, params: unknown) =>
+    engine.add(method, (id) => thread.post({ kind: 'engine', id, method, params }))
+  return {
+    status: () => status,
+    pending: () => pendingBlock,
+    fetchState,
+    ...(settings.engine && { engine: call }),
+    close: thread.close,
+  }
+}
+
+// Consensus clients wait for 8 s, with Amsterdam for 6 s.
+const OPTIMISTIC_MS = 5_000
+// Other methods read the database only.
+const MAX_ENGINE_MS = 9_000
+
+/** Requests of the consensus client that have no reply yet. */
+function createEngineRequests() {
+  const open = new Map<number, (reply: EngineReply) => void>()
+  let lastId = 0
+  const failed: EngineReply = { refused: { reason: 'internal', message: 'the thread that writes the chain ended' } }
+  return {
+    add: (method: string, post: (id: number) => void) =>
+      new Promise<EngineReply>((resolve) => {
+        const id = ++lastId
+        const late = answerLate(method)
+        const timer = setTimeout(() => open.get(id)?.(late), 'result' in late ? OPTIMISTIC_MS : MAX_ENGINE_MS)
+        open.set(id, (reply) => {
+          clearTimeout(timer)
+          open.delete(id)
+          resolve(reply)
+        })
+        post(id)
+      }),
+    settle: (id: number, reply: EngineReply) => open.get(id)?.(reply),
+    fail: () => {
+      for (const settle of [...open.values()]) settle(failed)
+    },
+  }
+}
+
+function answerLate(method: string): EngineReply {
+  if (method.startsWith('engine_newPayload')) return { result: syncing() }
+  if (method.startsWith('engine_forkchoiceUpdated')) return { result: { payloadStatus: syncing(), payloadId: null } }
+  return { refused: { reason: 'internal', message: 'the thread that writes the chain is busy' } }
 }
 
 // The thread rejects a request in time, unless it is busy with a block or has ended.

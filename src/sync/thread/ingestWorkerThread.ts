@@ -25,7 +25,13 @@ await runWriter<FollowersStatus, IngestWorkerRequest>(
     const onPending = pending ? (block: PendingBlock | undefined) => post({ kind: 'pending', block }) : undefined
     const parts = { checkpoints, senderRecovery, l2Verify: verifier.verify, recovers: () => true, onPending }
     const followers = await openFollowers(settings, { log, signal, ...parts })
-    const handle = ({ id, wanted }: IngestWorkerRequest) => {
+    const handle = (request: IngestWorkerRequest) => {
+      if (request.kind === 'engine') {
+        const { id, method, params } = request
+        void followers.call!(method, params).then((reply) => post({ kind: 'engine', id, reply }))
+        return
+      }
+      const { id, wanted } = request
       followers.fetchState(wanted).then(
         (keys) => post({ kind: 'state', id, keys }),
         (error) => post({ kind: 'state', id, problem: messageOf(error) }),

@@ -29,6 +29,7 @@ export interface Status {
     lagBlocks: number | null
     lagSeconds: number
   } | null
+  headSource: 'consensus client' | 'upstreams' | 'replication' | null
   forwardsTransactions: boolean
   database: { bytes: number; walBytes: number; freeBytes: number }
   calls: { count: number; uptimeSeconds: number }

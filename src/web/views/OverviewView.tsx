@@ -106,12 +106,16 @@ function describeState({ stateFromBlock, closedStates, listedStates, known }: No
 }
 
 function Figures({ status }: { status: Status }) {
-  const { head, coverage, counts, database, l2, replication, chainId, version, highestBlock, finalized } = status
+  const { head, coverage, counts, database, l2, replication, chainId, version, highestBlock, finalized, headSource } =
+    status
   const gap = coverage?.gap
   return (
     <div class="figures">
       {head !== null && (
-        <Figure name="Head" note={<Time seconds={head.timestamp} onlyAge />}>
+        <Figure
+          name={headSource === 'consensus client' ? 'Head (consensus client)' : 'Head'}
+          note={<Time seconds={head.timestamp} onlyAge />}
+        >
           <BlockLink number={head.number} />
         </Figure>
       )}

@@ -1,0 +1,51 @@
+import { createHmac } from 'node:crypto'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { temporaryDirectory } from '../temporary.js'
+
+type After = { after(callback: () => void | Promise<void>): void }
+
+/** The secret of all Engine APIs under test. */
+export const SECRET = Buffer.alloc(32, 0x5a)
+
+/** Writes the secret to a file. Returns its path. */
+export function writeSecret(t: After): string {
+  const path = join(temporaryDirectory(t), 'jwt.hex')
+  writeFileSync(path, SECRET.toString('hex'))
+  return path
+}
+
+const encode = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url')
+
+/** A token with these claims and this header, signed with HMAC-SHA256 by the secret. */
+export function makeToken({
+  claims = { iat: Math.floor(Date.now() / 1000) },
+  header = { alg: 'HS256', typ: 'JWT' },
+  secret = SECRET,
+}: {
+  claims?: object
+  header?: object
+  secret?: Buffer
+} = {}): string {
+  const text = `${encode(header)}.${encode(claims)}`
+  return `${text}.${createHmac('sha256', secret).update(text).digest('base64url')}`
+}
+
+/** The answer to a call: the result, or the error's code and message. */
+export interface EngineAnswer {
+  readonly result?: unknown
+  readonly error?: { readonly code: number; readonly message: string }
+}
+
+let lastId = 0
+
+/** Calls a method of an Engine API. */
+export async function callEngine(url: string, method: string, params: readonly unknown[]): Promise<EngineAnswer> {
+  const response = await fetch(url, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', authorization: `Bearer ${makeToken()}` },
+    body: JSON.stringify({ jsonrpc: '2.0', id: ++lastId, method, params }),
+  })
+  if (response.status !== 200) throw new Error(`${method}: HTTP ${response.status} ${await response.text()}`)
+  return (await response.json()) as EngineAnswer
+}
