@@ -1,5 +1,6 @@
 import { runBench } from '../lib/bench.js'
 import { measureCommits } from './commits.js'
+import { measureEngine, printEngine } from './engine.js'
 import { measureFollow, printFollow } from './follow.js'
 import { makeFullChain } from './fullChain.js'
 import { OPTIONS, type SyncRun } from './options.js'
@@ -34,6 +35,11 @@ await runBench({
       about: 'notices of a server beside `cairn sync`, after its commits',
       run: async (run) =>
         measureCommits(await run.once(openFullChain), { directory: run.directory, blocks: run.values.commits }),
+    },
+    engine: {
+      about: 'full blocks as payloads of a consensus client, beside geth with --geth',
+      run: async (run) => measureEngine(run, await run.once(openFullChain)),
+      print: printEngine,
     },
     start: {
       about: '`serve --fixture`, from the start of the process to the first answer',

@@ -11,7 +11,7 @@ export const OPTIONS = {
   subscribers: count(2_000, 'each gets one log of each block'),
   'subscriber-blocks': count(100, 'blocks that they are notified of'),
   logs: count(250, 'in each of these blocks'),
-  geth: text('program to compare subscriptions with'),
+  geth: text('program to compare subscriptions and payloads with'),
   history: count(5_000, 'blocks, of a transaction each, before the followed ones'),
   follows: count(500, 'blocks that are followed from anvil'),
   transactions: count(20, 'in each of them'),

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { CommitFigures } from '../../bench/sync/commits.js'
+import type { EngineFigures } from '../../bench/sync/engine.js'
 import type { FollowFigures } from '../../bench/sync/follow.js'
 import type { SyncRate } from '../../bench/sync/rates.js'
 import type { ReorgFigures } from '../../bench/sync/reorgs.js'
@@ -15,6 +16,7 @@ interface Report {
   rates: SyncRate[]
   reorgs: ReorgFigures
   commits: CommitFigures
+  engine: EngineFigures[]
   start: StartFigures
   subscriptions: SubscriptionFigures[]
   follow: FollowFigures
@@ -22,8 +24,8 @@ interface Report {
 }
 
 test('bench:sync: no query meets a chain between two branches, and subscribers get each block', async (t) => {
-  const { rates, reorgs, commits, start, subscriptions } = await runShortBench<Report>(t, 'sync', {
-    phases: ['rates', 'reorgs', 'commits', 'start', 'subscriptions'],
+  const { rates, reorgs, commits, engine, start, subscriptions } = await runShortBench<Report>(t, 'sync', {
+    phases: ['rates', 'reorgs', 'commits', 'engine', 'start', 'subscriptions'],
     args: [
       '--blocks 4 --depth 3 --reorgs 3 --commits 3 --starts 1',
       '--subscribers 20 --subscriber-blocks 3 --logs 10',
@@ -35,6 +37,10 @@ test('bench:sync: no query meets a chain between two branches, and subscribers g
   assert.ok(reorgs.transactionMs.p50 > 0 && reorgs.noticeMs.p50 >= reorgs.transactionMs.p50)
   assert.ok(reorgs.queries.otherwise.count > 10)
   assert.ok(commits.upstreamToSubscriber.p99 > 0)
+  assert.deepEqual(
+    engine.map(({ server, blocks, payloadMs }) => [server, blocks, payloadMs.p50 > 0]),
+    [['Cairn', 3, true]],
+  )
   assert.ok(start.ready.medianMs > 0 && start.answer.medianMs > 0)
   assert.deepEqual(
     subscriptions.map(({ server, commitToLast }) => [server, commitToLast!.p50 > 0]),
