@@ -175,6 +175,7 @@ export class EngineChain {
 
   private releaseWhenIdle(): void {
     if (this.running === 0) this.release()
+    else this.provisionalTimer = setTimeout(() => this.releaseWhenIdle(), PROVISIONAL_MS)
   }
 
   /** Marks a block as invalid: its parent is the newest valid one. */

@@ -1,4 +1,3 @@
-import { hash } from 'node:crypto'
 import { keccak256 } from '../../chain/crypto.js'
 import { decodeBody, encodeWithdrawals, withdrawalsRoot } from '../../chain/eth/block.js'
 import { EMPTY_UNCLES_HASH } from '../../chain/eth/emptyHashes.js'
@@ -6,7 +5,8 @@ import { encodeHeader } from '../../chain/eth/header.js'
 import { DecodeError, encodeListOf, encodeRlp, measureRlp } from '../../chain/eth/rlp.js'
 import { orderedTrieRoot } from '../../chain/eth/trie.js'
 import type { Block, Header, Withdrawal } from '../../chain/eth/types.js'
-import { concatBytes, equalBytes } from '../../lib/bytes.js'
+import { hashRequests } from '../../evm/transition/system.js'
+import { EMPTY_BYTES, equalBytes } from '../../lib/bytes.js'
 import { formatData } from '../../lib/hex.js'
 import { type Fields, parseData, readFields } from '../../sources/ethRpc/fields.js'
 import type { RawBlock } from '../../sources/source.js'
@@ -94,7 +94,7 @@ function readPayload({ payload, versionedHashes, parentBeaconBlockRoot, requests
     blobGasUsed: fields.optional('blobGasUsed', (name) => uint64(fields, name)),
     excessBlobGas: fields.optional('excessBlobGas', (name) => uint64(fields, name)),
     parentBeaconBlockRoot: own.optional('parentBeaconBlockRoot', (name) => own.fixed(name, 32)),
-    requestsHash: requests === undefined ? undefined : hashRequests(requests),
+    requestsHash: requests === undefined ? undefined : readRequestsHash(requests),
     blockAccessListHash: blockAccessList && keccak256(blockAccessList),
     slotNumber: fields.optional('slotNumber', (name) => uint64(fields, name)),
   }
@@ -136,22 +136,20 @@ function readWithdrawal(item: unknown, index: number): Withdrawal {
   }
 }
 
-/** Returns the requests hash (EIP-7685), 32 bytes. Requests ascend by type, and each has data (Engine API, Prague).
- *  @throws DecodeError */
-function hashRequests(value: unknown): Uint8Array {
+/** Returns the requests hash, 32 bytes. Requests ascend by type, and each has data (Engine API, Prague). @throws
+ *  DecodeError */
+function readRequestsHash(value: unknown): Uint8Array {
   const requests = readDataList(readFields({ requests: value }, 'params').array('requests'), 'params.requests')
-  let last = -1
+  const byType: Uint8Array[] = []
   for (const [index, request] of requests.entries()) {
     const path = `params.requests[${index}]`
     if (request.length < 2) throw new DecodeError(path, `expected a type and data, got ${request.length} bytes`)
-    if (request[0] <= last) throw new DecodeError(path, `expected a type above ${last}, got ${request[0]}`)
-    last = request[0]
+    const [type] = request
+    if (type < byType.length) throw new DecodeError(path, `expected a type of at least ${byType.length}, got ${type}`)
+    while (byType.length < type) byType.push(EMPTY_BYTES)
+    byType.push(request.subarray(1))
   }
-  return sha256(concatBytes(...requests.map(sha256)))
-}
-
-function sha256(bytes: Uint8Array): Uint8Array {
-  return hash('sha256', bytes, 'buffer')
+  return hashRequests(byType)
 }
 
 /** @throws InvalidPayload */

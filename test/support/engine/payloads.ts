@@ -21,10 +21,12 @@ export function hasNoRequests({ header: { requestsHash } }: Block): boolean {
   return requestsHash === undefined || equalBytes(requestsHash, EMPTY_REQUESTS_HASH)
 }
 
-/** The payload of a block without requests, by the fields of the specification; `blockAccessList`: its RLP. */
+/** The payload of a block, by the fields of the specification; `blockAccessList`: its RLP; `requests`: each with its
+ *  type, as DATA. */
 export function payloadOf(
   { header, hash, transactions, withdrawals }: Block,
   blockAccessList?: Uint8Array,
+  requests: readonly string[] = [],
 ): SentPayload {
   const quantity = (value: bigint | number) => formatQuantity(value)
   const payload: Json = {
@@ -61,7 +63,7 @@ export function payloadOf(
     version = 3
   }
   if (header.requestsHash) {
-    params.push([])
+    params.push(requests)
     version = 4
   }
   if (header.blockAccessListHash) {
