@@ -114,4 +114,6 @@ test('what is no call of the Engine API is answered with its error', async (t) =
   const eth = await callEngine(cairn.engineUrl, 'eth_getBlockByNumber', ['latest', false])
   assert.equal((eth.result as { hash: string }).hash, payload.hash)
   assert.equal(await codeOf('eth_gasPrice'), -32601)
+  const { headSource } = await resultOf<{ headSource: string }>(cairn.url, 'cairn_getStatus')
+  assert.equal(headSource, 'consensus client')
 })

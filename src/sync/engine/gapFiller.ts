@@ -35,14 +35,16 @@ export class GapFiller {
   private readonly parts: GapFillerParts
   private wanted: { choice: ForkChoice; missing: Uint8Array } | undefined
   private running: Promise<void> | undefined
+  private isApplying = false
 
   constructor(parts: GapFillerParts) {
     this.parts = parts
   }
 
   /** Fills the gap below block `missing` in the background, and applies the fork choice. The newest one replaces one
-   *  that waits. */
+   *  that waits. A gap that is found while the fork choice is applied is left to the next one. */
   fill(choice: ForkChoice, missing: Uint8Array): void {
+    if (this.isApplying) return
     this.wanted = { choice, missing }
     this.running ??= this.run().finally(() => {
       this.running = undefined
@@ -60,11 +62,15 @@ export class GapFiller {
       const { choice, missing } = this.wanted
       this.wanted = undefined
       try {
-        if (await this.reach(choice, missing)) await engine.forkchoiceUpdated(choice)
+        if (!(await this.reach(choice, missing))) continue
+        this.isApplying = true
+        await engine.forkchoiceUpdated(choice)
       } catch (error) {
         if (signal.aborted) return
         if (error instanceof InvalidBlock) engine.refuse(error)
         log.warn({ error: messageOf(error) }, 'the gap to the fork choice is not filled; the next one tries again')
+      } finally {
+        this.isApplying = false
       }
     }
   }
