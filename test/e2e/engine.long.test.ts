@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { formatQuantity } from '../../src/lib/hex.js'
 import type { EngineFigures } from '../../src/sync/engine/engineFigures.js'
 import { ConsensusDriver } from '../support/engine/consensusDriver.js'
-import { callEngine, makeToken } from '../support/engine/engineClient.js'
+import { callEngine, callEngineBatch, makeToken } from '../support/engine/engineClient.js'
 import { type EngineNode, startCairnEngine, startGethEngine } from '../support/engine/engineServers.js'
 import { type BuiltPayload, createPayloadChain, type PayloadChain } from '../support/engine/payloadChain.js'
 import { forkChoiceOf } from '../support/engine/payloads.js'
@@ -13,6 +13,7 @@ import { SideBySide } from '../support/engine/sideBySide.js'
 import { seededRandom } from '../support/random.js'
 import { resultOf } from '../support/rpcClient.js'
 import { temporaryDirectory } from '../support/temporary.js'
+import { startChangingProxy } from '../support/upstream/changingProxy.js'
 import { SKIP_GETH } from '../support/upstream/geth.js'
 
 const SEED = Number(process.env.SEED ?? 1)
@@ -83,7 +84,7 @@ test('a killed process begins with the head of the last fork choice, and resumes
   const trunk: BuiltPayload[] = []
   let chosen = chain.genesisHash
   let server = await startKillable(t, { genesis: chain.genesis, datadir })
-  for (let round = 0; round < 8; round++) {
+  for (let round = 0; round < 6; round++) {
     const built = await chain.add()
     trunk.push(built)
     const [before, delayMs] = [chosen, [0, 1, 3, 8][round % 4]]
@@ -145,14 +146,12 @@ test('payloads without known parents and large bodies are bounded', async (t) =>
   assert.equal(large.status, 413)
   assert.ok(large.sent < 60_000_000, `${large.sent} bytes were taken`)
   const orphans = await makeOrphans(second, 10_000)
-  let next = 0
-  const send = async () => {
-    while (next < orphans.length) {
-      const status = await sendPayload(cairn, orphans[next++])
-      assert.equal(status.status, 'SYNCING')
+  for (let at = 0; at < orphans.length; at += 50) {
+    const calls = orphans.slice(at, at + 50).map(({ payload: { method, params } }) => ({ method, params }))
+    for (const { result } of await callEngineBatch(cairn.engineUrl, calls)) {
+      assert.equal((result as Status).status, 'SYNCING')
     }
   }
-  await Promise.all(Array.from({ length: 8 }, send))
   await extend(cairn, chain, second)
   const readFigures = async () => {
     const health = (await (await fetch(`${cairn.url}/health`)).json()) as { following: { engine: EngineFigures } }
@@ -255,3 +254,42 @@ async function extend2(node: EngineNode, built: BuiltPayload, finalized: string)
   assert.equal((await sendPayload(node, built)).status, 'VALID')
   assert.equal((await choose(node, built, finalized)).status, 'VALID')
 }
+
+test('an upstream that sends other blocks than those of the hashes is not asked again', async (t) => {
+  const chain = await createPayloadChain(t, { random: seededRandom(SEED), forks: ALL_PRAGUE })
+  const honest = await startCairnEngine(t, { genesis: chain.genesis })
+  const trunk: BuiltPayload[] = []
+  for (let i = 0; i < 12; i++) {
+    trunk.push(await chain.add())
+    await extend(honest, chain, trunk[i])
+  }
+  const proxy = await startChangingProxy(t, honest.url)
+  const other = trunk[3].payload.hash
+  proxy.fault = {
+    call: (call) =>
+      call.method === 'eth_getBlockByHash' && call.params[0] !== other
+        ? { ...call, params: [other, ...call.params.slice(1)] }
+        : call,
+  }
+  const args = ['--upstream', proxy.url, '--upstream', honest.url]
+  const cairn = await startCairnEngine(t, { genesis: chain.genesis, args })
+  const last = trunk[trunk.length - 1]
+  assert.equal((await sendPayload(cairn, last)).status, 'SYNCING')
+  await untilHead(cairn, last, chain.genesisHash)
+  assert.ok(proxy.changed > 0)
+  const readUpstreams = async () => {
+    const health = (await (await fetch(`${cairn.url}/health`)).json()) as {
+      following: { upstreams: { state: string; invalidResponses: number }[] }
+    }
+    return health.following.upstreams
+  }
+  // The thread reports every 250 ms.
+  for (let attempt = 0; (await readUpstreams())[0]?.state !== 'quarantined'; attempt++) {
+    assert.ok(attempt < 200, 'the upstream is asked still')
+    await sleep(50)
+  }
+  assert.deepEqual(
+    (await readUpstreams()).map(({ invalidResponses }) => invalidResponses > 0),
+    [true, false],
+  )
+})

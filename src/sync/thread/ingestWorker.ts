@@ -4,12 +4,12 @@ import type { Logger, LogSettings } from '../../lib/logger.js'
 import { spawnWriter, type WriterReply } from '../../workers/spawn.js'
 import type { EngineFigures } from '../engine/engineFigures.js'
 import type { EngineReply } from '../engine/openEngine.js'
-import { syncing } from '../engine/statuses.js'
 import type { FollowersStatus } from '../follow/openFollowers.js'
 import type { FollowSettings } from '../follow/runFollower.js'
 import type { FollowStatus } from '../follow/status.js'
 import type { ReplicationStatus } from '../replicationStatus.js'
 import type { WantedState } from '../sparse/stateOnDemand.js'
+import { EngineRequests } from './engineRequests.js'
 
 /** Start data of the thread. */
 export interface IngestWorkerData {
@@ -86,7 +86,7 @@ export async function startIngestWorker(
   let status = describeIdle(settings)
   let pendingBlock: PendingBlock | undefined
   const states = createStateRequests()
-  const engine = createEngineRequests()
+  const engine = new EngineRequests()
   const fail = (problem: string) => {
     states.fail(problem)
     engine.fail()
@@ -118,42 +118,6 @@ export async function startIngestWorker(
     ...(settings.engine && { engine: call }),
     close: thread.close,
   }
-}
-
-// Consensus clients wait for 8 s, with Amsterdam for 6 s.
-const OPTIMISTIC_MS = 5_000
-// Other methods read the database only.
-const MAX_ENGINE_MS = 9_000
-
-/** Requests of the consensus client that have no reply yet. */
-function createEngineRequests() {
-  const open = new Map<number, (reply: EngineReply) => void>()
-  let lastId = 0
-  const failed: EngineReply = { refused: { reason: 'internal', message: 'the thread that writes the chain ended' } }
-  return {
-    add: (method: string, post: (id: number) => void) =>
-      new Promise<EngineReply>((resolve) => {
-        const id = ++lastId
-        const late = answerLate(method)
-        const timer = setTimeout(() => open.get(id)?.(late), 'result' in late ? OPTIMISTIC_MS : MAX_ENGINE_MS)
-        open.set(id, (reply) => {
-          clearTimeout(timer)
-          open.delete(id)
-          resolve(reply)
-        })
-        post(id)
-      }),
-    settle: (id: number, reply: EngineReply) => open.get(id)?.(reply),
-    fail: () => {
-      for (const settle of [...open.values()]) settle(failed)
-    },
-  }
-}
-
-function answerLate(method: string): EngineReply {
-  if (method.startsWith('engine_newPayload')) return { result: syncing() }
-  if (method.startsWith('engine_forkchoiceUpdated')) return { result: { payloadStatus: syncing(), payloadId: null } }
-  return { refused: { reason: 'internal', message: 'the thread that writes the chain is busy' } }
 }
 
 // The thread rejects a request in time, unless it is busy with a block or has ended.

@@ -41,11 +41,26 @@ let lastId = 0
 
 /** Calls a method of an Engine API. */
 export async function callEngine(url: string, method: string, params: readonly unknown[]): Promise<EngineAnswer> {
+  return (await post(url, { jsonrpc: '2.0', id: ++lastId, method, params })) as EngineAnswer
+}
+
+/** Calls methods of an Engine API with one request. Returns their answers in order. */
+export async function callEngineBatch(
+  url: string,
+  calls: readonly { method: string; params: readonly unknown[] }[],
+): Promise<EngineAnswer[]> {
+  return (await post(
+    url,
+    calls.map((call) => ({ jsonrpc: '2.0', id: ++lastId, ...call })),
+  )) as EngineAnswer[]
+}
+
+async function post(url: string, body: object): Promise<unknown> {
   const response = await fetch(url, {
     method: 'POST',
     headers: { 'content-type': 'application/json', authorization: `Bearer ${makeToken()}` },
-    body: JSON.stringify({ jsonrpc: '2.0', id: ++lastId, method, params }),
+    body: JSON.stringify(body),
   })
-  if (response.status !== 200) throw new Error(`${method}: HTTP ${response.status} ${await response.text()}`)
-  return (await response.json()) as EngineAnswer
+  if (response.status !== 200) throw new Error(`HTTP ${response.status} ${await response.text()}`)
+  return response.json()
 }
