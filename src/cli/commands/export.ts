@@ -211,6 +211,9 @@ async function toEre(config: Config, operands: readonly string[], out: string): 
   try {
     const coverage = source.chain.coverage()
     if (coverage === undefined) throw new CairnError('the database has no Ethereum block')
+    const { family } = source.chain.spec()
+    if ((family ?? 'ethereum') !== 'ethereum')
+      throw new UsageError(`--format ere has blocks of Ethereum, this chain is of ${family}`)
     const range = boundRange(config, coverage, 'the database')
     const progress = createProgress({ label: 'export', unit: 'blocks', total: range.to - range.from + 1 })
     const control = { signal: stop.signal, onProgress: countInto(progress) }

@@ -138,6 +138,8 @@ async function openRpc(
   { upstreams }: FollowSettings,
   { senderRecovery, log }: FollowerParts,
 ): Promise<EthRpc | undefined> {
+  if ((spec.family ?? 'ethereum') !== 'ethereum')
+    throw new UsageError(`--engine is for chains of Ethereum, this one is of ${spec.family}`)
   if (upstreams.length === 0) {
     if (stateMode === 'execute') return undefined
     const why = sparse ? 'the state that is not known' : 'receipts, since blocks are not executed'
