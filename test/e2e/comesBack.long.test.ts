@@ -16,6 +16,7 @@ import { type NatsServer, openLink, startNats } from '../support/nats/nats.js'
 import { seededRandom } from '../support/random.js'
 import { allowWrites, mountSmallDisk, refuseWrites, SKIP_SMALL_DISK } from '../support/smallDisk.js'
 import { temporaryDirectory } from '../support/temporary.js'
+import { THOROUGH } from '../support/thorough.js'
 import { until } from '../support/until.js'
 import { type ForkingUpstream, startForkingUpstream } from '../support/upstream/forkingUpstream.js'
 import { nodeBlock, startL2Node } from '../support/upstream/l2Node.js'
@@ -307,7 +308,11 @@ async function untilSaid(subject: Subject, check: RegExp): Promise<void> {
   }
 }
 
+/** Subjects whose follower another one has, with other sources. */
+const SIMILAR = ['cairn sync', 'cairn serve --standby']
+
 for (const [name, start] of Object.entries(SUBJECTS)) {
+  if (SIMILAR.includes(name) && !THOROUGH) continue
   test(`${name} comes back by itself after every cause that stops it, and says meanwhile what it is`, {
     skip: SKIP_SMALL_DISK,
     timeout: 900_000,

@@ -10,6 +10,7 @@ import { compareSparseRows, findSparseDifference } from '../support/compare/spar
 import { type Member, startMember } from '../support/members.js'
 import { ask, resultOf } from '../support/rpcClient.js'
 import { temporaryDirectory } from '../support/temporary.js'
+import { THOROUGH } from '../support/thorough.js'
 import { until, untilBlockNumber } from '../support/until.js'
 import { type Peer, reachHead, startTraffic } from '../support/upstream/followPeer.js'
 import { SKIP_GETH, startGethPeer } from '../support/upstream/geth.js'
@@ -90,7 +91,7 @@ test('reorgs and fetched state reach a replica, row for row', { skip: SKIP_GETH,
 })
 
 test('a gap, a rewind below the first block and a new begin of state reach a replica', {
-  skip: SKIP_GETH,
+  skip: SKIP_GETH || (!THOROUGH && 'runs with test:thorough'),
   timeout: 600_000,
 }, async (t) => {
   const peer = await startGethPeer(t, ['--gcmode=full', '--state.scheme=path', '--history.state=1'])
