@@ -21,7 +21,7 @@ import { SKIP_SHARED, sharedPath } from '../../support/shared.js'
 import { temporaryDirectory } from '../../support/temporary.js'
 import { THOROUGH } from '../../support/thorough.js'
 
-const EVERY = THOROUGH ? 1 : 3
+const EVERY = THOROUGH ? 1 : 12
 const ZERO = `0x${'00'.repeat(32)}`
 
 type OfficialBlock = TestBlock & { requests?: string[] }
@@ -86,8 +86,8 @@ function isExpressible(block: Block, requests: readonly string[] | undefined): b
 }
 
 const FOLDERS = [
-  { folder: 'blockchain-tests', every: 1, least: { valid: 300, invalid: 40 } },
-  { folder: 'amsterdam-tests', every: EVERY, least: { valid: 100, invalid: 10 } },
+  { folder: 'blockchain-tests', every: THOROUGH ? 1 : 4, least: { valid: 60, invalid: 40 } },
+  { folder: 'amsterdam-tests', every: EVERY, least: { valid: 30, invalid: 10 } },
 ]
 
 for (const { folder, every, least } of FOLDERS) {
