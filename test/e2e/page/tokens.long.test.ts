@@ -12,6 +12,7 @@ import { type TokenChain, writeTokenChain } from '../../support/chains/tokenChai
 import { endOfFile } from '../../support/endings.js'
 import { resultOf } from '../../support/rpcClient.js'
 import { temporaryDirectory } from '../../support/temporary.js'
+import { THOROUGH } from '../../support/thorough.js'
 
 /* Tokens on the page, on a chain of odd ones, compared with the logs and with the methods of tokens. */
 
@@ -299,7 +300,8 @@ function views(): [name: string, fragment: string, text: string][] {
   ]
 }
 
-for (const { colorScheme, width } of LOOKS) {
+// accessible.long.test.ts looks at the other pages in the first one, too.
+for (const { colorScheme, width } of LOOKS.slice(THOROUGH ? 0 : 1)) {
   test(`axe finds no violation, and tables fit: ${colorScheme}, ${width} px`, { skip }, async (t) => {
     const { page, visit, shoot, overflow } = await openTab(t, url, { width, height: 844, colorScheme })
     for (const [name, fragment, text] of views()) {
