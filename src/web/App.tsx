@@ -8,7 +8,7 @@ import { useStore } from './client/store.js'
 import { formatCount, formatDuration } from './format.js'
 import { goTo, linkTo, type Route, route } from './routing.js'
 import { Icon, Mark } from './ui/Icon.js'
-import { ViewTitle } from './ui/Layout.js'
+import { useCurrentInView, ViewTitle } from './ui/Layout.js'
 import { Empty } from './ui/States.js'
 import { THEMES, theme } from './ui/theme.js'
 import { AddressView } from './views/AddressView.js'
@@ -71,7 +71,7 @@ function Header({ current }: { current: Route }) {
         <span>Cairn</span>
       </a>
       <SearchBox />
-      <nav class="navigation" aria-label="Main">
+      <nav class="navigation" aria-label="Main" ref={useCurrentInView(current.view)}>
         {NAVIGATION.map(([view, text]) => (
           <a key={view} href={linkTo(view)} aria-current={current.view === view ? 'page' : undefined}>
             {text}

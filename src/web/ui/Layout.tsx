@@ -83,6 +83,18 @@ export function Section({
   )
 }
 
+/** A ref for a row of links that scrolls sideways on phones: it scrolls to the link of the current part. */
+export function useCurrentInView(current: string) {
+  const row = useRef<HTMLElement>(null)
+  useEffect(() => {
+    const link = row.current?.querySelector('[aria-current]')
+    if (!row.current || !link) return
+    const [of, all] = [link.getBoundingClientRect(), row.current.getBoundingClientRect()]
+    row.current.scrollLeft += of.left - all.left - (all.width - of.width) / 2
+  }, [current])
+  return row
+}
+
 /** Links to the parts of a view. */
 export function Tabs({
   label,
@@ -94,7 +106,7 @@ export function Tabs({
   current: string
 }) {
   return (
-    <nav class="tabs" aria-label={label}>
+    <nav class="tabs" aria-label={label} ref={useCurrentInView(current)}>
       {tabs.map(([name, text, href]) => (
         <a key={name} href={href} aria-current={name === current ? 'page' : undefined}>
           {text}

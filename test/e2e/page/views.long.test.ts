@@ -63,6 +63,7 @@ for (const [mode, view] of [
       await page.getByText(text).filter({ visible: true }).first().waitFor()
       assert.equal(await page.getByRole('alert').count(), 0, name)
       assert.ok((await overflow()) <= 0, `${name} is wider than the window`)
+      assert.deepEqual(await page.evaluate(CURRENT_OUT_OF_VIEW), [], `${name}: current links that do not show`)
       await shoot(`${name}-${mode}`)
       if (mode === 'light') await checkLabels(page, name)
     }
@@ -70,6 +71,13 @@ for (const [mode, view] of [
     assert.equal(background === 'rgb(18, 21, 20)', mode === 'dark')
   })
 }
+
+// Links of the current parts in rows that scroll sideways.
+const CURRENT_OUT_OF_VIEW = `[...document.querySelectorAll('nav [aria-current]')]
+  .filter((link) => {
+    const { left, right } = link.getBoundingClientRect()
+    return left < 0 || right > innerWidth
+  }).map((link) => link.textContent)`
 
 test('the theme is switched and kept', { skip }, async (t) => {
   const { page, visit } = await openTab(t, url)
