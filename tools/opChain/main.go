@@ -6,6 +6,7 @@ import (
 	"crypto/ecdsa"
 	"encoding/binary"
 	"encoding/json"
+	"flag"
 	"math/big"
 	"math/rand"
 	"os"
@@ -24,7 +25,8 @@ import (
 	"github.com/holiman/uint256"
 )
 
-const perFork = 24
+// Blocks of each fork; fewer with -executed.
+var perFork = 24
 
 type getter map[common.Hash]types.Receipts
 
@@ -33,6 +35,11 @@ func (g getter) GetReceipts(_ context.Context, hash common.Hash) (types.Receipts
 func at(fork int) *uint64 { t := uint64(1000 + 10*(perFork*fork+1)); return &t }
 
 func main() {
+	executed := flag.Bool("executed", false, "with contracts that fees and precompiles depend on, and with traces, calls and estimates")
+	flag.Parse()
+	if *executed {
+		perFork = 12
+	}
 	rng := rand.New(rand.NewSource(34))
 	cfg := &params.ChainConfig{
 		ChainID: big.NewInt(34034), HomesteadBlock: common.Big0, EIP150Block: common.Big0, EIP155Block: common.Big0,
@@ -56,13 +63,19 @@ func main() {
 	code = append(hexutil.MustDecode("0x366000600037337f"), crypto.Keccak256([]byte("Noted(address,bytes)"))...)
 	code = append(code, hexutil.MustDecode("0x366000a200")...)
 	alloc[logger] = types.Account{Code: code, Balance: common.Big0}
+	if *executed {
+		addContracts(alloc)
+	}
 	genesis := &core.Genesis{Config: cfg, Timestamp: 1000, GasLimit: 30_000_000, BaseFee: big.NewInt(1e9), Difficulty: common.Big0, Alloc: alloc,
 		Coinbase: common.HexToAddress("0x4200000000000000000000000000000000000011")}
 	attributes := common.HexToAddress("0xdeaddeaddeaddeaddeaddeaddeaddeaddead0001")
 	var seq uint64
 	n := perFork*10 - 1
-	_, blocks, receipts := core.GenerateChainWithGenesis(genesis, beacon.New(ethash.NewFaker()), n, func(i int, b *core.BlockGen) {
+	db, blocks, receipts := core.GenerateChainWithGenesis(genesis, beacon.New(ethash.NewFaker()), n, func(i int, b *core.BlockGen) {
 		time := b.Timestamp()
+		if *executed && cfg.CanyonTime != nil && *cfg.CanyonTime == time {
+			b.EnsureCreate2Deployer()
+		}
 		first := i%perFork == 0 && i > 0 // of a fork: its L1 attributes have the form before
 		b.SetCoinbase(common.HexToAddress("0x4200000000000000000000000000000000000011"))
 		prev := time
@@ -70,11 +83,14 @@ func main() {
 			prev = time - 10
 		}
 		minFee := uint64(0)
-		if i%perFork > 12 {
+		if i%perFork > perFork/2 {
 			minFee = 2_000_000_000
 		}
 		if cfg.IsHolocene(time) {
 			b.SetExtra(eip1559.EncodeOptimismExtraData(cfg, time, 250-uint64(i%3)*50, 6-uint64(i%2), &minFee))
+		}
+		if *executed && cfg.IsEcotone(time) {
+			b.SetParentBeaconRoot(common.BytesToHash(crypto.Keccak256([]byte{byte(i), byte(i >> 8)})))
 		}
 		seq++
 		word := func(v *big.Int) []byte { return common.LeftPadBytes(v.Bytes(), 32) }
@@ -141,6 +157,9 @@ func main() {
 		if first && cfg.IsJovian(time) && !cfg.IsJovian(time-10) {
 			return // only deposits
 		}
+		if *executed {
+			addTransactions(b, cfg, keys, rng, i, time, hash)
+		}
 		for k := 0; k < i%4; k++ {
 			key := keys[rng.Intn(len(keys))]
 			from := crypto.PubkeyToAddress(key.PublicKey)
@@ -192,7 +211,14 @@ func main() {
 			raws = append(raws, bin)
 			objects = append(objects, ethapi.MarshalReceipt(r, block.Hash(), block.NumberU64(), signer, block.Transactions()[i], i, cfg))
 		}
+		if *executed {
+			out.Encode(executedBlock(db, cfg, genesis, append([]*types.Block{first}, blocks...), block, raw))
+			return
+		}
 		out.Encode(map[string]any{"raw": hexutil.Bytes(raw), "rawReceipts": raws, "block": fields, "receipts": objects})
+	}
+	if *executed {
+		insertAll(genesis, blocks)
 	}
 	write(first, nil)
 	for i, block := range blocks {

@@ -21,7 +21,8 @@ import {
   type StateProviders,
 } from '../state/stateProvider.js'
 import { requireHash } from '../transition/blockExecutor.js'
-import { blockEnvironment, executeMessage, settleGas, warmUp } from '../transition/transaction.js'
+import { executeMessage, settleGas, warmUp } from '../transition/message.js'
+import { blockEnvironment } from '../transition/transaction.js'
 import type { TransactionContext } from '../transition/transactionContext.js'
 import { warmAtStart } from '../transition/warmSet.js'
 import { OutOfBudget } from './budget.js'

@@ -1,4 +1,4 @@
-import type { Fork, Rules } from '../../chain/eth/forks/rules.js'
+import type { Rules } from '../../chain/eth/forks/rules.js'
 import type { Precompile } from './precompiles/precompile.js'
 import { createEvmRules, type EvmRules } from './rules.js'
 
@@ -12,12 +12,14 @@ export interface ForkTables {
 export function createTables(
   precompilesOf: (rules: Rules) => readonly (Precompile | undefined)[],
 ): (rules: Rules) => ForkTables {
-  const tables = new Map<Fork, ForkTables>()
+  const tables = new Map<string, ForkTables>()
   return (rules) => {
-    let found = tables.get(rules.fork)
+    const { fork, familyFork } = rules
+    const key = familyFork === undefined ? fork : `${fork} ${familyFork}`
+    let found = tables.get(key)
     if (found === undefined) {
       found = { rules: createEvmRules(rules), precompiles: precompilesOf(rules) }
-      tables.set(rules.fork, found)
+      tables.set(key, found)
     }
     return found
   }

@@ -3,7 +3,7 @@ import type { Header, Transaction } from '../../chain/eth/types.js'
 import type { Hooks } from '../interpreter/hooks.js'
 import type { Journal } from '../interpreter/journal/journal.js'
 import type { Machine } from '../interpreter/machine.js'
-import type { AppliedTransaction } from '../transition/transaction.js'
+import type { AppliedTransaction } from '../transition/appliedTransaction.js'
 
 /** A transaction or call that is about to run on the state before it. */
 export interface Execution {

@@ -22,6 +22,7 @@ import { createReplayState } from '../state/replayState.js'
 import { createCodeCache, createStateProviders, type StateProviders } from '../state/stateProvider.js'
 import { isDaoFork, moveDaoBalances } from '../transition/block.js'
 import { requireHash } from '../transition/blockExecutor.js'
+import { beginFamilyBlock, openFamilyBlock } from '../transition/familyBlock.js'
 import { callSystemBefore } from '../transition/systemCalls.js'
 import { applyTransaction, blockEnvironment, runTransaction } from '../transition/transaction.js'
 import type { TransactionContext } from '../transition/transactionContext.js'
@@ -159,8 +160,10 @@ export class TraceService {
     const journal = new Journal(createReplayState(parent, { blockNumber: header.number, rules }), this.codeObjects)
     const environment = blockEnvironment(header, rules, { chainId, blockHash: this.blockHash })
     const machine = new Machine({ ...this.tables(rules), environment, state: journal, deadline })
-    const context = { machine, journal, rules, header, chainId, environment }
+    const family = openFamilyBlock(spec, header, journal)
+    const context = { machine, journal, rules, header, chainId, environment, family }
     if (isDaoFork(spec, header)) moveDaoBalances(journal)
+    if (family) beginFamilyBlock(family, journal)
     callSystemBefore(context, header, rules)
     return context
   }

@@ -1,3 +1,4 @@
+import { familyOf } from '../../chain/eth/families/families.js'
 import { blobBaseFeeOf, GAS_PER_BLOB } from '../../chain/eth/fees.js'
 import type { ChainSpec, Rules } from '../../chain/eth/forks/rules.js'
 import type { Block, Header, Log, Receipt, Transaction } from '../../chain/eth/types.js'
@@ -5,12 +6,14 @@ import type { ForkTables } from '../interpreter/forkTables.js'
 import type { Hooks } from '../interpreter/hooks.js'
 import type { Journal } from '../interpreter/journal/journal.js'
 import type { Machine } from '../interpreter/machine.js'
+import type { AppliedTransaction } from './appliedTransaction.js'
 import type { BlockOutcome, StateRootHasher } from './blockOutcome.js'
-import type { BlockGas } from './checkTransaction.js'
+import { type BlockGas, TransactionRefused } from './checkTransaction.js'
 import { DAO_ACCOUNTS, DAO_REFUND_CONTRACT } from './daoFork.js'
+import { beginFamilyBlock, openFamilyBlock } from './familyBlock.js'
 import { callSystemBefore, requestsOf } from './systemCalls.js'
 import { TraceRecorder } from './traceRecorder.js'
-import { type AppliedTransaction, applyTransaction, blockEnvironment, TransactionRefused } from './transaction.js'
+import { applyTransaction, blockEnvironment } from './transaction.js'
 import type { TransactionContext } from './transactionContext.js'
 
 /** Context of block execution. The machine's rules are those of the block. */
@@ -48,9 +51,11 @@ export function runBlock(
   machine.rules = tables.rules
   machine.precompiles = tables.precompiles
   const environment = blockEnvironment(header, rules, { chainId, blockHash: context.blockHash })
-  const inner: TransactionContext = { machine, journal, rules, header, chainId, environment }
+  const family = openFamilyBlock(spec, header, journal)
+  const inner: TransactionContext = { machine, journal, rules, header, chainId, environment, family }
   if (isDaoFork(spec, header)) moveDaoBalances(journal)
   const recorder = journal.recordAccesses(rules.eip7928 || context.recordsAccesses === true)
+  if (family) beginFamilyBlock(family, journal)
   callSystemBefore(inner, header, rules)
   const receipts: Receipt[] = []
   const transactionGas: BlockGas[] = []
@@ -91,12 +96,16 @@ export function runBlock(
       spec,
     )
   }
+  const withdrawalsAccount = familyOf(spec).execution?.withdrawalsAccount(spec, header)
+  if (withdrawalsAccount) journal.account(withdrawalsAccount) // its storage root belongs to what the block reads
+  const stateRoot = context.roots.atEnd()
   return {
     receipts,
     gasUsed: used.state > used.execution ? used.state : used.execution,
     transactionGas,
-    stateRoot: context.roots.atEnd(),
+    stateRoot,
     requestsHash,
+    withdrawalsRoot: withdrawalsAccount && stateRoot && context.roots.storageRoot(withdrawalsAccount),
     blockAccessList: rules.eip7928 ? recorder?.list() : undefined,
     callees: context.withCallees ? callees : undefined,
     traces: traces?.transactions,
@@ -148,6 +157,7 @@ export function receiptOf(
     gasUsed: applied.gasUsed,
     effectiveGasPrice,
     contractAddress: applied.contractAddress,
+    ...(applied.reportedNonce === undefined ? {} : { depositNonce: applied.reportedNonce }),
     blobGasUsed: blobs && BigInt(blobs.length) * GAS_PER_BLOB,
     blobGasPrice: blobs && blobBaseFeeOf(header.excessBlobGas!, rules),
   }

@@ -100,7 +100,8 @@ export function createExecutorOver(engine: BlockEngine, backing: NewestState, ro
         root.note(engine.takeTouched())
         return undefined
       }
-      return engine.run(block, rules, { now: rootNow, atEnd })
+      const storageRoot = (address: Uint8Array) => root.prove(address, []).storageRoot
+      return engine.run(block, rules, { now: rootNow, atEnd, storageRoot })
     },
     accept: () => {
       if (hashes) root.commit()

@@ -13,6 +13,9 @@ export interface BlockOutcome {
   /** 32 bytes; undefined if not requested. */
   stateRoot?: Uint8Array
   requestsHash?: Uint8Array // 32, from Prague on
+  /** The storage root that the header has as its withdrawals root, 32 bytes; undefined where it has none, or the state
+   *  root is not requested. */
+  withdrawalsRoot?: Uint8Array
   blockAccessList?: BlockAccessList // from Amsterdam on
   /** By transaction: the addresses (20 bytes) that its calls called, created or sent the balance of a SELFDESTRUCT,
    *  failed calls included; distinct. Undefined unless requested, and from the reference interpreter. */
@@ -28,4 +31,6 @@ export interface StateRootHasher {
   now(): Uint8Array
   /** The root at the end of a block; undefined if not requested. */
   atEnd(): Uint8Array | undefined
+  /** The storage root of an account after `atEnd` returned a root: 32 bytes. */
+  storageRoot(address: Uint8Array): Uint8Array
 }

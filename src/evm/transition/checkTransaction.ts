@@ -2,12 +2,24 @@ import { blobBaseFeeOf, GAS_PER_BLOB } from '../../chain/eth/fees.js'
 import type { Rules } from '../../chain/eth/forks/rules.js'
 import { MAX_NONCE, MAX_TRANSACTION_GAS } from '../../chain/eth/transactionLimits.js'
 import type { Header, Transaction } from '../../chain/eth/types.js'
+import { CairnError } from '../../lib/errors.js'
 import { formatData } from '../../lib/hex.js'
 
 /** A rule that a transaction breaks: its short name and the values. */
 export interface BrokenRule {
   rule: string
   detail: string
+}
+
+/** A transaction cannot be executed in its block. `rule` is the short name of the broken rule, `detail` the values. */
+export class TransactionRefused extends CairnError {
+  readonly rule: string
+  readonly detail: string
+  constructor(rule: string, detail: string) {
+    super(`${rule}: ${detail}`)
+    this.rule = rule
+    this.detail = detail
+  }
 }
 
 /** Sender fields that the checks need. */
@@ -25,11 +37,11 @@ export interface BlockGas {
 }
 
 /** The first rule that the transaction breaks in its block; undefined if it is valid. Rules: Yellow Paper 6.1,
- *  EIP-1559, EIP-3607, EIP-4844, EIP-7702. Intrinsic gas is checked at execution. */
+ *  EIP-1559, EIP-3607, EIP-4844, EIP-7702. `addedWei` is due beside the gas. Intrinsic gas is checked at execution. */
 export function checkAgainst(
   sender: Sender,
   transaction: Transaction,
-  { header, rules, used }: { header: Header; rules: Rules; used: BlockGas },
+  { header, rules, used, addedWei = 0n }: { header: Header; rules: Rules; used: BlockGas; addedWei?: bigint },
 ): BrokenRule | undefined {
   const { gasLimit, nonce } = transaction
   const room = checkRoom(gasLimit, { header, rules, used })
@@ -45,12 +57,13 @@ export function checkAgainst(
   }
   if (nonce >= MAX_NONCE) return { rule: 'nonce', detail: `${nonce} cannot be increased (EIP-2681)` }
   if (sender.hasCode) return { rule: 'sender', detail: `${formatData(transaction.from)} has code (EIP-3607)` }
-  const cost = upfrontCost(transaction)
+  const cost = upfrontCost(transaction) + addedWei
   if (balance < cost) return { rule: 'funds', detail: `the sender has ${balance} wei, and up to ${cost} may be needed` }
   return undefined
 }
 
-function checkRoom(
+/** The rule about the gas that a block has left, if a gas limit breaks it. */
+export function checkRoom(
   gasLimit: bigint,
   { header, rules, used }: { header: Header; rules: Rules; used: BlockGas },
 ): BrokenRule | undefined {

@@ -1,59 +1,24 @@
+import type { AddedFees } from '../../chain/eth/families/family.js'
 import { blobBaseFeeOf, GAS_PER_BLOB } from '../../chain/eth/fees.js'
 import type { Rules } from '../../chain/eth/forks/rules.js'
 import { effectiveGasPrice } from '../../chain/eth/transaction.js'
-import { MAX_TRANSACTION_GAS, nextNonce } from '../../chain/eth/transactionLimits.js'
-import type { AccessListEntry, Header, Log, Transaction } from '../../chain/eth/types.js'
-import { CairnError } from '../../lib/errors.js'
+import { MAX_TRANSACTION_GAS } from '../../chain/eth/transactionLimits.js'
+import type { Header, Transaction } from '../../chain/eth/types.js'
 import {
   type BlockEnvironment,
   createEnvironment,
   type Environment,
   withTransaction,
 } from '../interpreter/environment.js'
+import type { Journal } from '../interpreter/journal/journal.js'
+import type { JournalAccount } from '../interpreter/journal/journalAccount.js'
 import type { Machine } from '../interpreter/machine.js'
-import { createContract, type Outcome, runMessage } from '../interpreter/run.js'
-import type { Account, EvmState } from '../interpreter/state.js'
-import { beginStateGas } from '../interpreter/stateGas.js'
-import { LIMBS, setBytes } from '../interpreter/words/words.js'
-import { applyAuthorizations } from './authorizations.js'
-import { type BlockGas, checkAgainst } from './checkTransaction.js'
+import type { AppliedTransaction } from './appliedTransaction.js'
+import { type BlockGas, checkAgainst, TransactionRefused } from './checkTransaction.js'
+import { runCommanded } from './commandedTransaction.js'
 import { intrinsicGas } from './intrinsicGas.js'
-import { executeWithStateGas } from './stateGasMessage.js'
-import type { MessageGas, TransactionContext, TransactionMessage } from './transactionContext.js'
-import { initiallyWarm } from './warmSet.js'
-
-/** A transaction cannot be executed in its block. `rule` is the short name of the broken rule, `detail` the values. */
-export class TransactionRefused extends CairnError {
-  readonly rule: string
-  readonly detail: string
-  constructor(rule: string, detail: string) {
-    super(`${rule}: ${detail}`)
-    this.rule = rule
-    this.detail = detail
-  }
-}
-
-/** Outcome of a transaction, as far as its receipt needs it. */
-export interface AppliedTransaction {
-  status: Outcome['status']
-  succeeded: boolean
-  /** Why it failed, in geth's words. */
-  failure?: string
-  /** True for a creation before Homestead that succeeded without its code. */
-  lacksCode?: boolean
-  output: Uint8Array
-  /** Gas that the sender pays for. */
-  gasUsed: bigint
-  /** Gas that counts against the block's limit; before Amsterdam equal to `gasUsed` (EIP-7778, EIP-8037). */
-  blockGas: BlockGas
-  /** Gas refunded at the end; not part of `gasUsed`. */
-  gasRefunded: bigint
-  /** Gas used before the refund. */
-  peakGas: bigint
-  logs: Log[]
-  contractAddress?: Uint8Array // 20; set for every creation, failed ones too
-  effectiveGasPrice: bigint // wei
-}
+import { executeMessage, settleGas, warmUp } from './message.js'
+import type { TransactionContext } from './transactionContext.js'
 
 /** What instructions can read of a block with that header. `blockHash` serves the 256 blocks before it. `blobBaseFee`
  *  replaces that of the header. */
@@ -114,8 +79,11 @@ export function runTransaction(
   transaction: Transaction,
   used: BlockGas,
 ): AppliedTransaction {
-  const { journal, header } = context
-  const { intrinsic, floor } = check(context, journal.account(transaction.from), transaction, used)
+  const { header, family } = context
+  const command = family?.rules.commandOf(transaction)
+  if (command !== undefined) return runCommanded(context, transaction, command, used)
+  const fees = family?.rules.feesOf(transaction, family.state)
+  const { intrinsic, floor } = check(context, transaction, used, fees?.upfront)
   const price = effectiveGasPrice(transaction, header.baseFeePerGas)
   return executeTransaction(context, transaction, {
     intrinsic,
@@ -123,6 +91,7 @@ export function runTransaction(
     price,
     tip: price - (header.baseFeePerGas ?? 0n),
     blobPrice: context.environment.block.blobBaseFee,
+    fees,
   })
 }
 
@@ -134,6 +103,8 @@ export interface TransactionTerms {
   price: bigint
   tip: bigint
   blobPrice: bigint
+  /** What a family adds. */
+  fees?: AddedFees
 }
 
 /** Executes a checked transaction without ending it. @throws DeadlineExceeded, after which the journal must be
@@ -141,7 +112,7 @@ export interface TransactionTerms {
 export function executeTransaction(
   context: TransactionContext,
   transaction: Transaction,
-  { intrinsic, floor, price, tip, blobPrice }: TransactionTerms,
+  { intrinsic, floor, price, tip, blobPrice, fees }: TransactionTerms,
 ): AppliedTransaction {
   const { machine, journal, header } = context
   const sender = journal.account(transaction.from)
@@ -153,7 +124,7 @@ export function executeTransaction(
   const blobs = BigInt(transaction.blobVersionedHashes?.length ?? 0)
   const blobCost = blobs === 0n ? 0n : blobs * GAS_PER_BLOB * blobPrice
   journal.recorder?.account(sender)
-  journal.setBalance(sender, sender.balance - transaction.gasLimit * price - blobCost)
+  journal.setBalance(sender, sender.balance - transaction.gasLimit * price - blobCost - (fees?.upfront ?? 0n))
   warmUp(context, transaction)
   const { gasLimit } = transaction
   const outcome = executeMessage(context, transaction, { gasLimit, intrinsic })
@@ -165,6 +136,7 @@ export function executeTransaction(
   const coinbase = journal.account(header.miner)
   journal.recorder?.account(coinbase)
   journal.setBalance(coinbase, coinbase.balance + gasUsed * tip)
+  if (fees !== undefined) settleFees(journal, sender, fees, gasUsed)
   const { logs } = journal
   return {
     status: outcome.status,
@@ -182,9 +154,20 @@ export function executeTransaction(
   }
 }
 
-/** Intrinsic gas and its floor. @throws TransactionRefused. */
-function check(context: TransactionContext, sender: Account, transaction: Transaction, used: BlockGas) {
+/** Returns what is left of the fees that a family adds, and makes the payments. */
+function settleFees(journal: Journal, sender: JournalAccount, fees: AddedFees, gasUsed: bigint): void {
+  journal.setBalance(sender, sender.balance + fees.refund(gasUsed))
+  for (const { address, wei } of fees.payments(gasUsed)) {
+    const account = journal.account(address)
+    journal.recorder?.account(account)
+    journal.setBalance(account, account.balance + wei)
+  }
+}
+
+/** Intrinsic gas and its floor. `addedWei` is due beside the gas. @throws TransactionRefused. */
+function check(context: TransactionContext, transaction: Transaction, used: BlockGas, addedWei?: bigint) {
   const { rules, header } = context
+  const sender = context.journal.account(transaction.from)
   const code = context.machine.state.code(sender)
   const broken = checkAgainst(
     {
@@ -193,7 +176,7 @@ function check(context: TransactionContext, sender: Account, transaction: Transa
       hasCode: code.length > 0 && !(rules.delegations && code.delegation !== undefined),
     },
     transaction,
-    { header, rules, used },
+    { header, rules, used, addedWei },
   )
   if (broken) throw new TransactionRefused(broken.rule, broken.detail)
   const { from, to, value, input: data, accessList, authorizationList, gasLimit } = transaction
@@ -217,62 +200,4 @@ function blockGasOf(
   const state = BigInt(stateUsed)
   const execution = spent - state
   return { execution: execution < floor ? floor : execution, state }
-}
-
-/** Gas used of a gas limit, at least `floor`, and the refund in it (EIP-3529). Call it before the transaction ends,
- *  because that clears the refund counter. */
-export function settleGas(
-  { journal, rules }: TransactionContext,
-  { gasLimit, gasLeft, floor }: { gasLimit: bigint; gasLeft: bigint; floor: bigint },
-): { gasUsed: bigint; gasRefunded: bigint } {
-  const spent = gasLimit - gasLeft
-  const most = spent / rules.refundQuotient
-  const refund = BigInt(journal.refund)
-  const gasRefunded = refund < most ? refund : most
-  const gasUsed = spent - gasRefunded
-  return { gasUsed: gasUsed < floor ? floor : gasUsed, gasRefunded }
-}
-
-/** Warms the accounts and slots that are warm before authorizations are applied, except precompiles (EIP-2929, 2930,
- *  3651). */
-export function warmUp(
-  context: TransactionContext,
-  transaction: Pick<Transaction, 'from' | 'to' | 'accessList'>,
-): void {
-  const { rules, state } = context.machine
-  if (!rules.eip2929) return
-  for (const account of initiallyWarm(context, transaction)) state.warmAccount(account)
-  if (transaction.accessList) warmAccessList(state, transaction.accessList)
-}
-
-/** Warms the entries of an access list (EIP-2930). */
-function warmAccessList(state: EvmState, accessList: readonly AccessListEntry[]): void {
-  const word = new Int32Array(LIMBS)
-  for (const { address, storageKeys } of accessList) {
-    const account = state.account(address)
-    state.warmAccount(account)
-    for (const key of storageKeys) {
-      setBytes(word, 0, key, 0, 32)
-      state.warmSlot(state.slot(account, word, 0))
-    }
-  }
-}
-
-/** Runs a transaction's call or creation, and increments the sender's nonce. @throws DeadlineExceeded */
-export function executeMessage(
-  context: TransactionContext,
-  message: TransactionMessage,
-  messageGas: MessageGas,
-): Outcome {
-  const { machine, journal, chainId } = context
-  if (machine.rules.eip8037Full) return executeWithStateGas(context, message, messageGas)
-  // A reservoir that starts empty ends empty: refills repay what was spilled.
-  if (machine.rules.eip8037) beginStateGas(machine, machine.frame(0, journal.account(message.from)), 0)
-  const gas = messageGas.gasLimit - messageGas.intrinsic
-  const { from: caller, to, value, input, authorizationList = [] } = message
-  if (to === undefined) return createContract(machine, { caller, value, gas, initCode: input })
-  const sender = journal.account(caller)
-  journal.setNonce(sender, nextNonce(sender.nonce))
-  applyAuthorizations(journal, authorizationList, chainId)
-  return runMessage(machine, { caller, to, value, gas, input })
 }

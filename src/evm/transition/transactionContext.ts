@@ -3,6 +3,7 @@ import type { Header, Transaction } from '../../chain/eth/types.js'
 import type { Environment } from '../interpreter/environment.js'
 import type { Journal } from '../interpreter/journal/journal.js'
 import type { Machine } from '../interpreter/machine.js'
+import type { FamilyBlock } from './familyBlock.js'
 
 /** Context of transactions: a block, and a machine with the block's rules and the journal as state. */
 export interface TransactionContext {
@@ -12,6 +13,8 @@ export interface TransactionContext {
   header: Header
   chainId: bigint
   environment: Environment // of the block
+  /** Absent where the rules are those of Ethereum, and for calls, which pay no fees of a family. */
+  family?: FamilyBlock
 }
 
 /** The part of a transaction that runs after its gas has been bought. */

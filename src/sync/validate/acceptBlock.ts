@@ -7,6 +7,7 @@ import {
   firstDifference,
   GAS_PER_ACCESS,
 } from '../../chain/eth/blockAccessList.js'
+import { completeTransactions } from '../../chain/eth/families/addedTypes.js'
 import { familyOf } from '../../chain/eth/families/families.js'
 import { type Rules, rulesAt } from '../../chain/eth/forks/rules.js'
 import { InvalidBlock } from '../../chain/eth/invalidBlock.js'
@@ -88,6 +89,7 @@ export async function acceptBlock(
   }
   const { executed, accessList } = await executeAndCompare(chain, chain.executor, raw, { rules, checksRoot })
   const { receipts, callees, traces } = executed
+  completeTransactions(block.transactions, receipts)
   return {
     ...common,
     receipts,
@@ -175,6 +177,10 @@ async function executeAndCompare(
   const { stateRoot } = executed
   if (stateRoot && reader.commitsToState(header.number) && !equalBytes(stateRoot, header.stateRoot)) {
     throw refusal(block, 'state root', formatData(stateRoot), formatData(header.stateRoot))
+  }
+  const { withdrawalsRoot } = executed
+  if (withdrawalsRoot && !equalBytes(withdrawalsRoot, header.withdrawalsRoot!)) {
+    throw refusal(block, 'withdrawals root', formatData(withdrawalsRoot), formatData(header.withdrawalsRoot!))
   }
   return { executed, accessList }
 }

@@ -2,7 +2,17 @@ import type { ChainSpec, Rules } from '../forks/rules.js'
 import type { Refuse } from '../invalidBlock.js'
 import type { Block, Header, Transaction } from '../types.js'
 import type { AddedMembers } from './addedType.js'
+import type { FamilyExecution } from './execution.js'
 import type { FamilyName } from './name.js'
+
+export type {
+  AddedFees,
+  BlockExecution,
+  Command,
+  FamilyExecution,
+  FamilyState,
+  Payment,
+} from './execution.js'
 
 /** What a rule of a header is checked against. */
 export interface HeaderContext {
@@ -31,6 +41,8 @@ export interface Family {
   readonly chosenBy: string
   /** True if Cairn executes its blocks; otherwise `--state none` is the only mode. */
   readonly isExecuted: boolean
+  /** How its blocks are executed, where that differs from Ethereum. */
+  readonly execution?: FamilyExecution
   /** Types of transactions that its blocks may contain, as far as their fork knows them. */
   readonly transactionTypes: readonly number[]
   /** False if a block may change the gas limit by any amount. */

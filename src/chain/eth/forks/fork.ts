@@ -152,6 +152,10 @@ export interface ForkParameters {
   readonly modexpMaxLength: number
   /** Prices of bn254 of EIP-1108. */
   readonly eip1108: boolean
+  /** Price of P256VERIFY (EIP-7951, RIP-7212). */
+  readonly p256VerifyGas: number
+  /** Bytes that the input of a precompile may have, by address; absent for one without a maximum. */
+  readonly precompileMaxInputs: { readonly [address: number]: number }
 }
 
 /** Lists that forks append to. */

@@ -67,6 +67,8 @@ const parameters: ForkParameters = {
   modexpPricing: 198,
   modexpMaxLength: Number.MAX_SAFE_INTEGER,
   eip1108: false,
+  p256VerifyGas: 6900,
+  precompileMaxInputs: {},
 }
 
 export const frontier = defineFork('frontier', {

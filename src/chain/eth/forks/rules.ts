@@ -4,7 +4,20 @@ export type { BlobSchedule } from './fork.js'
 import type { FamilyName } from '../families/name.js'
 import type { OpRules } from '../families/op/opRules.js'
 import { combineForks, FORK_DEFINITIONS, FORKS, type Fork, type ForkRules } from './all.js'
-import type { BlobSchedule } from './fork.js'
+import type { BlobSchedule, ForkLists, ParameterChanges } from './fork.js'
+
+/** A fork of a family that changes rules of Ethereum's forks. */
+export interface FamilyFork {
+  /** Not the name of another fork of the family. */
+  readonly name: string
+  /** Unix seconds. */
+  readonly timestamp: bigint
+  readonly parameters?: Omit<ParameterChanges, 'storage'>
+  /** Replaces lists of Ethereum's forks. */
+  readonly lists?: Partial<ForkLists>
+  /** Precompiles to add, with their names. */
+  readonly precompiles?: ForkLists['precompiles']
+}
 
 /** Activation of a fork: at block `block`, or at time `timestamp` (Unix seconds). */
 export interface ForkActivation {
@@ -33,6 +46,8 @@ export interface ChainSpec {
   daoForkSupport: boolean
   depositContract?: Uint8Array // 20, EIP-6110
   blobSchedules: { [K in Fork]?: BlobSchedule }
+  /** Forks of the family that change rules of Ethereum's forks, in order. */
+  familyForks?: readonly FamilyFork[]
   /** Before proof of stake: Ethash difficulty and block rewards. */
   ethash: boolean
   /** A constant difficulty instead of Ethash's (Besu development chains). */
@@ -63,6 +78,8 @@ export function commitsToState({ isDevelopment, hasPartialState }: ChainSpec, bl
 /** What holds in a block: its active fork and what the forks up to it have added. */
 export interface Rules extends ForkRules {
   fork: Fork
+  /** The newest active fork of `ChainSpec.familyForks`. */
+  familyFork?: string
   /** True when the active fork is `fork` or a later one. False for one that the chain omits (Amsterdam at Bogota). */
   has(fork: Fork): boolean
   /** Blob parameters in force; undefined before Cancun. */
@@ -78,6 +95,24 @@ const FIRST_WITH_BLOBS = FORK_DEFINITIONS.findIndex(({ blobs }) => blobs !== und
 
 /** Combined forks by the names of those that are active; kept, because rules are made for each block. */
 const combined = new Map<string, ForkRules>()
+
+/** Returns the rules with what the active forks of the family change. */
+function withFamilyForks(rules: ForkRules, key: string, forks: readonly FamilyFork[]): ForkRules {
+  let found = combined.get(key)
+  if (found === undefined) {
+    found = forks.reduce(
+      (before, { parameters, lists, precompiles = [] }) => ({
+        ...before,
+        ...(parameters as Partial<ForkRules>),
+        ...lists,
+        precompiles: [...before.precompiles, ...precompiles],
+      }),
+      rules,
+    )
+    combined.set(key, found)
+  }
+  return found
+}
 
 function rulesOfForks(order: number, omitted: readonly Fork[]): ForkRules {
   const key = `${order} ${omitted}`
@@ -121,9 +156,14 @@ export function rulesAt(spec: ChainSpec, number: number, timestamp: bigint, pare
   for (let i = FIRST_WITH_BLOBS; i <= order; i++) {
     blobs = spec.blobSchedules[FORKS[i]] ?? FORK_DEFINITIONS[i].blobs ?? blobs
   }
+  const familyForks = spec.familyForks?.filter((each) => timestamp >= each.timestamp) ?? []
+  const familyFork = familyForks.at(-1)?.name
+  const ofForks = rulesOfForks(order, omitted)
+  const key = `${order} ${omitted} ${spec.family} ${familyFork}`
   return {
-    ...rulesOfForks(order, omitted),
+    ...(familyFork === undefined ? ofForks : withFamilyForks(ofForks, key, familyForks)),
     fork,
+    familyFork,
     has: (other) => order >= FORKS.indexOf(other) && !omitted.includes(other),
     blobs,
     isProofOfStake: order >= paris,

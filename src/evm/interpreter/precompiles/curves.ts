@@ -78,11 +78,11 @@ function attempt(run: () => Uint8Array): Uint8Array | undefined {
 }
 
 /** EIP-7951, from @ethereumjs/evm; it needs nothing of its EVM. */
-function createP256Verify(): Precompile {
+function createP256Verify(gas: number): Precompile {
   const common = new Common({ chain: Mainnet, hardfork: Hardfork.Osaka })
   const verify = getActivePrecompiles(common).get('0000000000000000000000000000000000000100') as PrecompileFunc
   return {
-    gas: () => 6900,
+    gas: () => gas,
     run: (input) => {
       const result = verify({ data: input.slice(), gasLimit: 6900n, common, _EVM: undefined as never })
       return (result as Awaited<typeof result>).returnValue

@@ -12,7 +12,7 @@ const wordsOf = (input: Uint8Array) => Math.ceil(input.length / 32)
 /** Precompiles of a fork by address, up to 0x100; undefined for other addresses. Curve precompiles come from
  *  `curves`. */
 export function createPrecompileTable(rules: Rules, curves: CurvePrecompiles): (Precompile | undefined)[] {
-  const { modexpPricing, modexpMaxLength, eip1108 } = rules
+  const { modexpPricing, modexpMaxLength, eip1108, p256VerifyGas, precompileMaxInputs } = rules
   const known: Precompiles = {
     1: { gas: () => 3000, run: recoverAddress },
     2: { gas: (input) => 60 + 12 * wordsOf(input), run: (input) => hash('sha256', input, 'buffer') },
@@ -23,11 +23,33 @@ export function createPrecompileTable(rules: Rules, curves: CurvePrecompiles): (
     9: createBlake2(),
     10: curves.pointEvaluation(),
     ...curves.bls(),
-    256: curves.p256Verify(),
+    256: curves.p256Verify(p256VerifyGas),
   }
   const out: (Precompile | undefined)[] = new Array(0x101).fill(undefined)
   for (const [address] of rules.precompiles) out[address] = known[address]
+  for (const [address, most] of Object.entries(precompileMaxInputs)) {
+    const limited = out[Number(address)]
+    if (limited !== undefined) out[Number(address)] = withMaxInput(limited, most, TOO_LONG[Number(address)])
+  }
   return out
+}
+
+/** Why an input above the maximum is refused, in op-geth's words. */
+const TOO_LONG: { readonly [address: number]: string } = {
+  8: 'bad elliptic curve pairing input size',
+  12: 'g1 msm input size exceeds maximum',
+  14: 'g2 msm input size exceeds maximum',
+  15: 'pairing input size exceeds maximum',
+}
+
+/** Refuses inputs of more than `most` bytes. */
+function withMaxInput(precompile: Precompile, most: number, tooLong: string): Precompile {
+  return {
+    isLong: precompile.isLong,
+    gas: (input) => precompile.gas(input),
+    run: (input, deadline) => (input.length > most ? undefined : precompile.run(input, deadline)),
+    failure: (input) => (input.length > most ? tooLong : precompile.failure?.(input)),
+  }
 }
 
 /** Precompiles by address. */
@@ -42,7 +64,8 @@ export interface CurvePrecompiles {
   pointEvaluation(): Precompile
   /** 11 to 17. */
   bls(): Precompiles
-  p256Verify(): Precompile
+  /** 256, at that price. */
+  p256Verify(gas: number): Precompile
 }
 
 const LONG: Precompile = { isLong: true, gas: () => 0, run: () => undefined }

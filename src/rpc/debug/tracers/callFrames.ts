@@ -4,6 +4,8 @@ import type { TracedCall } from '../../../evm/tracing/callTree.js'
 import { formatData, formatQuantity } from '../../../lib/hex.js'
 import { OPCODE_NAMES } from './opcodeNames.js'
 
+const STOP = 0
+
 /** Members that are undefined are absent. */
 interface CallFrameJson {
   readonly from: string
@@ -24,12 +26,14 @@ interface CallFrameJson {
 export function formatCallFrame(call: TracedCall, logsBefore: number): CallFrameJson {
   const { failure, output } = call
   const isReverted = failure === 'execution reverted'
+  // A deposit that did not run, which op-geth shows as this frame.
+  const neverRan = call.opcode === STOP
   const hasOutput = output.length > 0 && (failure === undefined || isReverted)
   return {
     from: formatData(call.from),
-    gas: formatQuantity(call.gas),
+    gas: formatQuantity(neverRan ? 0n : call.gas),
     gasUsed: formatQuantity(call.gasUsed),
-    to: failure !== undefined && isCreation(call) ? undefined : formatData(call.to),
+    to: neverRan || (failure !== undefined && isCreation(call)) ? undefined : formatData(call.to),
     input: formatData(call.input),
     output: hasOutput ? formatData(output) : undefined,
     error: failure,

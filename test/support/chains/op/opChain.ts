@@ -37,12 +37,46 @@ export const BLOCKS_PER_FORK = 24
 
 /** Reads the chain. */
 export function readOpChain(): OpChain {
-  const text = brotliDecompressSync(readFileSync(packagePath('test/support/chains/op/chain.ndjson.br'))).toString(
-    'utf8',
-  )
-  const [first, ...blocks] = text
+  const [first, ...blocks] = readLines('chain.ndjson.br')
+  return { ...first, blocks } as OpChain
+}
+
+/** A block of the executed chain. */
+export interface ExecutedBlock {
+  /** RLP of the block, as hex data. */
+  readonly raw: string
+  readonly hash: string
+  /** Results of the callTracer by transaction, with logs; inputs are cut after 1000 characters. */
+  readonly traces: readonly RecordedObject[]
+  /** Calls, and the results of eth_estimateGas for them after the block. */
+  readonly calls: readonly { readonly request: RecordedObject; readonly estimate: string }[]
+  /** Balances of the vaults after the block, by address. */
+  readonly balances: { readonly [address: string]: string }
+}
+
+/** A chain of the OP stack that op-geth v1.101702.3 made with `tools/opChain -executed`, and executed as a node does: 12
+ *  blocks for each fork, with contracts at the addresses of L1Block and L2ToL1MessagePasser, deposits that fail, and
+ *  calls of precompiles beside their limits. */
+export interface ExecutedOpChain extends Pick<OpChain, 'genesis' | 'hash'> {
+  /** Blocks by number. */
+  readonly blocks: readonly ExecutedBlock[]
+}
+
+/** Blocks of each fork of the executed chain. */
+export const EXECUTED_BLOCKS_PER_FORK = 12
+
+/** Reads the executed chain. */
+export function readExecutedOpChain(): ExecutedOpChain {
+  const [first, ...blocks] = readLines('executed.ndjson.br')
+  return { ...first, blocks } as ExecutedOpChain
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: lines of two files
+function readLines(name: string): any[] {
+  const file = readFileSync(packagePath(`test/support/chains/op/${name}`))
+  return brotliDecompressSync(file)
+    .toString('utf8')
     .trimEnd()
     .split('\n')
     .map((line) => JSON.parse(line))
-  return { ...first, blocks }
 }

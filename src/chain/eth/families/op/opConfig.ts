@@ -1,6 +1,7 @@
 import type { ChainSpec } from '../../forks/rules.js'
 import { type GenesisJson, InvalidGenesis, readUint, requireObject } from '../../genesisFields.js'
 import { ethereumForksOf } from './opForks.js'
+import { changedForksOf } from './opPrecompiles.js'
 import { OP_FORKS, type OpFork, type OpRules } from './opRules.js'
 
 /** Parameters of EIP-1559 of most chains. */
@@ -46,10 +47,14 @@ export function readOpConfig(config: GenesisJson): Partial<ChainSpec> | undefine
 /** Returns the members of a chain's rules that those of the OP stack determine. */
 export function opSpec(
   op: OpRules,
-): Pick<ChainSpec, 'family' | 'op' | 'activations' | 'otherForkTimes' | 'terminalTotalDifficulty' | 'ethash'> {
+): Pick<
+  ChainSpec,
+  'family' | 'op' | 'activations' | 'familyForks' | 'otherForkTimes' | 'terminalTotalDifficulty' | 'ethash'
+> {
   const activations = ethereumForksOf(op.times)
   const otherForkTimes = Object.values(op.times)
-  return { family: 'op', op, activations, otherForkTimes, terminalTotalDifficulty: 0n, ethash: false }
+  const familyForks = changedForksOf(op.times)
+  return { family: 'op', op, activations, familyForks, otherForkTimes, terminalTotalDifficulty: 0n, ethash: false }
 }
 
 /** Returns the members of a `config` from which `readOpConfig` reads the same rules. */

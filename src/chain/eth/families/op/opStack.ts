@@ -16,6 +16,7 @@ import { type FeeParameters, HOLOCENE_EXTRA_DATA, JOVIAN_EXTRA_DATA, readExtraDa
 import { type L1Attributes, readL1Attributes } from './l1Attributes.js'
 import { estimatedSize, l1FeeOf } from './l1Fees.js'
 import { formatOpConfig, OP_FORK_KEYS, readOpConfig } from './opConfig.js'
+import { opExecution } from './opExecution.js'
 import { hasOpFork } from './opForks.js'
 import { formatScalar } from './scalar.js'
 
@@ -25,7 +26,8 @@ export const opStack: Family = {
   name: 'op',
   title: 'the OP stack',
   chosenBy: '--network op-mainnet, base, op-sepolia or base-sepolia, or --genesis with --rollup-config',
-  isExecuted: false,
+  isExecuted: true,
+  execution: opExecution,
   transactionTypes: [0, 1, 2, 4, DEPOSIT_TYPE],
   boundsGasLimit: false,
   hashesWholeHeader: true,

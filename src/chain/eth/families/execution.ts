@@ -1,0 +1,61 @@
+import type { ChainSpec } from '../forks/rules.js'
+import type { Header, Transaction } from '../types.js'
+
+/** The state that a family's rules read and change during a block. */
+export interface FamilyState {
+  /** Returns the value of a slot. `address` has 20 bytes, `slot` 32. */
+  slot(address: Uint8Array, slot: Uint8Array): bigint
+  /** Sets the code of an account. */
+  setCode(address: Uint8Array, code: Uint8Array): void
+}
+
+/** How a transaction is executed that the chain commands: it pays nothing and is never refused for what its sender
+ *  lacks. */
+export interface Command {
+  /** Wei that its sender gets before it, and keeps when it fails. */
+  readonly mint: bigint
+  /** Its gas does not count in the block. */
+  readonly isUncounted: boolean
+  /** Its receipt has the gas used, after refunds; otherwise its gas limit, or zero if the gas does not count. */
+  readonly reportsGas: boolean
+  /** Its receipt has the sender's nonce. */
+  readonly reportsNonce: boolean
+  /** Why no block may contain it. */
+  readonly refusal?: string
+}
+
+/** A payment to an account of the chain. */
+export interface Payment {
+  readonly address: Uint8Array // 20
+  readonly wei: bigint
+}
+
+/** What a transaction pays beside its gas. */
+export interface AddedFees {
+  /** Wei due before it runs. */
+  readonly upfront: bigint
+  /** Returns what its sender gets back of `upfront`, in wei. */
+  refund(gasUsed: bigint): bigint
+  /** Returns the payments after it ran. */
+  payments(gasUsed: bigint): Payment[]
+}
+
+/** The rules of a family for the transactions of one block. */
+export interface BlockExecution {
+  /** Changes the state before everything else in the block. Absent: there is no such change. */
+  begin?(state: FamilyState): void
+  /** Returns how a transaction is executed that the chain commands; undefined for any other. */
+  commandOf(transaction: Transaction): Command | undefined
+  /** Returns what another transaction pays beside its gas. Those of a block are called in order, on the state before
+   *  each of them. */
+  feesOf(transaction: Transaction, state: FamilyState): AddedFees
+}
+
+/** How the blocks of a family are executed, where that differs from Ethereum. */
+export interface FamilyExecution {
+  /** Returns the rules for a block. */
+  open(spec: ChainSpec, header: Header): BlockExecution
+  /** Returns the account, 20 bytes, whose storage root is the withdrawals root of the header; undefined where the
+   *  withdrawals root covers withdrawals. */
+  withdrawalsAccount(spec: ChainSpec, header: Header): Uint8Array | undefined
+}

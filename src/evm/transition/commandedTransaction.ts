@@ -1,0 +1,87 @@
+import type { Command } from '../../chain/eth/families/family.js'
+import { nextNonce } from '../../chain/eth/transactionLimits.js'
+import type { Transaction } from '../../chain/eth/types.js'
+import { EMPTY_BYTES } from '../../lib/bytes.js'
+import { withTransaction } from '../interpreter/environment.js'
+import type { Outcome } from '../interpreter/run.js'
+import type { AppliedTransaction } from './appliedTransaction.js'
+import { type BlockGas, checkRoom, TransactionRefused } from './checkTransaction.js'
+import { intrinsicGas } from './intrinsicGas.js'
+import { executeMessage, settleGas, warmUp } from './message.js'
+import type { TransactionContext } from './transactionContext.js'
+
+const STOP = 0
+const NO_ADDRESS = new Uint8Array(20)
+
+/** Executes a transaction that the chain commands, without ending it. It pays nothing for its gas, and fails where
+ *  another one would be refused: its sender then keeps what was minted, and its nonce increases. @throws
+ *  TransactionRefused if no block may contain it; DeadlineExceeded, after which the journal must be discarded */
+export function runCommanded(
+  context: TransactionContext,
+  transaction: Transaction,
+  command: Command,
+  used: BlockGas,
+): AppliedTransaction {
+  const { machine, journal, rules, header } = context
+  const { gasLimit } = transaction
+  if (command.refusal !== undefined) throw new TransactionRefused('command', command.refusal)
+  const broken = command.isUncounted ? undefined : checkRoom(gasLimit, { header, rules, used })
+  if (broken) throw new TransactionRefused(broken.rule, broken.detail)
+  const sender = journal.account(transaction.from)
+  journal.recorder?.account(sender)
+  const nonce = sender.nonce
+  if (command.mint > 0n) journal.setBalance(sender, sender.balance + command.mint)
+  machine.environment = withTransaction(context.environment, {
+    origin: transaction.from,
+    gasPrice: 0n,
+    blobVersionedHashes: [],
+  })
+  const { intrinsic, floor, failure } = costsOf(context, transaction)
+  let outcome: Outcome
+  let gas: { gasUsed: bigint; gasRefunded: bigint }
+  if (failure === undefined) {
+    warmUp(context, transaction)
+    outcome = executeMessage(context, transaction, { gasLimit, intrinsic, isUncapped: true })
+    gas = settleGas(context, { gasLimit, gasLeft: outcome.gasLeft, floor })
+  } else {
+    outcome = { status: 'halt', failure, output: EMPTY_BYTES, gasLeft: 0n }
+    journal.setNonce(sender, nextNonce(nonce))
+    gas = { gasUsed: gasLimit, gasRefunded: 0n }
+    const none = { from: NO_ADDRESS, to: NO_ADDRESS, input: EMPTY_BYTES, gas: 0n, value: undefined }
+    machine.hooks?.enter?.({ opcode: STOP, ...none })
+    machine.hooks?.exit?.(outcome)
+  }
+  if (!command.reportsGas) gas = { gasUsed: command.isUncounted ? 0n : gasLimit, gasRefunded: 0n }
+  const { gasUsed, gasRefunded } = gas
+  const spent = gasLimit - outcome.gasLeft
+  return {
+    status: outcome.status,
+    succeeded: outcome.status === 'success',
+    failure: outcome.failure,
+    output: outcome.output,
+    gasUsed,
+    blockGas: { execution: gasUsed, state: 0n },
+    gasRefunded,
+    peakGas: spent < floor ? floor : spent,
+    logs: journal.logs,
+    contractAddress: outcome.createdAddress,
+    effectiveGasPrice: 0n,
+    reportedNonce: command.reportsNonce ? nonce : undefined,
+  }
+}
+
+/** Intrinsic gas and its floor, and why the transaction fails before it runs. */
+function costsOf(
+  { machine, journal, rules }: TransactionContext,
+  { from, to, value, input: data, gasLimit }: Transaction,
+): { intrinsic: bigint; floor: bigint; failure?: string } {
+  const { gas: intrinsic, floor } = intrinsicGas({ from, to, value, data }, rules)
+  const least = intrinsic > floor ? intrinsic : floor
+  const isTooPoor = value > journal.account(from).balance
+  const isTooLong = to === undefined && data.length > machine.rules.maxInitCodeSize
+  const failure = gasLimit < least || isTooPoor || isTooLong ? FAILED : undefined
+  return { intrinsic, floor, failure }
+}
+
+/** What op-geth's tracers say of a deposit that did not run. */
+const FAILED = 'failed deposit transaction'
