@@ -95,7 +95,7 @@ function attempt(block: Block, parts: AttemptParts): { unknownHash?: number; err
   const machine = new Machine({ ...tables, environment, state: journal, deadline: noDeadline })
   const refuse = (index: number, { hash }: { hash: Uint8Array }, refused: { rule: string; detail: string }) =>
     new InvalidTransaction(index, hash, refused.rule, refused.detail)
-  const roots = { now: () => block.header.stateRoot, atEnd: () => undefined, storageRoot: () => block.header.stateRoot }
+  const roots = { now: () => block.header.stateRoot, atEnd: () => undefined }
   const context = { spec, machine, journal, blockHash, bloomOf: () => NO_BLOOM, roots, refuse }
   try {
     runBlock(context, block, { rules, tables })

@@ -139,7 +139,7 @@ export class BlockReplay {
     const environment = blockEnvironment(header, rules, { chainId: spec.chainId, blockHash })
     const machine = new Machine({ ...own, environment, state: journal, deadline })
     const refuse = (_index: number, _transaction: unknown, refused: Error) => refused
-    const roots = { now: () => header.stateRoot, atEnd: () => undefined, storageRoot: () => header.stateRoot } // checked when the block was stored
+    const roots = { now: () => header.stateRoot, atEnd: () => undefined } // checked when the block was stored
     const { recordsAccesses } = watched
     const context = { spec, machine, journal, blockHash, bloomOf: () => NO_BLOOM, roots, refuse, recordsAccesses }
     const uncles = this.chain.uncles(header.number)

@@ -97,7 +97,10 @@ export function runBlock(
     )
   }
   const withdrawalsAccount = familyOf(spec).execution?.withdrawalsAccount(spec, header)
-  if (withdrawalsAccount) journal.account(withdrawalsAccount) // its storage root belongs to what the block reads
+  if (withdrawalsAccount) {
+    const account = journal.account(withdrawalsAccount)
+    journal.recorder?.account(account)
+  }
   const stateRoot = context.roots.atEnd()
   return {
     receipts,
@@ -105,7 +108,7 @@ export function runBlock(
     transactionGas,
     stateRoot,
     requestsHash,
-    withdrawalsRoot: withdrawalsAccount && stateRoot && context.roots.storageRoot(withdrawalsAccount),
+    withdrawalsRoot: withdrawalsAccount && stateRoot && context.roots.storageRoot?.(withdrawalsAccount),
     blockAccessList: rules.eip7928 ? recorder?.list() : undefined,
     callees: context.withCallees ? callees : undefined,
     traces: traces?.transactions,

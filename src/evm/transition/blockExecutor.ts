@@ -6,6 +6,7 @@ import { padLeft } from '../../lib/bytes.js'
 import type { StateChanges } from '../../store/rows/stateChanges.js'
 import type { StateReader } from '../../store/state/stateReader.js'
 import type { RestoredAccount } from '../../store/state/touchedAbove.js'
+import { MissingTrieNode, MissingTrieNodes } from '../../trie/missingNodes.js'
 import type { StateRoot } from '../../trie/stateRoot.js'
 import type { TouchedAccount } from '../../trie/touchedAccount.js'
 import type { NewestState } from '../state/stateProvider.js'
@@ -100,8 +101,7 @@ export function createExecutorOver(engine: BlockEngine, backing: NewestState, ro
         root.note(engine.takeTouched())
         return undefined
       }
-      const storageRoot = (address: Uint8Array) => root.prove(address, []).storageRoot
-      return engine.run(block, rules, { now: rootNow, atEnd, storageRoot })
+      return engine.run(block, rules, { now: rootNow, atEnd, storageRoot: (address) => storageRootOf(root, address) })
     },
     accept: () => {
       if (hashes) root.commit()
@@ -132,6 +132,19 @@ export function createExecutorOver(engine: BlockEngine, backing: NewestState, ro
     get accounts() {
       return root.accounts
     },
+  }
+}
+
+/** The storage root of an account, 32 bytes, in the noted state. @throws MissingTrieNodes if a partial trie lacks a
+ *  node on the path of the account */
+function storageRootOf(root: StateRoot, address: Uint8Array): Uint8Array {
+  const keys = [{ address, slots: [] }]
+  root.learn(keys)
+  try {
+    return root.prove(address, []).storageRoot
+  } catch (error) {
+    if (error instanceof MissingTrieNode) throw new MissingTrieNodes({ before: keys, after: [] })
+    throw error
   }
 }
 

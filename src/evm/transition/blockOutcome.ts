@@ -31,6 +31,6 @@ export interface StateRootHasher {
   now(): Uint8Array
   /** The root at the end of a block; undefined if not requested. */
   atEnd(): Uint8Array | undefined
-  /** The storage root of an account after `atEnd` returned a root: 32 bytes. */
-  storageRoot(address: Uint8Array): Uint8Array
+  /** The storage root of an account after `atEnd` returned a root: 32 bytes. Absent if `atEnd` returns none. */
+  storageRoot?(address: Uint8Array): Uint8Array
 }

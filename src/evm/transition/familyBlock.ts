@@ -1,5 +1,5 @@
 import { familyOf } from '../../chain/eth/families/families.js'
-import type { BlockExecution, FamilyState } from '../../chain/eth/families/family.js'
+import type { FamilyBlockRules, FamilyState } from '../../chain/eth/families/family.js'
 import type { ChainSpec } from '../../chain/eth/forks/rules.js'
 import type { Header } from '../../chain/eth/types.js'
 import { createCode } from '../interpreter/code.js'
@@ -8,7 +8,7 @@ import { LIMBS, setBytes, wordToBigInt } from '../interpreter/words/words.js'
 
 /** The rules of a family for the transactions of one block, and the state that they read and change. */
 export interface FamilyBlock {
-  readonly rules: BlockExecution
+  readonly rules: FamilyBlockRules
   readonly state: FamilyState
 }
 

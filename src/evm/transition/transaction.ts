@@ -15,7 +15,7 @@ import type { JournalAccount } from '../interpreter/journal/journalAccount.js'
 import type { Machine } from '../interpreter/machine.js'
 import type { AppliedTransaction } from './appliedTransaction.js'
 import { type BlockGas, checkAgainst, TransactionRefused } from './checkTransaction.js'
-import { runCommanded } from './commandedTransaction.js'
+import { runForced } from './forcedTransaction.js'
 import { intrinsicGas } from './intrinsicGas.js'
 import { executeMessage, settleGas, warmUp } from './message.js'
 import type { TransactionContext } from './transactionContext.js'
@@ -80,8 +80,8 @@ export function runTransaction(
   used: BlockGas,
 ): AppliedTransaction {
   const { header, family } = context
-  const command = family?.rules.commandOf(transaction)
-  if (command !== undefined) return runCommanded(context, transaction, command, used)
+  const command = family?.rules.forcedInclusion(transaction)
+  if (command !== undefined) return runForced(context, transaction, command, used)
   const fees = family?.rules.feesOf(transaction, family.state)
   const { intrinsic, floor } = check(context, transaction, used, fees?.upfront)
   const price = effectiveGasPrice(transaction, header.baseFeePerGas)

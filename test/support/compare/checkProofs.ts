@@ -178,7 +178,7 @@ export async function openCheckedChain(t: { after(end: () => void): void }, data
     const outcome = runBlock(
       {
         ...{ spec, machine, journal, blockHash, bloomOf: (logs) => bloomOf(logs) },
-        roots: { now: () => new Uint8Array(32), atEnd: () => undefined, storageRoot: () => header.stateRoot },
+        roots: { now: () => new Uint8Array(32), atEnd: () => undefined },
         recordsAccesses: true,
         refuse: (_index, _transaction, refused) => refused,
       },

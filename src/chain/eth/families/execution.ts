@@ -11,7 +11,7 @@ export interface FamilyState {
 
 /** How a transaction is executed that the chain commands: it pays nothing and is never refused for what its sender
  *  lacks. */
-export interface Command {
+export interface ForcedInclusion {
   /** Wei that its sender gets before it, and keeps when it fails. */
   readonly mint: bigint
   /** Its gas does not count in the block. */
@@ -41,11 +41,11 @@ export interface AddedFees {
 }
 
 /** The rules of a family for the transactions of one block. */
-export interface BlockExecution {
+export interface FamilyBlockRules {
   /** Changes the state before everything else in the block. Absent: there is no such change. */
   begin?(state: FamilyState): void
   /** Returns how a transaction is executed that the chain commands; undefined for any other. */
-  commandOf(transaction: Transaction): Command | undefined
+  forcedInclusion(transaction: Transaction): ForcedInclusion | undefined
   /** Returns what another transaction pays beside its gas. Those of a block are called in order, on the state before
    *  each of them. */
   feesOf(transaction: Transaction, state: FamilyState): AddedFees
@@ -54,7 +54,7 @@ export interface BlockExecution {
 /** How the blocks of a family are executed, where that differs from Ethereum. */
 export interface FamilyExecution {
   /** Returns the rules for a block. */
-  open(spec: ChainSpec, header: Header): BlockExecution
+  open(spec: ChainSpec, header: Header): FamilyBlockRules
   /** Returns the account, 20 bytes, whose storage root is the withdrawals root of the header; undefined where the
    *  withdrawals root covers withdrawals. */
   withdrawalsAccount(spec: ChainSpec, header: Header): Uint8Array | undefined

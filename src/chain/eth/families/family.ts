@@ -7,10 +7,10 @@ import type { FamilyName } from './name.js'
 
 export type {
   AddedFees,
-  BlockExecution,
-  Command,
+  FamilyBlockRules,
   FamilyExecution,
   FamilyState,
+  ForcedInclusion,
   Payment,
 } from './execution.js'
 

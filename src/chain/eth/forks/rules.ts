@@ -100,15 +100,10 @@ const combined = new Map<string, ForkRules>()
 function withFamilyForks(rules: ForkRules, key: string, forks: readonly FamilyFork[]): ForkRules {
   let found = combined.get(key)
   if (found === undefined) {
-    found = forks.reduce(
-      (before, { parameters, lists, precompiles = [] }) => ({
-        ...before,
-        ...(parameters as Partial<ForkRules>),
-        ...lists,
-        precompiles: [...before.precompiles, ...precompiles],
-      }),
-      rules,
-    )
+    const parameters = Object.assign({}, ...forks.map((fork) => fork.parameters)) as Partial<ForkRules>
+    const lists = Object.assign({}, ...forks.map((fork) => fork.lists)) as Partial<ForkLists>
+    const precompiles = [...rules.precompiles, ...forks.flatMap((fork) => fork.precompiles ?? [])]
+    found = { ...rules, ...parameters, ...lists, precompiles }
     combined.set(key, found)
   }
   return found

@@ -54,8 +54,8 @@ export interface ExecutedBlock {
   readonly balances: { readonly [address: string]: string }
 }
 
-/** A chain of the OP stack that op-geth v1.101702.3 made with `tools/opChain -executed`, and executed as a node does: 12
- *  blocks for each fork, with contracts at the addresses of L1Block and L2ToL1MessagePasser, deposits that fail, and
+/** A chain of the OP stack that op-geth v1.101702.3 made with `tools/opChain -executed`, and executed as a node does:
+ *  12 blocks for each fork, with contracts at the addresses of L1Block and L2ToL1MessagePasser, deposits that fail, and
  *  calls of precompiles beside their limits. */
 export interface ExecutedOpChain extends Pick<OpChain, 'genesis' | 'hash'> {
   /** Blocks by number. */

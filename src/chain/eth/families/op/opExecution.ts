@@ -2,7 +2,7 @@ import { parseHex } from '../../../../lib/hex.js'
 import type { ChainSpec } from '../../forks/rules.js'
 import { encodeTransaction } from '../../transaction.js'
 import type { Header, Transaction } from '../../types.js'
-import type { AddedFees, BlockExecution, Command, FamilyExecution, FamilyState } from '../execution.js'
+import type { AddedFees, FamilyBlockRules, FamilyExecution, FamilyState, ForcedInclusion } from '../execution.js'
 import { CREATE2_DEPLOYER, CREATE2_DEPLOYER_CODE } from './create2Deployer.js'
 import { DEPOSIT_TYPE } from './deposit.js'
 import type { L1Attributes } from './l1Attributes.js'
@@ -43,13 +43,13 @@ interface BlockFees {
   operatorFee(gas: bigint): bigint
 }
 
-class OpBlock implements BlockExecution {
-  readonly begin: BlockExecution['begin']
+class OpBlock implements FamilyBlockRules {
+  readonly begin: FamilyBlockRules['begin']
   private readonly header: Header
   private readonly forks: { isRegolith: boolean; isEcotone: boolean; isFjord: boolean }
   private readonly hasOperatorFee: boolean
   private readonly isJovian: boolean
-  private readonly regular: Command
+  private readonly regular: ForcedInclusion
   private fees: BlockFees | undefined
 
   constructor(spec: ChainSpec, header: Header) {
@@ -69,7 +69,7 @@ class OpBlock implements BlockExecution {
     this.begin = isFirstOfCanyon ? (state) => state.setCode(CREATE2_DEPLOYER, CREATE2_DEPLOYER_CODE) : undefined
   }
 
-  commandOf({ type, deposit }: Transaction): Command | undefined {
+  forcedInclusion({ type, deposit }: Transaction): ForcedInclusion | undefined {
     if (type !== DEPOSIT_TYPE) return undefined
     const { mint = 0n, isSystemTransaction } = deposit!
     if (!isSystemTransaction) return { ...this.regular, mint }

@@ -1,4 +1,4 @@
-import type { Command } from '../../chain/eth/families/family.js'
+import type { ForcedInclusion } from '../../chain/eth/families/family.js'
 import { nextNonce } from '../../chain/eth/transactionLimits.js'
 import type { Transaction } from '../../chain/eth/types.js'
 import { EMPTY_BYTES } from '../../lib/bytes.js'
@@ -16,10 +16,10 @@ const NO_ADDRESS = new Uint8Array(20)
 /** Executes a transaction that the chain commands, without ending it. It pays nothing for its gas, and fails where
  *  another one would be refused: its sender then keeps what was minted, and its nonce increases. @throws
  *  TransactionRefused if no block may contain it; DeadlineExceeded, after which the journal must be discarded */
-export function runCommanded(
+export function runForced(
   context: TransactionContext,
   transaction: Transaction,
-  command: Command,
+  command: ForcedInclusion,
   used: BlockGas,
 ): AppliedTransaction {
   const { machine, journal, rules, header } = context
