@@ -41,7 +41,7 @@ import { createTouchedAbove } from '../store/state/touchedAbove.js'
 import { createTrieFlush, RecordedTrieTable } from '../store/state/trieHistory.js'
 import { beginWriting, commitWriting, rollbackWriting } from '../store/writeTransaction.js'
 import { rebuildStateTrie } from '../trie/rebuild.js'
-import { createStateRoot, hashAccounts } from '../trie/stateRoot.js'
+import { createStateRoot, hashAccounts, hashStorage } from '../trie/stateRoot.js'
 import { findTrieBlock } from '../trie/trieBlock.js'
 import { CHAIN_INDEXES } from './chainIndexer.js'
 import { setForkTimes, withoutForkTimes } from './forkTimes.js'
@@ -305,7 +305,25 @@ export function hashGenesisBlock(source: ChainSource): Uint8Array {
 }
 
 function headerWithRoot(genesis: Genesis): Header {
-  return hasStateRoot(genesis.header) ? genesis.header : { ...genesis.header, stateRoot: hashGenesis(genesis) }
+  const { header } = genesis
+  return hasStateRoot(header) ? header : withStorageRoot(genesis, { ...header, stateRoot: hashGenesis(genesis) })
+}
+
+/** Returns the header of block 0 with the storage root of an account as its withdrawals root, where the family has it
+ *  there. */
+function withStorageRoot({ spec, accounts }: Genesis, header: Header): Header {
+  const address = familyOf(spec).execution?.withdrawalsAccount(spec, header)
+  const account = address && accounts.find((each) => equalBytes(each.address, address))
+  return account === undefined ? header : { ...header, withdrawalsRoot: hashStorage(account.storage) }
+}
+
+/** @throws UsageError for a genesis without its state, from which no block can be executed */
+function requireGenesisState({ hash }: Genesis): void {
+  if (hash === undefined) return
+  throw new UsageError(
+    '--state execute: the state of block 0 is not known; --genesis FILE with alloc has it, and --state sparse or none ' +
+      'begins at any block',
+  )
 }
 
 /** The state root of a genesis: 32 bytes. */
@@ -407,6 +425,7 @@ async function initFirstBlock(
     requireState(genesis.spec, given.block.header, await executor.initGenesis(genesis))
     return { block: given.block, parts }
   }
+  requireGenesisState(genesis)
   const block = await initGenesis(genesis, executor)
   const appearances = keepsAppearances ? [] : undefined
   return { block, parts: { receipts: [], totalDifficulty: block.header.difficulty, appearances } }
@@ -417,7 +436,7 @@ async function initFirstBlock(
 async function initGenesis(genesis: Genesis, executor: Executor): Promise<Block> {
   const { spec, header } = genesis
   const stateRoot = await executor.initGenesis(genesis)
-  if (!hasStateRoot(header)) return blockOf({ ...header, stateRoot })
+  if (!hasStateRoot(header)) return blockOf(withStorageRoot(genesis, { ...header, stateRoot }))
   requireState(spec, header, stateRoot)
   return blockOf(header)
 }

@@ -1,4 +1,5 @@
 import { keccak256 } from '../chain/crypto.js'
+import { EMPTY_CODE_HASH } from '../chain/eth/emptyHashes.js'
 import type { StateAccount } from '../chain/eth/stateAccount.js'
 import { EMPTY_BYTES, keyOfBytes } from '../lib/bytes.js'
 import { formatData, parseHex } from '../lib/hex.js'
@@ -248,6 +249,20 @@ export function hashAccounts(accounts: readonly TouchedAccount[]): Uint8Array {
   const tries = createStateTries(createMemoryPages())
   const top = updateState(tries, undefined, { updates: hashUpdates(accounts), count: () => {} })
   return tries.accounts.root(top)
+}
+
+/** The root of a storage that has these slots and no others: 32 bytes. */
+export function hashStorage(slots: TouchedAccount['slots']): Uint8Array {
+  const tries = createStateTries(createMemoryPages())
+  const address = new Uint8Array(20)
+  const account = { nonce: 0n, balance: 0n, codeHash: EMPTY_CODE_HASH }
+  const updates = hashUpdates([{ address, account, cleared: false, slots }])
+  const { value } = proveKey(
+    tries.accounts.reads,
+    updateState(tries, undefined, { updates, count: () => {} }),
+    keccak256(address),
+  )
+  return tries.storage.root(value && storageOfPacked(value))
 }
 
 /** Hashed keys, sorted, and which of them are deleted. */

@@ -49,6 +49,8 @@ test('the page of networks names every check of a family, and no other', () => {
   const names = new Set(
     ['op/opStack.ts', 'bft/bft.ts', 'clique.ts'].flatMap((file) => namesIn(`chain/eth/families/${file}`, calls)),
   )
+  for (const name of namesIn('chain/eth/families/op/opExecution.ts', /rule: '([^']+)'/g))
+    names.add(`transaction: ${name}`)
   for (const name of ['transaction N: type', 'base fee']) names.add(name) // sync/validate asks the family
   assert.deepEqual([...listed].toSorted(), [...names].toSorted())
 })

@@ -158,13 +158,13 @@ test('a chain named by its genesis begins at any block, from JSON, and clients r
   assert.match(below.error!.message, /block 99 is not available/)
 })
 
-test('blocks are not executed, and another family is refused by name', async (t) => {
+test('without the state of block 0 blocks are not executed, and another family is refused by name', async (t) => {
   const upstream = await startScriptedUpstream(answers)
   t.after(() => upstream.close())
   const sync = (args: readonly string[]) =>
     runCairn(['sync', '--datadir', temporaryDirectory(t), '--upstream', upstream.url, ...args])
   const executed = await sync(['--rollup-config', rollup])
-  assert.match(executed.stderr, /--state execute: Cairn does not execute blocks of the OP stack; --state none/)
+  assert.match(executed.stderr, /--state execute: the state of block 0 is not known; --genesis FILE/)
   const { optimism: _, ...config } = genesis.config as { [key: string]: unknown }
   const known = Object.entries(config).filter(
     ([name]) => !/^(bedrock|regolith|canyon|ecotone|fjord|granite|holocene|isthmus|jovian|karst)/.test(name),

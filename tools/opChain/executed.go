@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"crypto/ecdsa"
+	"crypto/elliptic"
 	"encoding/json"
 	"math/big"
 	"math/rand"
@@ -12,6 +13,7 @@ import (
 	"github.com/ethereum/go-ethereum/consensus"
 	"github.com/ethereum/go-ethereum/consensus/beacon"
 	"github.com/ethereum/go-ethereum/consensus/ethash"
+	"github.com/ethereum/go-ethereum/consensus/misc"
 	"github.com/ethereum/go-ethereum/core"
 	"github.com/ethereum/go-ethereum/core/rawdb"
 	"github.com/ethereum/go-ethereum/core/state"
@@ -100,7 +102,7 @@ func addTransactions(b *core.BlockGen, cfg *params.ChainConfig, keys []*ecdsa.Pr
 		probe(4, 200_000, []byte("identity"))
 		send(0, &passer, 100_000, 0, word(uint64(i)), 1e8)
 	case 2: // P256VERIFY
-		priv, _ := ecdsa.GenerateKey(p256(), rng)
+		priv, _ := ecdsa.GenerateKey(elliptic.P256(), rng)
 		digest := crypto.Keccak256([]byte{byte(i)})
 		r, s, _ := ecdsa.Sign(rng, priv, digest)
 		input := append([]byte{}, digest...)
@@ -207,9 +209,7 @@ func executedBlock(db ethdb.Database, cfg *params.ChainConfig, genesis *core.Gen
 	if block.NumberU64() > 0 {
 		db := at(blocks[block.NumberU64()-1].Root())
 		evm := vm.NewEVM(core.NewEVMBlockContext(header, chain, nil, cfg, db), db, cfg, vm.Config{})
-		if *cfg.CanyonTime == header.Time {
-			setCreate2Deployer(cfg, header.Time, db)
-		}
+		misc.EnsureCreate2Deployer(cfg, header.Time, db)
 		if header.ParentBeaconRoot != nil {
 			core.ProcessBeaconBlockRoot(*header.ParentBeaconRoot, evm)
 		}

@@ -1,4 +1,9 @@
 // Writes a chain of the OP stack through all forks, executed by op-geth, as lines of JSON.
+//
+// Copy this folder to cmd/opchain of op-geth, and core/blockGen.go to its core; then
+//
+//	go run ./cmd/opchain | brotli -q 11 > chain.ndjson.br
+//	go run ./cmd/opchain -executed | brotli -q 11 > executed.ndjson.br
 package main
 
 import (
@@ -73,7 +78,7 @@ func main() {
 	n := perFork*10 - 1
 	db, blocks, receipts := core.GenerateChainWithGenesis(genesis, beacon.New(ethash.NewFaker()), n, func(i int, b *core.BlockGen) {
 		time := b.Timestamp()
-		if *executed && cfg.CanyonTime != nil && *cfg.CanyonTime == time {
+		if *executed {
 			b.EnsureCreate2Deployer()
 		}
 		first := i%perFork == 0 && i > 0 // of a fork: its L1 attributes have the form before

@@ -1,4 +1,5 @@
 import { createBudget } from '../../evm/calls/budget.js'
+import { requireReferenceRules } from '../../evm/transition/referenceRules.js'
 import { messageOf } from '../../lib/errors.js'
 import { collectGarbageWhenQuiet } from '../../lib/garbageCollection.js'
 import type { Metrics } from '../../lib/metrics.js'
@@ -34,9 +35,12 @@ export class ServedCalls {
   #pool: ReaderPool | undefined
   #isWarm = false
 
+  /** @throws UsageError for the reference interpreter on a chain that it does not execute */
   constructor(core: ServingCore) {
     const { options, opened, methods, metrics, log, served } = core
     const { context, db, watch } = opened
+    const { chain } = context
+    if (options.evm === 'reference' && chain.head() !== undefined) requireReferenceRules(chain.spec())
     this.#core = core
     this.#runsInline = options.inlineCalls && options.evm === 'cairn'
     const maxBytes = options.responseCacheBytes
@@ -48,7 +52,7 @@ export class ServedCalls {
       cache: maxBytes > 0 ? createResponseCache({ maxBytes, metrics }) : undefined,
       inline: this.#runsInline ? { run: (...call) => this.#inlineCalls?.run(...call) } : undefined,
       withSnapshot: watch.withSnapshot,
-      shortBodies: createShortBodies(context.chain, db, MAX_MAIN_THREAD_BYTES),
+      shortBodies: createShortBodies(chain, db, MAX_MAIN_THREAD_BYTES),
       served,
       stateFetcher: options.ingest?.fetchState && {
         fetch: (unknown, { client, ...bounds }) => {

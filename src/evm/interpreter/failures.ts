@@ -56,3 +56,6 @@ export function stackFailure(height: number, needed: number, room: number): stri
   if (height < needed) return `stack underflow (${height} <=> ${needed})`
   return `stack limit reached ${height} (${room})`
 }
+
+/** A deposit of the OP stack failed before it ran: op-geth's tracers show no call then. */
+export const FAILED_DEPOSIT = 'failed deposit transaction'

@@ -22,6 +22,6 @@ export interface AppliedTransaction {
   logs: Log[]
   contractAddress?: Uint8Array // 20; set for every creation, failed ones too
   effectiveGasPrice: bigint // wei
-  /** The nonce that the receipt of a commanded transaction has. */
+  /** The sender's nonce before it, if its receipt has that. */
   reportedNonce?: bigint
 }

@@ -1,8 +1,11 @@
+import { CALL, CREATE } from '../../chain/eth/callOpcodes.js'
 import type { ForcedInclusion } from '../../chain/eth/families/family.js'
+import { createAddress } from '../../chain/eth/transaction.js'
 import { nextNonce } from '../../chain/eth/transactionLimits.js'
 import type { Transaction } from '../../chain/eth/types.js'
 import { EMPTY_BYTES } from '../../lib/bytes.js'
 import { withTransaction } from '../interpreter/environment.js'
+import { FAILED_DEPOSIT } from '../interpreter/failures.js'
 import type { Outcome } from '../interpreter/run.js'
 import type { AppliedTransaction } from './appliedTransaction.js'
 import { type BlockGas, checkRoom, TransactionRefused } from './checkTransaction.js'
@@ -10,27 +13,25 @@ import { intrinsicGas } from './intrinsicGas.js'
 import { executeMessage, settleGas, warmUp } from './message.js'
 import type { TransactionContext } from './transactionContext.js'
 
-const STOP = 0
-const NO_ADDRESS = new Uint8Array(20)
-
-/** Executes a transaction that the chain commands, without ending it. It pays nothing for its gas, and fails where
- *  another one would be refused: its sender then keeps what was minted, and its nonce increases. @throws
- *  TransactionRefused if no block may contain it; DeadlineExceeded, after which the journal must be discarded */
+/** Executes a force-included transaction without ending it. It pays nothing for its gas, and fails where another one
+ *  would be refused: its sender then keeps what was minted, and its nonce increases. @throws TransactionRefused if no
+ *  block may contain it; DeadlineExceeded, after which the journal must be discarded */
 export function runForced(
   context: TransactionContext,
   transaction: Transaction,
-  command: ForcedInclusion,
+  inclusion: ForcedInclusion,
   used: BlockGas,
 ): AppliedTransaction {
   const { machine, journal, rules, header } = context
   const { gasLimit } = transaction
-  if (command.refusal !== undefined) throw new TransactionRefused('command', command.refusal)
-  const broken = command.isUncounted ? undefined : checkRoom(gasLimit, { header, rules, used })
+  const { mint, isUncounted, reportsGas, reportsNonce } = inclusion
+  const broken = inclusion.broken ?? (isUncounted ? undefined : checkRoom(gasLimit, { header, rules, used }))
   if (broken) throw new TransactionRefused(broken.rule, broken.detail)
   const sender = journal.account(transaction.from)
   journal.recorder?.account(sender)
-  const nonce = sender.nonce
-  if (command.mint > 0n) journal.setBalance(sender, sender.balance + command.mint)
+  const { nonce } = sender
+  const isCreation = transaction.to === undefined
+  if (mint > 0n) journal.setBalance(sender, sender.balance + mint)
   machine.environment = withTransaction(context.environment, {
     origin: transaction.from,
     gasPrice: 0n,
@@ -47,11 +48,11 @@ export function runForced(
     outcome = { status: 'halt', failure, output: EMPTY_BYTES, gasLeft: 0n }
     journal.setNonce(sender, nextNonce(nonce))
     gas = { gasUsed: gasLimit, gasRefunded: 0n }
-    const none = { from: NO_ADDRESS, to: NO_ADDRESS, input: EMPTY_BYTES, gas: 0n, value: undefined }
-    machine.hooks?.enter?.({ opcode: STOP, ...none })
+    const { from, to = createAddress(from, nonce), input, value } = transaction
+    machine.hooks?.enter?.({ opcode: isCreation ? CREATE : CALL, from, to, input, gas: 0n, value })
     machine.hooks?.exit?.(outcome)
   }
-  if (!command.reportsGas) gas = { gasUsed: command.isUncounted ? 0n : gasLimit, gasRefunded: 0n }
+  if (!reportsGas) gas = { gasUsed: isUncounted ? 0n : gasLimit, gasRefunded: 0n }
   const { gasUsed, gasRefunded } = gas
   const spent = gasLimit - outcome.gasLeft
   return {
@@ -64,9 +65,10 @@ export function runForced(
     gasRefunded,
     peakGas: spent < floor ? floor : spent,
     logs: journal.logs,
-    contractAddress: outcome.createdAddress,
+    // As it follows from the receipt: without the nonce it is not known.
+    contractAddress: isCreation && reportsNonce ? createAddress(transaction.from, nonce) : undefined,
     effectiveGasPrice: 0n,
-    reportedNonce: command.reportsNonce ? nonce : undefined,
+    reportedNonce: reportsNonce ? nonce : undefined,
   }
 }
 
@@ -79,9 +81,6 @@ function costsOf(
   const least = intrinsic > floor ? intrinsic : floor
   const isTooPoor = value > journal.account(from).balance
   const isTooLong = to === undefined && data.length > machine.rules.maxInitCodeSize
-  const failure = gasLimit < least || isTooPoor || isTooLong ? FAILED : undefined
+  const failure = gasLimit < least || isTooPoor || isTooLong ? FAILED_DEPOSIT : undefined
   return { intrinsic, floor, failure }
 }
-
-/** What op-geth's tracers say of a deposit that did not run. */
-const FAILED = 'failed deposit transaction'

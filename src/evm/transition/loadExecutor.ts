@@ -18,12 +18,15 @@ import {
   type ExecutorParts,
   requireHash,
 } from './blockExecutor.js'
+import { requireReferenceRules } from './referenceRules.js'
 import { blockEnvironment } from './transaction.js'
 
-/** Creates an executor of that kind over the newest state. Does not load the other kind. */
+/** Creates an executor of that kind over the newest state. Does not load the other kind. @throws UsageError for the
+ *  reference on a chain that it does not execute */
 export async function loadExecutor(kind: EvmKind, parts: ExecutorParts): Promise<Executor> {
-  const { reader, root, cacheBytes } = parts
+  const { reader, root, cacheBytes, spec } = parts
   if (kind === 'reference') {
+    requireReferenceRules(spec)
     const { createReferenceExecutor } = await import('../reference/blockExecutor.js')
     return createReferenceExecutor(parts)
   }

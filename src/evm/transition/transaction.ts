@@ -80,8 +80,8 @@ export function runTransaction(
   used: BlockGas,
 ): AppliedTransaction {
   const { header, family } = context
-  const command = family?.rules.forcedInclusion(transaction)
-  if (command !== undefined) return runForced(context, transaction, command, used)
+  const inclusion = family?.rules.forcedInclusion(transaction)
+  if (inclusion !== undefined) return runForced(context, transaction, inclusion, used)
   const fees = family?.rules.feesOf(transaction, family.state)
   const { intrinsic, floor } = check(context, transaction, used, fees?.upfront)
   const price = effectiveGasPrice(transaction, header.baseFeePerGas)

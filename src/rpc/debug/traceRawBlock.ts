@@ -1,5 +1,7 @@
 import { decodeBlock } from '../../chain/eth/block.js'
-import { type Rules, rulesAt } from '../../chain/eth/forks/rules.js'
+import { addedType } from '../../chain/eth/families/addedTypes.js'
+import { familyOf } from '../../chain/eth/families/families.js'
+import { type ChainSpec, type Rules, rulesAt } from '../../chain/eth/forks/rules.js'
 import { DecodeError } from '../../chain/eth/rlp.js'
 import type { Block, Header, Transaction } from '../../chain/eth/types.js'
 import { TransactionRefused } from '../../evm/transition/checkTransaction.js'
@@ -40,7 +42,8 @@ export const traceRawBlock = defineMethod({
     const parent = requireParent(chain, block.header)
     const totalDifficulty = parent.totalDifficulty + block.header.difficulty
     const { number, timestamp } = block.header
-    requireExecutable(block, rulesAt(chain.spec(), number, timestamp, parent.totalDifficulty), chain.chainId())
+    const spec = chain.spec()
+    requireExecutable(block, rulesAt(spec, number, timestamp, parent.totalDifficulty), spec)
     const parts = { totalDifficulty, firstTx: 0, firstLog: 0, logCount: 0, txCount: block.transactions.length }
     const sent = { block: { ...block, ...parts }, transactions: block.transactions }
     try {
@@ -74,18 +77,22 @@ const EXECUTED_FIELDS: readonly (keyof Header)[] = [
 ]
 
 /** Refuses what the executor does not expect, because stored blocks were checked on import. */
-function requireExecutable({ header, transactions }: Block, rules: Rules, chainId: bigint): void {
+function requireExecutable({ header, transactions }: Block, rules: Rules, spec: ChainSpec): void {
   const missing = rules.headerFields.find(({ name }) => EXECUTED_FIELDS.includes(name) && header[name] === undefined)
   if (missing !== undefined) throw refusal(`header: ${missing.name} is missing in ${rules.fork}`)
   for (const [index, transaction] of transactions.entries()) {
-    const reason = faultOf(transaction, rules, chainId)
+    const reason = faultOf(transaction, rules, spec)
     if (reason !== undefined) throw refusal(`transactions[${index}]: ${reason}`)
   }
 }
 
-function faultOf(transaction: Transaction, rules: Rules, chainId: bigint): string | undefined {
+function faultOf(transaction: Transaction, rules: Rules, spec: ChainSpec): string | undefined {
   const { type, to, blobVersionedHashes, authorizationList } = transaction
-  if (type > rules.maxTransactionType) return `transaction type not supported: type ${type} at ${rules.fork}`
+  const { chainId } = spec
+  const isKnown = type <= rules.maxTransactionType || addedType(type) !== undefined
+  if (!isKnown || !familyOf(spec).transactionTypes.includes(type)) {
+    return `transaction type not supported: type ${type} at ${rules.fork}`
+  }
   const own = transaction.chainId
   if (own !== undefined && own !== chainId) return `invalid chain id for signer: have ${own} want ${chainId}`
   if (!to && (blobVersionedHashes || authorizationList)) return `a transaction of type ${type} cannot create a contract`

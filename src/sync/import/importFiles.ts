@@ -1,12 +1,14 @@
 import { existsSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { logCrypto } from '../../chain/crypto.js'
-import { genesisOfRollup } from '../../chain/eth/families/op/rollupConfig.js'
+import { genesisOfRollup, hashOfRollup } from '../../chain/eth/families/op/rollupConfig.js'
 import { type ForkTimes, requireKnownForks } from '../../chain/eth/forkSchedule.js'
+import { InvalidGenesis } from '../../chain/eth/genesisFields.js'
 import type { L2NetworkName } from '../../chain/starknet/networks.js'
 import type { L2VerifyFunction } from '../../chain/starknet/verify.js'
 import type { EvmKind } from '../../evm/kinds.js'
 import { messageOf, UsageError } from '../../lib/errors.js'
+import { formatData } from '../../lib/hex.js'
 import { parseJsonExact } from '../../lib/json.js'
 import type { Logger } from '../../lib/logger.js'
 import { yieldToEventLoop } from '../../lib/pause.js'
@@ -32,7 +34,13 @@ import {
   readChainSource,
 } from '../../store/rows/chainSource.js'
 import { truncateWriteAheadLog } from '../../store/writeAheadLog.js'
-import { ChainNotNamed, openWritableChain, type StateMode, type WritableChain } from '../chainState.js'
+import {
+  ChainNotNamed,
+  hashGenesisBlock,
+  openWritableChain,
+  type StateMode,
+  type WritableChain,
+} from '../chainState.js'
 import { withTotalDifficulty } from '../follow/firstDifficulty.js'
 import type { IndexChoices } from '../keptIndexes.js'
 import { importBlocks } from '../pipeline.js'
@@ -322,8 +330,12 @@ export function readGenesisFile(path: string): GenesisSource {
 export function readRollupConfig(path: string, genesis: string | undefined): GenesisSource {
   try {
     const own = genesis === undefined ? undefined : parseJsonExact(readTextFile(genesis, MAX_GENESIS_BYTES))
-    const source = { genesis: genesisOfRollup(parseJsonExact(readTextFile(path, MAX_GENESIS_BYTES)), own) }
-    genesisOfSource(source) // validate before a database is created
+    const rollup = parseJsonExact(readTextFile(path, MAX_GENESIS_BYTES))
+    const source = { genesis: genesisOfRollup(rollup, own) }
+    // Validate before a database is created.
+    const [expected, actual] = [hashGenesisBlock(source), hashOfRollup(rollup)].map(formatData)
+    if (expected !== actual)
+      throw new InvalidGenesis(`genesis.l2.hash: expected ${expected} of --genesis, got ${actual}`)
     return source
   } catch (cause) {
     throw new UsageError(`--rollup-config ${path}: ${messageOf(cause)}`, { cause })

@@ -9,8 +9,8 @@ export interface FamilyState {
   setCode(address: Uint8Array, code: Uint8Array): void
 }
 
-/** How a transaction is executed that the chain commands: it pays nothing and is never refused for what its sender
- *  lacks. */
+/** How a force-included transaction is executed: it pays nothing for its gas, and fails where another one would be
+ *  refused. */
 export interface ForcedInclusion {
   /** Wei that its sender gets before it, and keeps when it fails. */
   readonly mint: bigint
@@ -20,8 +20,8 @@ export interface ForcedInclusion {
   readonly reportsGas: boolean
   /** Its receipt has the sender's nonce. */
   readonly reportsNonce: boolean
-  /** Why no block may contain it. */
-  readonly refusal?: string
+  /** The rule by which no block may contain it, and the values. */
+  readonly broken?: { readonly rule: string; readonly detail: string }
 }
 
 /** A payment to an account of the chain. */
@@ -44,10 +44,10 @@ export interface AddedFees {
 export interface FamilyBlockRules {
   /** Changes the state before everything else in the block. Absent: there is no such change. */
   begin?(state: FamilyState): void
-  /** Returns how a transaction is executed that the chain commands; undefined for any other. */
+  /** Returns how a force-included transaction is executed; undefined for any other. */
   forcedInclusion(transaction: Transaction): ForcedInclusion | undefined
-  /** Returns what another transaction pays beside its gas. Those of a block are called in order, on the state before
-   *  each of them. */
+  /** Returns what a transaction that is not force-included pays beside its gas. Call it for those of a block in order,
+   *  each on the state before it. */
   feesOf(transaction: Transaction, state: FamilyState): AddedFees
 }
 

@@ -96,8 +96,10 @@ const FIRST_WITH_BLOBS = FORK_DEFINITIONS.findIndex(({ blobs }) => blobs !== und
 /** Combined forks by the names of those that are active; kept, because rules are made for each block. */
 const combined = new Map<string, ForkRules>()
 
-/** Returns the rules with what the active forks of the family change. */
-function withFamilyForks(rules: ForkRules, key: string, forks: readonly FamilyFork[]): ForkRules {
+/** Returns the rules with what the active forks of the family change. `prefix` is the key of the rules and the
+ *  family. */
+function withFamilyForks(rules: ForkRules, prefix: string, forks: readonly FamilyFork[]): ForkRules {
+  const key = `${prefix} ${forks.map(({ name }) => name)}`
   let found = combined.get(key)
   if (found === undefined) {
     const parameters = Object.assign({}, ...forks.map((fork) => fork.parameters)) as Partial<ForkRules>
@@ -151,12 +153,13 @@ export function rulesAt(spec: ChainSpec, number: number, timestamp: bigint, pare
   for (let i = FIRST_WITH_BLOBS; i <= order; i++) {
     blobs = spec.blobSchedules[FORKS[i]] ?? FORK_DEFINITIONS[i].blobs ?? blobs
   }
-  const familyForks = spec.familyForks?.filter((each) => timestamp >= each.timestamp) ?? []
-  const familyFork = familyForks.at(-1)?.name
+  const familyForks = spec.familyForks?.filter((each) => timestamp >= each.timestamp)
+  const familyFork = familyForks?.at(-1)?.name
   const ofForks = rulesOfForks(order, omitted)
-  const key = `${order} ${omitted} ${spec.family} ${familyFork}`
   return {
-    ...(familyFork === undefined ? ofForks : withFamilyForks(ofForks, key, familyForks)),
+    ...(familyFork === undefined
+      ? ofForks
+      : withFamilyForks(ofForks, `${order} ${omitted} ${spec.family}`, familyForks!)),
     fork,
     familyFork,
     has: (other) => order >= FORKS.indexOf(other) && !omitted.includes(other),

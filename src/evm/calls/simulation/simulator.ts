@@ -3,7 +3,8 @@ import { encodeBlock, transactionsRoot, withdrawalsRoot } from '../../../chain/e
 import { encodeBlockAccessList } from '../../../chain/eth/blockAccessList.js'
 import { BLOOM_BYTES, bloomOf, orBloom } from '../../../chain/eth/bloom.js'
 import { EMPTY_UNCLES_HASH } from '../../../chain/eth/emptyHashes.js'
-import { GAS_PER_BLOB, nextBaseFee, nextExcessBlobGas } from '../../../chain/eth/fees.js'
+import { familyOf } from '../../../chain/eth/families/families.js'
+import { GAS_PER_BLOB } from '../../../chain/eth/fees.js'
 import { type Rules, rulesAt, rulesOfInvented } from '../../../chain/eth/forks/rules.js'
 import { hashHeader } from '../../../chain/eth/header.js'
 import { receiptsRoot } from '../../../chain/eth/receipt.js'
@@ -175,6 +176,8 @@ class SimulationRun {
     Object.assign(header, rootsOf(body))
     if (withdrawals) header.withdrawalsRoot = withdrawalsRoot(withdrawals)
     header.stateRoot = trie.update(journal.takeTouched())
+    const account = familyOf(spec).execution?.withdrawalsAccount(spec, header)
+    if (account) header.withdrawalsRoot = trie.prove(account, []).storageRoot
     const hash = hashHeader(header)
     this.hashes.set(header.number, hash)
     const sizeBytes = encodeBlock({ header, transactions, uncles: [], withdrawals }).length
@@ -206,10 +209,12 @@ class SimulationRun {
       mixHash: ZERO_32,
       nonce: new Uint8Array(8),
     }
-    if (rules.eip1559) header.baseFeePerGas = isValidated ? nextBaseFee(before) : 0n
+    const spec = this.parts.chain.spec()
+    const family = familyOf(spec)
+    if (rules.eip1559) header.baseFeePerGas = isValidated ? family.nextBaseFee(before, header.timestamp, spec) : 0n
     if (rules.eip4844) {
       header.blobGasUsed = 0n
-      header.excessBlobGas = before.excessBlobGas === undefined ? 0n : nextExcessBlobGas(before, rules)
+      header.excessBlobGas = before.excessBlobGas === undefined ? 0n : family.nextExcessBlobGas(before, rules)
       header.parentBeaconBlockRoot = planned.block.parentBeaconBlockRoot ?? ZERO_32
     }
     // Absent if the parent has none, as in geth.

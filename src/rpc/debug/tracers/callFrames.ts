@@ -1,10 +1,9 @@
 import { isCreation } from '../../../chain/eth/callOpcodes.js'
 import { decodeRevertReason } from '../../../decoding/revertReason.js'
+import { FAILED_DEPOSIT } from '../../../evm/interpreter/failures.js'
 import type { TracedCall } from '../../../evm/tracing/callTree.js'
 import { formatData, formatQuantity } from '../../../lib/hex.js'
 import { OPCODE_NAMES } from './opcodeNames.js'
-
-const STOP = 0
 
 /** Members that are undefined are absent. */
 interface CallFrameJson {
@@ -26,14 +25,13 @@ interface CallFrameJson {
 export function formatCallFrame(call: TracedCall, logsBefore: number): CallFrameJson {
   const { failure, output } = call
   const isReverted = failure === 'execution reverted'
-  // A deposit that did not run, which op-geth shows as this frame.
-  const neverRan = call.opcode === STOP
+  if (failure === FAILED_DEPOSIT) return formatFailedDeposit(call)
   const hasOutput = output.length > 0 && (failure === undefined || isReverted)
   return {
     from: formatData(call.from),
-    gas: formatQuantity(neverRan ? 0n : call.gas),
+    gas: formatQuantity(call.gas),
     gasUsed: formatQuantity(call.gasUsed),
-    to: neverRan || (failure !== undefined && isCreation(call)) ? undefined : formatData(call.to),
+    to: failure !== undefined && isCreation(call) ? undefined : formatData(call.to),
     input: formatData(call.input),
     output: hasOutput ? formatData(output) : undefined,
     error: failure,
@@ -43,6 +41,12 @@ export function formatCallFrame(call: TracedCall, logsBefore: number): CallFrame
     value: call.value === undefined ? undefined : formatQuantity(call.value),
     type: OPCODE_NAMES[call.opcode],
   }
+}
+
+/** As op-geth shows it: nothing of the call is there. */
+function formatFailedDeposit({ gasUsed, failure }: TracedCall): CallFrameJson {
+  const from = formatData(new Uint8Array(20))
+  return { from, gas: '0x0', gasUsed: formatQuantity(gasUsed), input: '0x', error: failure, type: 'STOP' }
 }
 
 function formatLogs({ logs }: TracedCall, logsBefore: number): object[] {

@@ -1,4 +1,5 @@
 import { isCreation, SELFDESTRUCT } from '../../../chain/eth/callOpcodes.js'
+import { FAILED_DEPOSIT } from '../../../evm/interpreter/failures.js'
 import type { TracedCall } from '../../../evm/tracing/callTree.js'
 import { type FlatOptions, type FlatTraceCall, flattenCallTree } from '../../../evm/tracing/flatCalls.js'
 import { formatData, formatQuantity } from '../../../lib/hex.js'
@@ -27,15 +28,19 @@ export function flattenCalls(root: TracedCall, options: FlatOptions): FlatCall[]
   return flattenCallTree(root, options).map(formatFlatCall)
 }
 
+/** What op-geth shows for a deposit that failed before it ran. */
+const FAILED_DEPOSIT_ACTION = { callType: 'stop', from: formatData(new Uint8Array(20)), gas: '0x0', input: '0x' }
+
 /** Returns the call in geth's shape. */
 export function formatFlatCall({ call, traceAddress, subtraces, error, hasResult }: FlatTraceCall): FlatCall {
+  const isFailedDeposit = call.failure === FAILED_DEPOSIT
   return {
-    action: formatAction(call),
+    action: isFailedDeposit ? FAILED_DEPOSIT_ACTION : formatAction(call),
     error,
     result: hasResult ? formatResult(call) : undefined,
     subtraces,
     traceAddress,
-    type: call.opcode === SELFDESTRUCT ? 'suicide' : isCreation(call) ? 'create' : 'call',
+    type: call.opcode === SELFDESTRUCT ? 'suicide' : isCreation(call) && !isFailedDeposit ? 'create' : 'call',
   }
 }
 

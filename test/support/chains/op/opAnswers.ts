@@ -31,7 +31,7 @@ export function opAnswers({ blocks, genesis }: OpChain): ChainAnswers {
 }
 
 /** A rollup configuration of op-node for the chain. */
-export function rollupConfigOf({ genesis, hash }: OpChain): object {
+export function rollupConfigOf({ genesis, hash }: Pick<OpChain, 'genesis' | 'hash'>): object {
   const { config } = genesis
   const timeOf = (fork: string) => config[`${fork}Time`]
   return {

@@ -25,6 +25,8 @@ const SCALAR = slot(6)
 const BLOB_BASE_FEE = slot(7)
 const OPERATOR_FEE = slot(8)
 
+const NO_SYSTEM_TRANSACTIONS = { rule: 'system transaction', detail: 'none is allowed since Regolith' }
+
 const MILLION = 1_000_000n
 const UINT32 = 2n ** 32n - 1n
 const UINT64 = 2n ** 64n - 1n
@@ -73,8 +75,8 @@ class OpBlock implements FamilyBlockRules {
     if (type !== DEPOSIT_TYPE) return undefined
     const { mint = 0n, isSystemTransaction } = deposit!
     if (!isSystemTransaction) return { ...this.regular, mint }
-    const refusal = this.forks.isRegolith ? 'no system transaction is allowed since Regolith' : undefined
-    return { ...this.regular, mint, isUncounted: true, refusal }
+    const broken = this.forks.isRegolith ? NO_SYSTEM_TRANSACTIONS : undefined
+    return { ...this.regular, mint, isUncounted: true, broken }
   }
 
   feesOf(transaction: Transaction, state: FamilyState): AddedFees {

@@ -5,13 +5,12 @@ import { OP_FORKS } from './opRules.js'
 /** Members that schedule forks without a rule of the execution layer: span batches, and blob parameters of layer 1. */
 const OTHER_TIMES = ['delta_time', 'pectra_blob_schedule_time']
 
-/** Returns a genesis in the format of op-geth, with the hash of block 0 instead of a state, from a rollup configuration
- *  (rollup.json of op-node). `genesis` has the parameters of EIP-1559 where the configuration lacks them.
- *  @throws InvalidGenesis naming the member */
+/** Returns a genesis in the format of op-geth from a rollup configuration (rollup.json of op-node). `genesis` has the
+ *  parameters of EIP-1559 where the configuration lacks them, and the state of block 0 if it has `alloc`: without it the
+ *  result has the hash of block 0 instead of a state. @throws InvalidGenesis naming the member */
 export function genesisOfRollup(rollup: unknown, genesis?: unknown): GenesisJson {
   const file = requireObject(rollup, 'rollup')
-  const { l2 } = requireObject(file.genesis, 'genesis')
-  const first = requireObject(l2, 'genesis.l2')
+  const first = firstBlockOf(file)
   const number = readUint(first.number, 'genesis.l2.number', 53)
   if (number !== 0n) {
     throw new InvalidGenesis(`genesis.l2.number: expected 0, since the hash of block 0 is needed, got ${number}`)
@@ -29,12 +28,20 @@ export function genesisOfRollup(rollup: unknown, genesis?: unknown): GenesisJson
     if (fork === undefined) throw new InvalidGenesis(`${name}: Cairn does not know this fork; a newer version may`)
     config[`${fork}Time`] = readUint(value, name, 64).toString()
   }
-  return {
-    config,
-    timestamp: readUint(requireObject(file.genesis, 'genesis').l2_time ?? 0, 'genesis.l2_time', 64).toString(),
-    gasLimit: 0,
-    hash: formatData(readBytes(first.hash, 32, 'genesis.l2.hash')),
-  }
+  const own = genesis === undefined ? undefined : requireObject(genesis, 'genesis')
+  if (own?.alloc !== undefined) return { ...own, config }
+  const timestamp = readUint(requireObject(file.genesis, 'genesis').l2_time ?? 0, 'genesis.l2_time', 64).toString()
+  return { config, timestamp, gasLimit: 0, hash: formatData(hashOfRollup(rollup)) }
+}
+
+/** Returns the hash of block 0 in a rollup configuration, 32 bytes. @throws InvalidGenesis */
+export function hashOfRollup(rollup: unknown): Uint8Array {
+  return readBytes(firstBlockOf(requireObject(rollup, 'rollup')).hash, 32, 'genesis.l2.hash')
+}
+
+function firstBlockOf(file: GenesisJson): GenesisJson {
+  const { l2 } = requireObject(file.genesis, 'genesis')
+  return requireObject(l2, 'genesis.l2')
 }
 
 function ownParameters(genesis: unknown): unknown {
