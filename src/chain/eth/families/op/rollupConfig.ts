@@ -6,8 +6,8 @@ import { OP_FORKS } from './opRules.js'
 const OTHER_TIMES = ['delta_time', 'pectra_blob_schedule_time']
 
 /** Returns a genesis in the format of op-geth from a rollup configuration (rollup.json of op-node). `genesis` has the
- *  parameters of EIP-1559 where the configuration lacks them, and the state of block 0 if it has `alloc`: without it the
- *  result has the hash of block 0 instead of a state. @throws InvalidGenesis naming the member */
+ *  parameters of EIP-1559 where the configuration lacks them, and the state of block 0 if it has `alloc`: without it
+ *  the result has the hash of block 0 instead of a state. @throws InvalidGenesis naming the member */
 export function genesisOfRollup(rollup: unknown, genesis?: unknown): GenesisJson {
   const file = requireObject(rollup, 'rollup')
   const first = firstBlockOf(file)
