@@ -318,8 +318,8 @@ function withStorageRoot({ spec, accounts }: Genesis, header: Header): Header {
 }
 
 /** @throws UsageError for a genesis without its state, from which no block can be executed */
-function requireGenesisState({ hash }: Genesis): void {
-  if (hash === undefined) return
+function requireGenesisState({ hash, accounts }: Genesis): void {
+  if (hash === undefined || accounts.length > 0) return
   throw new UsageError(
     '--state execute: the state of block 0 is not known; --genesis FILE with alloc has it, and --state sparse or none ' +
       'begins at any block',
