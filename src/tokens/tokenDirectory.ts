@@ -95,16 +95,16 @@ export class TokenDirectory {
         const coverage = this.#ranges.coverage()
         if (coverage === undefined) return true
         if (this.#mark !== undefined && !this.#isCanonical(this.#mark)) this.#scanned = 0
-        const settled = Math.max(coverage.first, coverage.head - this.#bounds.recentBlocks)
-        const { to: settledTo } = this.#ranges.idsOf(coverage.first, settled)!
-        this.#mark = { number: settled, hash: this.#logs.blockHash(settled)! }
-        for (; this.#scanned < settledTo; ) {
+        const stable = Math.max(coverage.first, coverage.head - this.#bounds.recentBlocks)
+        const { to: stableTo } = this.#ranges.idsOf(coverage.first, stable)!
+        this.#mark = { number: stable, hash: this.#logs.blockHash(stable)! }
+        for (; this.#scanned < stableTo; ) {
           if (this.#isFull() || sliceEnds.remainingMs() <= 0) return false
-          const to = Math.min(this.#scanned + this.#bounds.windowLogs, settledTo)
+          const to = Math.min(this.#scanned + this.#bounds.windowLogs, stableTo)
           this.#add({ from: this.#scanned, to })
           this.#scanned = to
         }
-        this.#add({ from: settledTo, to: this.#ranges.logCount() })
+        this.#add({ from: stableTo, to: this.#ranges.logCount() })
         return !this.#isFull()
       },
       { reads: true },

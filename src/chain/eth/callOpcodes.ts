@@ -12,3 +12,12 @@ export const SELFDESTRUCT = 0xff
 export function isCreation({ opcode }: { readonly opcode: number }): boolean {
   return opcode === CREATE || opcode === CREATE2
 }
+
+/** What the `trace_` methods call a call, a creation and a SELFDESTRUCT. */
+export const PARITY_TYPES = ['call', 'create', 'suicide'] as const
+
+/** Returns the type of a call in the `trace_` methods. */
+export function parityTypeOf(call: { readonly opcode: number }): (typeof PARITY_TYPES)[number] {
+  if (call.opcode === SELFDESTRUCT) return 'suicide'
+  return isCreation(call) ? 'create' : 'call'
+}

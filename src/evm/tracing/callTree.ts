@@ -1,4 +1,5 @@
 import type { Log } from '../../chain/eth/types.js'
+import { EMPTY_BYTES } from '../../lib/bytes.js'
 import type { EnteredCall, Hooks } from '../interpreter/hooks.js'
 import type { MemoryMeter } from '../interpreter/memoryMeter.js'
 
@@ -29,8 +30,6 @@ export interface CallRecorder {
   root(): TracedCall
 }
 
-const NO_BYTES = new Uint8Array(0)
-
 // A call with its members, lists and texts.
 const CALL_BYTES = 600
 const LOG_BYTES = 400
@@ -50,7 +49,7 @@ export function recordCalls(meter: MemoryMeter, { onlyTopCall = false, withLog =
       logsBefore.push(logCount)
       if (onlyTopCall && depth > 1) return
       meter.take(CALL_BYTES + call.input.length)
-      const traced: TracedCall = { ...call, gasUsed: 0n, output: NO_BYTES, calls: [], logs: [] }
+      const traced: TracedCall = { ...call, gasUsed: 0n, output: EMPTY_BYTES, calls: [], logs: [] }
       if (root === undefined) root = traced
       else open[open.length - 1].calls.push(traced)
       open.push(traced)

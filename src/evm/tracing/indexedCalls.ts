@@ -1,3 +1,4 @@
+import { EMPTY_BYTES } from '../../lib/bytes.js'
 import type { CallTrace } from '../../store/rows/callTraces.js'
 import { placeCalls } from '../../store/rows/placeCalls.js'
 import type { TracedCall } from './callTree.js'
@@ -10,8 +11,6 @@ export interface IndexedTraceCall extends FlatTraceCall {
   readonly isWhole: boolean
 }
 
-const NO_BYTES = new Uint8Array(0)
-
 /** Returns the calls of a transaction from the trace index as `trace_` methods show them, parents first. `input` is
  *  that of the transaction, `addressOf` returns the 20 bytes of an id. */
 export function composeIndexedCalls(
@@ -23,7 +22,7 @@ export function composeIndexedCalls(
   const areWhole = placeCalls(calls).map(({ call }) => {
     const { depth, opcode, gas, gasUsed, value, failure } = call
     const ends = { from: addressOf(call.from), to: addressOf(call.to) }
-    const own = { input: depth === 0 ? input : NO_BYTES, output: NO_BYTES }
+    const own = { input: depth === 0 ? input : EMPTY_BYTES, output: EMPTY_BYTES }
     const traced: TracedCall = { opcode, ...ends, gas, gasUsed, value, failure, ...own, calls: [], logs: [] }
     open[depth] = traced
     open[depth - 1]?.calls.push(traced)

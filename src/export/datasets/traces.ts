@@ -1,4 +1,12 @@
-import { CALL, CALLCODE, DELEGATECALL, isCreation, SELFDESTRUCT, STATICCALL } from '../../chain/eth/callOpcodes.js'
+import {
+  CALL,
+  CALLCODE,
+  DELEGATECALL,
+  isCreation,
+  parityTypeOf,
+  SELFDESTRUCT,
+  STATICCALL,
+} from '../../chain/eth/callOpcodes.js'
 import { recordCalls } from '../../evm/tracing/callTree.js'
 import type { Execution } from '../../evm/tracing/execution.js'
 import { type FlatTraceCall, flattenCallTree, parityFlatOptions } from '../../evm/tracing/flatCalls.js'
@@ -142,7 +150,7 @@ function callCells({ call, traceAddress, subtraces, hasResult }: FlatTraceCall):
     callType,
     isCreate ? input : null,
     null,
-    isDestruct ? 'suicide' : isCreate ? 'create' : 'call',
+    parityTypeOf(call),
     hasResult ? toU32(gasUsed) : null,
     hasResult && !isCreate ? output : null,
     hasResult && isCreate ? output : null,

@@ -1,4 +1,4 @@
-import { isCreation, SELFDESTRUCT } from '../../chain/eth/callOpcodes.js'
+import { PARITY_TYPES, parityTypeOf } from '../../chain/eth/callOpcodes.js'
 import { deadlineAfter } from '../../lib/deadline.js'
 import { formatData, formatQuantity } from '../../lib/hex.js'
 import type { RpcContext } from '../core/context.js'
@@ -17,19 +17,16 @@ import {
   text,
 } from '../core/params.js'
 import { strictObject } from '../core/strictObject.js'
-import { RANGE_BEYOND_HEAD, REVERSED_RANGE, UNKNOWN_BLOCK } from '../eth/logErrors.js'
+import { NO_FINALITY, RANGE_BEYOND_HEAD, REVERSED_RANGE } from '../eth/logErrors.js'
 import { resolveRange } from '../eth/resolveFilter.js'
 import { ADDRESS_INDEX_MISSING, SEARCH_TIMED_OUT } from '../ots/addressPage.js'
 import { type InternalTransfer, readInternalTransfers } from './internalTransferPage.js'
-import { cursorErrors, decodeTokenCursor, encodeTokenCursor } from './tokenCursor.js'
-import { optionalHex } from './tokenParts.js'
+import { cursorErrors, decodePageCursor, encodePageCursor } from './pageCursor.js'
 
 // A page ends after this time even if it is not full, well before the deadline of a search.
 const SLICE_MS = 2_000
 const MAX_PAGE = 10_000
 const PAGE = 100
-
-const TYPES = ['call', 'create', 'suicide'] as const
 
 const filter = strictObject(
   {
@@ -48,8 +45,6 @@ const TRACE_INDEX_MISSING: ErrorDoc = {
   message: "the database has no trace index; 'cairn reindex --traces' makes it",
 }
 
-const NO_FINALITY = { ...UNKNOWN_BLOCK, when: 'no block is safe or finalized yet' }
-
 const TRANSFER_SCHEMA = objectSchema('InternalTransfer', {
   blockNumber: quantity.schema,
   blockHash: hash32.schema,
@@ -58,7 +53,7 @@ const TRANSFER_SCHEMA = objectSchema('InternalTransfer', {
   transactionIndex: quantity.schema,
   transferIndex: quantity.schema,
   traceAddress: { type: 'array', items: { type: 'integer', minimum: 0 } },
-  type: { type: 'string', enum: TYPES },
+  type: { type: 'string', enum: PARITY_TYPES },
   from: address.schema,
   to: address.schema,
   value: quantity.schema,
@@ -106,9 +101,9 @@ export const getInternalTransfers = defineMethod({
     const scope = {
       method: 'cairn_getInternalTransfers',
       argument: 0,
-      query: [optionalHex(account), order, fromBlock, toBlock],
+      query: [formatData(account), order, fromBlock, toBlock],
     }
-    const cursor = cursorText === undefined ? undefined : decodeTokenCursor(cursorText, scope, context)
+    const cursor = cursorText === undefined ? undefined : decodePageCursor(cursorText, scope, context)
     traceIndex.requireComplete()
     const first = chain.coverage()?.first ?? 0
     const range = resolveRange(chain, { fromBlock: fromBlock ?? first, toBlock: cursor?.toBlock ?? toBlock })
@@ -123,7 +118,7 @@ export const getInternalTransfers = defineMethod({
     const place = next && [next.blockNumber, next.transferIndex]
     return {
       transfers: transfers.map((transfer) => formatTransfer(context, transfer)),
-      cursor: place === undefined ? null : encodeTokenCursor({ toBlock: range.toBlock, place }, scope, context),
+      cursor: place === undefined ? null : encodePageCursor({ toBlock: range.toBlock, place }, scope, context),
       toBlock: formatQuantity(range.toBlock),
     }
   },
@@ -143,7 +138,7 @@ function formatTransfer(
     transactionIndex: formatQuantity(transactionIndex),
     transferIndex: formatQuantity(transferIndex),
     traceAddress,
-    type: call.opcode === SELFDESTRUCT ? 'suicide' : isCreation(call) ? 'create' : 'call',
+    type: parityTypeOf(call),
     from: formatData(traceIndex.addressOf(call.from)),
     to: formatData(traceIndex.addressOf(call.to)),
     value: formatQuantity(call.value!),

@@ -9,7 +9,7 @@ import { objectSchema } from '../core/objectSchema.js'
 import { address, arrayOf, blockId, integerBetween, maybe, optional, quantity, text } from '../core/params.js'
 import { strictObject } from '../core/strictObject.js'
 import { accountParam } from '../eth/commonParams.js'
-import { cursorErrors, decodeTokenCursor, encodeTokenCursor } from './tokenCursor.js'
+import { cursorErrors, decodePageCursor, encodePageCursor } from './pageCursor.js'
 import {
   BALANCE_SCHEMAS,
   formatBalance,
@@ -95,7 +95,7 @@ export const getTokenBalances = defineMethod({
         typeof block === 'object' ? optionalHex(block.hash) : block,
       ],
     }
-    const cursor = cursorText === undefined ? undefined : decodeTokenCursor(cursorText, scope, context)
+    const cursor = cursorText === undefined ? undefined : decodePageCursor(cursorText, scope, context)
     const blocks = resolveTokenBlocks(chain, cursor?.toBlock ?? block)
     const { fromBlock, toBlock } = blocks
     const all = withinBounds(() => context.tokens().balances(account, { fromBlock, toBlock, tokens: wanted }, deadline))
@@ -122,7 +122,7 @@ export const getTokenBalances = defineMethod({
     const place = [start + page.length]
     return {
       balances: page.map(format),
-      cursor: place[0] === all.length ? null : encodeTokenCursor({ toBlock, place }, scope, context),
+      cursor: place[0] === all.length ? null : encodePageCursor({ toBlock, place }, scope, context),
       fromBlock: formatQuantity(fromBlock),
       blockNumber: formatQuantity(toBlock),
     }

@@ -5,7 +5,7 @@ import { defineMethod } from '../core/method.js'
 import { objectSchema } from '../core/objectSchema.js'
 import { address, blockId, integerBetween, maybe, optional, quantity, required, text } from '../core/params.js'
 import { strictObject } from '../core/strictObject.js'
-import { cursorErrors, decodeTokenCursor, encodeTokenCursor } from './tokenCursor.js'
+import { cursorErrors, decodePageCursor, encodePageCursor } from './pageCursor.js'
 import {
   BALANCE_SCHEMAS,
   formatBalance,
@@ -77,7 +77,7 @@ export const getTokenHolders = defineMethod({
       argument: 1,
       query: [optionalHex(token), typeof block === 'object' ? optionalHex(block.hash) : block],
     }
-    const cursor = cursorText === undefined ? undefined : decodeTokenCursor(cursorText, scope, context)
+    const cursor = cursorText === undefined ? undefined : decodePageCursor(cursorText, scope, context)
     const blocks = resolveTokenBlocks(chain, cursor?.toBlock ?? block)
     const { fromBlock, toBlock } = blocks
     const { holdings, isComplete } = withinBounds(() => context.tokens().holders(token, blocks, deadline))
@@ -98,7 +98,7 @@ export const getTokenHolders = defineMethod({
       holders: page.map(format),
       count: formatQuantity(holdings.length),
       isComplete,
-      cursor: place[0] === holdings.length ? null : encodeTokenCursor({ toBlock, place }, scope, context),
+      cursor: place[0] === holdings.length ? null : encodePageCursor({ toBlock, place }, scope, context),
       fromBlock: formatQuantity(fromBlock),
       blockNumber: formatQuantity(toBlock),
     }

@@ -17,9 +17,9 @@ import {
   text,
 } from '../core/params.js'
 import { strictObject } from '../core/strictObject.js'
-import { LOGS_UNAVAILABLE, RANGE_BEYOND_HEAD, REVERSED_RANGE, UNKNOWN_BLOCK } from '../eth/logErrors.js'
+import { LOGS_UNAVAILABLE, NO_FINALITY, RANGE_BEYOND_HEAD, REVERSED_RANGE } from '../eth/logErrors.js'
 import { resolveRange } from '../eth/resolveFilter.js'
-import { cursorErrors, decodeTokenCursor, encodeTokenCursor } from './tokenCursor.js'
+import { cursorErrors, decodePageCursor, encodePageCursor } from './pageCursor.js'
 import { KIND_SCHEMA, optionalHex, QUANTITY_OR_NULL, TOKEN_ADDRESS_SCHEMA } from './tokenParts.js'
 
 // A page ends after this time even if it is not full, well before the deadline of a log query.
@@ -40,8 +40,6 @@ const filter = strictObject(
   },
   { title: 'token transfer filter' },
 )
-
-const NO_FINALITY = { ...UNKNOWN_BLOCK, when: 'no block is safe or finalized yet' }
 
 const TRANSFER_SCHEMA = objectSchema('TokenTransfer', {
   blockNumber: quantity.schema,
@@ -94,7 +92,7 @@ export const getTokenTransfers = defineMethod({
     const { token, account, kinds } = wanted
     const query = [optionalHex(token), optionalHex(account), kinds, order, fromBlock, toBlock]
     const scope = { method: 'cairn_getTokenTransfers', argument: 0, query }
-    const cursor = cursorText === undefined ? undefined : decodeTokenCursor(cursorText, scope, context)
+    const cursor = cursorText === undefined ? undefined : decodePageCursor(cursorText, scope, context)
     const first = chain.coverage()?.first ?? 0
     const range = resolveRange(chain, { fromBlock: fromBlock ?? first, toBlock: cursor?.toBlock ?? toBlock })
     const [blockNumber, logIndex, batchIndex] = (cursor?.place ?? []) as number[]
@@ -111,7 +109,7 @@ export const getTokenTransfers = defineMethod({
     const place = next && [next.blockNumber, next.logIndex, next.batchIndex]
     return {
       transfers: page.transfers.map(formatTransfer),
-      cursor: place === undefined ? null : encodeTokenCursor({ toBlock: range.toBlock, place }, scope, context),
+      cursor: place === undefined ? null : encodePageCursor({ toBlock: range.toBlock, place }, scope, context),
       toBlock: formatQuantity(range.toBlock),
     }
   },

@@ -47,6 +47,7 @@ export function readInternalTransfers(
   account: Uint8Array,
   { fromBlock, toBlock, newestFirst, from, limit, sliceEnds }: PageOptions,
 ): InternalTransferPage {
+  const id = context.traceIndex.idOf(account)
   const transfers: InternalTransfer[] = []
   let next: TransferPlace | undefined
   let isFirst = true
@@ -59,7 +60,7 @@ export function readInternalTransfers(
       return false
     }
     isFirst = false
-    const ofBlock = transfersIn(context, account, blockNumber)
+    const ofBlock = id === undefined ? [] : transfersIn(context, id, blockNumber)
     for (const transfer of newestFirst ? ofBlock.reverse() : ofBlock) {
       const { transferIndex } = transfer
       if (blockNumber === from?.blockNumber && isPassed(transferIndex, from, newestFirst)) continue
@@ -79,11 +80,10 @@ function isPassed(transferIndex: number, from: TransferPlace, newestFirst: boole
   return newestFirst ? transferIndex > from.transferIndex : transferIndex < from.transferIndex
 }
 
-/** The internal transfers of a block from or to an account, in the order in which they began. */
-function transfersIn({ chain, traceIndex }: RpcContext, account: Uint8Array, blockNumber: number): InternalTransfer[] {
+/** The internal transfers of a block from or to an account with that id, in the order in which they began. */
+function transfersIn({ chain, traceIndex }: RpcContext, id: number, blockNumber: number): InternalTransfer[] {
   const block = chain.blockByNumber(blockNumber)!
-  const id = traceIndex.idOf(account)
-  const indexed = id === undefined ? undefined : traceIndex.calls(block, new Set([id]))
+  const indexed = traceIndex.calls(block, new Set([id]))
   if (indexed === undefined) return []
   const found: InternalTransfer[] = []
   let hashes: readonly Uint8Array[] | undefined

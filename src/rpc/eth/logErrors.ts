@@ -15,6 +15,8 @@ export const RANGE_BEYOND_HEAD: ErrorDoc = {
   message: 'block range extends beyond current head block',
 }
 export const UNKNOWN_BLOCK: ErrorDoc = { code: SERVER_ERROR, message: 'unknown block' }
+/** A range that ends with the safe or finalized block. */
+export const NO_FINALITY: ErrorDoc = { ...UNKNOWN_BLOCK, when: 'no block is safe or finalized yet' }
 export const LOGS_UNAVAILABLE: ErrorDoc = {
   code: SERVER_ERROR,
   message: 'logs before block N are not available, the first block is N',

@@ -5,7 +5,7 @@ import {
   CREATE2,
   DELEGATECALL,
   isCreation,
-  SELFDESTRUCT,
+  parityTypeOf,
   STATICCALL,
 } from '../../chain/eth/callOpcodes.js'
 import { formatData } from '../../lib/hex.js'
@@ -54,11 +54,6 @@ function endsOf({ from, to, value }: CallTrace<number>): [bigint, bigint, string
   return [BigInt(from), BigInt(to), value === undefined ? null : value.toString()]
 }
 
-function typeOf(call: CallTrace<number>): string {
-  if (call.opcode === SELFDESTRUCT) return 'suicide'
-  return isCreation(call) ? 'create' : 'call'
-}
-
 /** Adds `cairn_calls(data)`: the calls of a block, as `trace_block` has them. */
 function addCalls(db: Database): void {
   db.table('cairn_calls', {
@@ -75,7 +70,7 @@ function addCalls(db: Database): void {
             BigInt(index),
             ...endsOf(call),
             traceAddress.join('_'),
-            typeOf(call),
+            parityTypeOf(call),
             CALL_TYPES.get(call.opcode) ?? null,
             encodeUint(gas),
             encodeUint(gasUsed),
@@ -103,7 +98,7 @@ function addTransfers(db: Database): void {
       let next = 0n
       for (const [index, calls] of decodeCallTraces(data as Uint8Array).entries()) {
         for (const call of effectiveTraces(calls)) {
-          if (movesEther(call)) yield [BigInt(index), ...endsOf(call), next++, typeOf(call), BigInt(call.depth)]
+          if (movesEther(call)) yield [BigInt(index), ...endsOf(call), next++, parityTypeOf(call), BigInt(call.depth)]
         }
       }
     },

@@ -1,4 +1,4 @@
-import { isCreation, SELFDESTRUCT } from '../../../chain/eth/callOpcodes.js'
+import { isCreation, parityTypeOf, SELFDESTRUCT } from '../../../chain/eth/callOpcodes.js'
 import { FAILED_DEPOSIT } from '../../../evm/interpreter/failures.js'
 import type { TracedCall } from '../../../evm/tracing/callTree.js'
 import { type FlatOptions, type FlatTraceCall, flattenCallTree } from '../../../evm/tracing/flatCalls.js'
@@ -40,7 +40,7 @@ export function formatFlatCall({ call, traceAddress, subtraces, error, hasResult
     result: hasResult ? formatResult(call) : undefined,
     subtraces,
     traceAddress,
-    type: call.opcode === SELFDESTRUCT ? 'suicide' : isCreation(call) && !isFailedDeposit ? 'create' : 'call',
+    type: isFailedDeposit ? 'call' : parityTypeOf(call),
   }
 }
 

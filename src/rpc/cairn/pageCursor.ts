@@ -11,8 +11,8 @@ import {
 import { INVALID_PARAMS, invalidParams } from '../core/errors.js'
 import type { ErrorDoc } from '../core/method.js'
 
-/** Position of a paged token query. */
-export interface TokenCursor {
+/** Position of a paged query. */
+export interface PageCursor {
   /** The query's last block, fixed by the first page. */
   readonly toBlock: number
   /** Where the next page begins, as the method defines it. */
@@ -31,7 +31,7 @@ type CursorContext = Pick<RpcContext, 'chain' | 'cursorSecret'>
 
 const ALTERED = 'cursor: was altered, or is of another query; begin again without a cursor'
 
-/** Errors of `decodeTokenCursor`, for documentation. `argument`: index of the parameter with the cursor. */
+/** Errors of `decodePageCursor`, for documentation. `argument`: index of the parameter with the cursor. */
 export function cursorErrors(argument: number): ErrorDoc[] {
   return [
     { code: INVALID_PARAMS, message: `invalid argument ${argument}: ${ALTERED}` },
@@ -40,14 +40,14 @@ export function cursorErrors(argument: number): ErrorDoc[] {
 }
 
 /** Returns the text of a cursor: base64url of a MAC and of JSON with the place, and the hash of the last block. */
-export function encodeTokenCursor({ toBlock, place }: TokenCursor, scope: CursorScope, context: CursorContext): string {
+export function encodePageCursor({ toBlock, place }: PageCursor, scope: CursorScope, context: CursorContext): string {
   const payload = Buffer.from(JSON.stringify([toBlock, formatData(context.chain.blockHash(toBlock)!), ...place]))
   return Buffer.concat([authenticate(payload, scope, context), payload]).toString('base64url')
 }
 
 /** Decodes a cursor. @throws RpcError -32602 if it is malformed, altered, or issued for another secret or query;
  *  -32000 if the query's last block was replaced, or is beyond the head */
-export function decodeTokenCursor(text: string, scope: CursorScope, context: CursorContext): TokenCursor {
+export function decodePageCursor(text: string, scope: CursorScope, context: CursorContext): PageCursor {
   const bytes = Buffer.from(text, 'base64url')
   const [mac, payload] = [bytes.subarray(0, CURSOR_MAC_BYTES), bytes.subarray(CURSOR_MAC_BYTES)]
   if (mac.length < CURSOR_MAC_BYTES || !timingSafeEqual(mac, authenticate(payload, scope, context))) {
