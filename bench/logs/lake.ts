@@ -15,6 +15,7 @@ import { exportDataset } from './exportDataset.js'
 import { cairnFolder } from './fill.js'
 import type { LogsRun } from './options.js'
 import { openFilled } from './phases.js'
+import { areSameRows } from './sameRows.js'
 
 /** Exports the filled database to Parquet, checks the files against SQL, and times the analyst queries on the SQLite
  *  views and in DuckDB on the files. @throws Error where they differ */
@@ -166,17 +167,12 @@ async function timeQueries(db: Database, lake: Lake, own: OwnLake) {
       taken.cairnMs.push(performance.now() - between)
       taken.cairnCpuMs.push(await own.cpuMs(sqlite))
     }
-    if (!areSame(rows, found as unknown[][])) throw new Error(`${name}: DuckDB and SQLite differ`)
-    if (!areSame(rows, asked as unknown[][])) throw new Error(`${name}: cairn sql --engine duckdb and SQLite differ`)
+    if (!areSameRows(rows, found as unknown[][])) throw new Error(`${name}: DuckDB and SQLite differ`)
+    if (!areSameRows(rows, asked as unknown[][]))
+      throw new Error(`${name}: cairn sql --engine duckdb and SQLite differ`)
     const medians = Object.fromEntries(Object.entries(taken).map(([figure, times]) => [figure, quantile(times, 0.5)]))
     const ratio = medians.cairnMs / medians.duckdbMs
     results.push({ name, sqliteMs, ...medians, ratio, cpuRatio: medians.cairnCpuMs / medians.duckdbCpuMs })
   }
   return results
-}
-
-/** True for equal rows; sums of doubles depend on their order. */
-function areSame(a: readonly unknown[][], b: readonly unknown[][]): boolean {
-  const isSame = (x: unknown, y: unknown) => String(x) === String(y) || Math.abs(Number(x) / Number(y) - 1) < 1e-9
-  return a.length === b.length && a.every((row, i) => row.every((cell, j) => isSame(cell, b[i][j])))
 }

@@ -7,6 +7,7 @@ import { quantile } from '../../lib/client.js'
 import { printTable } from '../../lib/table.js'
 import { exportDataset } from '../exportDataset.js'
 import type { LogsRun } from '../options.js'
+import { areSameRows } from '../sameRows.js'
 import { makeQuestionChain, type QuestionChain } from './chain.js'
 import { duckDbStatements } from './statements.js'
 
@@ -61,7 +62,12 @@ export async function measureQuestions(run: LogsRun) {
       }
       const [found, duckDbMs] = await timed(() => askDuckDb(other))
       if (found.length !== own.length) throw new Error(`${question}: ${own.length} rows, and ${found.length} in DuckDB`)
-      questions.push({ ...figures, duckDbMs, ratio: cairnMs / duckDbMs, isSame: areSame(own, found) })
+      questions.push({
+        ...figures,
+        duckDbMs,
+        ratio: cairnMs / duckDbMs,
+        isSame: areSameRows(sorted(own), sorted(found)),
+      })
     }
     return { blocks: chain.blocks, transactions: chain.transactions, exportSeconds, questions }
   } finally {
@@ -115,9 +121,7 @@ function readStatements({
   })
 }
 
-/** True for equal cells; sums of doubles depend on their order. */
-function areSame(a: readonly unknown[][], b: readonly unknown[][]): boolean {
-  const isSame = (x: unknown, y: unknown) => String(x) === String(y) || Math.abs(Number(x) / Number(y) - 1) < 1e-9
-  const [left, right] = [a, b].map((rows) => [...rows].sort((x, y) => (String(x) < String(y) ? -1 : 1)))
-  return left.every((row, i) => row.length === right[i].length && row.every((cell, j) => isSame(cell, right[i][j])))
+/** Returns the rows in an order of their own: not all statements name one. */
+function sorted(rows: readonly unknown[][]): unknown[][] {
+  return [...rows].sort((a, b) => (String(a) < String(b) ? -1 : 1))
 }
