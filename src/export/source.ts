@@ -1,6 +1,7 @@
 import type { EvmService } from '../evm/calls/evmService.js'
 import type { TraceService } from '../evm/tracing/traceService.js'
 import { createLogIds, type LogIds } from '../index/logs/logIds.js'
+import { equalBytes } from '../lib/bytes.js'
 import { type CommitWatch, createCommitWatch } from '../store/commitWatch.js'
 import type { Database } from '../store/database.js'
 import { createValueLookup } from '../store/dictionary.js'
@@ -45,6 +46,11 @@ export interface ExportSelection {
   readonly contracts?: readonly Uint8Array[]
   /** Calldata that `--call-data` names; undefined: none. */
   readonly callData?: readonly Uint8Array[]
+}
+
+/** True if `--address` selects one of the accounts (20 bytes each), or all. */
+export function isSelected({ addresses }: ExportSelection, ...accounts: Uint8Array[]): boolean {
+  return addresses === undefined || addresses.some((each) => accounts.some((account) => equalBytes(each, account)))
 }
 
 // In about 20 MB.

@@ -1,12 +1,11 @@
 import { recordPrestate } from '../../evm/tracing/executionState.js'
 import type { TouchedState } from '../../evm/tracing/stateRecorder.js'
 import { UNLIMITED } from '../../evm/tracing/unlimited.js'
-import { equalBytes } from '../../lib/bytes.js'
 import type { StoredBlockLink } from '../../store/rows/exportRows.js'
 import { type Cell, type Column, columns, type Row, toU32, toU64, uint256, uint256Cells } from '../columns.js'
 import type { Dataset } from '../dataset.js'
 import { LAYER_1 } from '../layers.js'
-import type { ExportSource } from '../source.js'
+import { type ExportSource, isSelected } from '../source.js'
 
 /* What transactions read or changed, as it was before them: the rows of geth's prestateTracer. */
 
@@ -80,20 +79,19 @@ function readDataset({ name, summary, address, columns: own, cells }: ReadTerms)
 }
 
 function rowsOf(
-  { chain, traces, addresses }: ExportSource,
+  source: ExportSource,
   { number, timestamp, txCount }: StoredBlockLink,
   cells: ReadTerms['cells'],
 ): Row[] {
   if (txCount === 0) return []
+  const { chain, traces } = source
   const rows: Row[] = []
   const end = [chain.chainId(), toU32(timestamp)]
   traces().replay(chain.blockByNumber(number)!, UNLIMITED, (execution) => {
     const { hooks, touched } = recordPrestate(execution)
     execution.run(hooks)
     const { index, transaction } = execution
-    const wanted = [...touched.values()].filter(
-      (state) => !isEmpty(state) && (addresses?.some((each) => equalBytes(each, state.address)) ?? true),
-    )
+    const wanted = [...touched.values()].filter((state) => !isEmpty(state) && isSelected(source, state.address))
     for (const state of wanted.sort((a, b) => Buffer.compare(a.address, b.address))) {
       for (const own of cells(state)) rows.push([number, index, transaction.hash, state.address, ...own, ...end])
     }

@@ -3,7 +3,7 @@ import type { StoredBlockLink } from '../../store/rows/exportRows.js'
 import { columns, toU32 } from '../columns.js'
 import type { Dataset } from '../dataset.js'
 import { LAYER_1 } from '../layers.js'
-import type { ExportSource } from '../source.js'
+import { isSelected } from '../source.js'
 import { type AccountField, balanceField, codeField, nonceField } from './accountFields.js'
 
 /* Values after a block that changed them. They need the state history alone: nothing is executed. */
@@ -46,7 +46,7 @@ export const slots: Dataset<StoredBlockLink> = {
     for (const { number, timestamp } of links) {
       const changed = [...changes.slots(number), ...rows.clearedSlots(number)]
         .map(({ address, slot }) => ({ address: address!, slot: padLeft(slot, 32) }))
-        .filter(({ address }) => isWanted(source, address))
+        .filter(({ address }) => isSelected(source, address))
         .sort((a, b) => Buffer.compare(a.address, b.address) || Buffer.compare(a.slot, b.slot))
       for (const [i, { address, slot }] of changed.entries()) {
         const last = changed[i - 1]
@@ -83,7 +83,7 @@ function accountDataset<V>(
       const chainId = chain.chainId()
       for (const { number, timestamp } of links) {
         const changed = changes.accounts(number).map(({ address }) => address!)
-        for (const address of changed.filter((each) => isWanted(source, each)).sort(Buffer.compare)) {
+        for (const address of changed.filter((each) => isSelected(source, each)).sort(Buffer.compare)) {
           const value = at(state, address, number)
           if (isSame(value, at(state, address, number - 1))) continue
           yield [number, address, ...cells(value), chainId, toU32(timestamp)]
@@ -91,8 +91,4 @@ function accountDataset<V>(
       }
     },
   }
-}
-
-function isWanted({ addresses }: ExportSource, address: Uint8Array): boolean {
-  return addresses === undefined || addresses.some((each) => equalBytes(each, address))
 }

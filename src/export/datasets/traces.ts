@@ -13,14 +13,13 @@ import { type FlatTraceCall, flattenCallTree, parityFlatOptions } from '../../ev
 import { composeIndexedCalls } from '../../evm/tracing/indexedCalls.js'
 import { UNLIMITED } from '../../evm/tracing/unlimited.js'
 import { hasRewards, rewardsOf } from '../../evm/transition/block.js'
-import { equalBytes } from '../../lib/bytes.js'
 import type { StoredBlockLink } from '../../store/rows/exportRows.js'
 import type { StoredBlock } from '../../store/rows/types.js'
 import { CALL_LIMITS } from '../callLimits.js'
 import { type Cell, columns, nullable, type Row, toU32 } from '../columns.js'
 import type { Dataset } from '../dataset.js'
 import { LAYER_1 } from '../layers.js'
-import type { ExportSource } from '../source.js'
+import { type ExportSource, isSelected } from '../source.js'
 
 const ACTION = [
   ...nullable('binary', 'action_from', 'action_to'),
@@ -73,7 +72,7 @@ function* traceRows(source: ExportSource, { number, hash, timestamp, txCount }: 
     const hashes = chain.transactionHashes(block)
     for (const [index, calls] of callsByTransaction(source, block)) {
       for (const each of calls) {
-        if (!isWanted(source, each)) continue
+        if (!isSelected(source, each.call.from, each.call.to)) continue
         yield [...callCells(each), index, hashes[index], number, hash, each.error ?? null, ...end]
       }
     }
@@ -124,10 +123,6 @@ function execute(execution: Execution): FlatTraceCall[] {
   return flattenCallTree(root(), parityFlatOptions(execution))
 }
 
-function isWanted({ addresses }: ExportSource, { call: { from, to } }: FlatTraceCall): boolean {
-  return addresses === undefined || addresses.some((each) => equalBytes(each, from) || equalBytes(each, to))
-}
-
 const CALL_TYPES = new Map<number, string>([
   [CALL, 'call'],
   [CALLCODE, 'call_code'],
@@ -161,12 +156,13 @@ function callCells({ call, traceAddress, subtraces, hasResult }: FlatTraceCall):
 }
 
 /** The cells of action and result of the proof-of-work rewards of a block; none under proof of stake. */
-function rewardCells({ chain, addresses }: ExportSource, block: StoredBlock): Cell[][] {
+function rewardCells(source: ExportSource, block: StoredBlock): Cell[][] {
+  const { chain } = source
   const { header } = block
   const rules = chain.rulesOf(block)
   if (header.number === 0 || !hasRewards(rules, chain.spec())) return []
   return rewardsOf(header, chain.uncles(header.number), rules)
-    .filter(({ author }) => addresses === undefined || addresses.some((each) => equalBytes(each, author)))
+    .filter(({ author }) => isSelected(source, author))
     .map(({ kind, author, wei }) => {
       const action = [author, null, wei.toString(), null, null, null, null, kind === 'block' ? 'reward' : 'uncle']
       return [...action, 'reward', null, null, null, null, '', 0]
