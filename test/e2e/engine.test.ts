@@ -6,7 +6,7 @@ import { startCairnEngine, startGethEngine } from '../support/engine/engineServe
 import { createPayloadChain } from '../support/engine/payloadChain.js'
 import { DIFFERENCES, SideBySide } from '../support/engine/sideBySide.js'
 import { seededRandom } from '../support/random.js'
-import { resultOf } from '../support/rpcClient.js'
+import { ask, resultOf } from '../support/rpcClient.js'
 import { SKIP_GETH } from '../support/upstream/geth.js'
 
 const NEVER = Number.POSITIVE_INFINITY
@@ -114,6 +114,11 @@ test('what is no call of the Engine API is answered with its error', async (t) =
   const eth = await callEngine(cairn.engineUrl, 'eth_getBlockByNumber', ['latest', false])
   assert.equal((eth.result as { hash: string }).hash, payload.hash)
   assert.equal(await codeOf('eth_gasPrice'), -32601)
+  // Reverts with the word 0x2a and 4,064 zeros.
+  const reverts = [{ data: '0x602a6000526110006000fd' }, 'latest']
+  const { error } = await callEngine(cairn.engineUrl, 'eth_call', reverts)
+  assert.deepEqual(error, (await ask(cairn.url, 'eth_call', reverts)).error)
+  assert.equal((error as { data?: string } | undefined)?.data, `0x${'2a'.padStart(64, '0').padEnd(8192, '0')}`)
   const { headSource } = await resultOf<{ headSource: string }>(cairn.url, 'cairn_getStatus')
   assert.equal(headSource, 'consensus client')
 })

@@ -1,7 +1,8 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { Metrics } from '../../lib/metrics.js'
 import type { Dispatcher } from '../../rpc/core/dispatch.js'
-import { type InvalidCall, isCall, parseBody, type RpcCall } from '../../rpc/core/envelope.js'
+import { type InvalidCall, isCall, parseBody, type RpcCall, type RpcOutcome } from '../../rpc/core/envelope.js'
+import { encodeResponse } from '../../rpc/core/responseBytes.js'
 import type { EngineReply } from '../../sync/engine/openEngine.js'
 import { ENGINE_ERROR_CODES } from './codes.js'
 import { checkToken } from './jwt.js'
@@ -118,38 +119,35 @@ async function readBody(request: IncomingMessage, receiving: { bytes: number }):
 async function answerItem(item: RpcCall | InvalidCall, parts: Parts): Promise<string | undefined> {
   if (!isCall(item)) {
     parts.count('error')
-    return formatError(item.idText, item.error)
+    return formatResponse(item.idText, item)
   }
   const { idText, method } = item
   const outcome = method.startsWith('eth_') ? await callEth(item, parts) : await callEngine(item, parts)
   parts.count('error' in outcome ? 'error' : 'answered')
-  if (idText === undefined) return undefined
-  if ('error' in outcome) return formatError(idText, outcome.error)
-  return `{"jsonrpc":"2.0","id":${idText},"result":${outcome.json}}`
+  return idText === undefined ? undefined : formatResponse(idText, outcome)
 }
 
-type Answer = { readonly json: string } | { readonly error: { readonly code: number; readonly message: string } }
-
-async function callEngine({ method, params }: RpcCall, { engine }: Parts): Promise<Answer> {
+async function callEngine({ method, params }: RpcCall, { engine }: Parts): Promise<RpcOutcome> {
   const reply = await engine(method, params)
-  if (!reply.refused) return { json: JSON.stringify(reply.result) }
+  if (!reply.refused) return { result: Buffer.from(JSON.stringify(reply.result)) }
   const { reason, message } = reply.refused
   const { code, title } = ENGINE_ERROR_CODES[reason]
   return { error: { code, message: title === undefined ? message : `${title}: ${message}` } }
 }
 
-async function callEth(call: RpcCall, { dispatcher }: Parts): Promise<Answer> {
+/** Returns the outcome with the whole result. */
+async function callEth(call: RpcCall, { dispatcher }: Parts): Promise<RpcOutcome> {
   if (!ETH_METHODS.has(call.method)) {
     const { code } = ENGINE_ERROR_CODES['unknown method']
     return { error: { code, message: `the method ${call.method} is not served on this port` } }
   }
   const outcome = await dispatcher.dispatch(call)
-  if ('error' in outcome) return { error: outcome.error }
-  const chunks = [Buffer.from(outcome.result)]
-  for (let rest = await outcome.rest?.next(); rest; rest = await outcome.rest!.next()) chunks.push(Buffer.from(rest))
-  return { json: Buffer.concat(chunks).toString('utf8') }
+  if ('error' in outcome) return outcome
+  const chunks = [outcome.result]
+  for (let rest = await outcome.rest?.next(); rest; rest = await outcome.rest!.next()) chunks.push(rest)
+  return { result: Buffer.concat(chunks) }
 }
 
-function formatError(idText: string, error: object): string {
-  return `{"jsonrpc":"2.0","id":${idText},"error":${JSON.stringify(error)}}`
+function formatResponse(idText: string, outcome: RpcOutcome): string {
+  return Buffer.concat(encodeResponse(idText, outcome)).toString('utf8')
 }
