@@ -1,3 +1,5 @@
+import { keccak256 } from '../../chain/crypto.js'
+import { decodeHeader } from '../../chain/eth/header.js'
 import {
   BLOCK_INDEX,
   COMPRESSED_BODY,
@@ -9,15 +11,18 @@ import {
   VERSION,
 } from '../../chain/eth/history/entryTypes.js'
 import { DecodeError } from '../../chain/eth/rlp.js'
+import type { Header } from '../../chain/eth/types.js'
+import { equalBytes } from '../../lib/bytes.js'
+import { formatData } from '../../lib/hex.js'
 import { CorruptSnappy, decompressFrames } from '../../lib/snappy.js'
 import { SourceError } from '../source.js'
 import { type FileBytes, openFileBytes } from './fileBytes.js'
 
 // Limit of an entry, both compressed and decompressed; blocks of all networks are far smaller.
 const MAX_ENTRY_BYTES = 256 * 1024 * 1024
-/** Limit of a header. A header has about 600 bytes plus its extra data. The limit is low because all headers of a file
- *  are in memory at once. */
-export const MAX_HEADER_BYTES = 16 * 1024
+// Limit of a header. A header has about 600 bytes plus its extra data. The limit is low because all headers of a file
+// are in memory at once.
+const MAX_HEADER_BYTES = 16 * 1024
 
 /** True when the bytes start like an e2store file: with an empty version entry. */
 export function recogniseE2store(head: Uint8Array): boolean {
@@ -81,6 +86,62 @@ export function decodingEntry<T>(place: { path: string; offset: number; ordinal:
   }
 }
 
+/** Reads the index entry at offset `start`: its value, as a view that is valid until the next read, which begins with
+ *  the number of the first block.
+ *  @throws SourceError when it is not of the type, is not the last entry, or the number is too large for `blockCount`
+ *  blocks */
+export function readBlockIndex(
+  path: string,
+  file: FileBytes,
+  { type, start, blockCount }: { type: number; start: number; blockCount: number },
+): { view: DataView; firstNumber: number } {
+  const { value, end } = requireEntry(path, file, type, start, file.size)
+  if (end !== file.size)
+    throw new SourceError({ path, offset: start, problem: 'expected the block index at the end of the file' })
+  const view = viewOf(file.read(value, end - value))
+  const firstNumber = Number(view.getBigUint64(0, true))
+  if (!Number.isSafeInteger(firstNumber + blockCount))
+    throw new SourceError({ path, offset: value, problem: `expected a block number, got ${firstNumber}` })
+  return { view, firstNumber }
+}
+
+/** A header of a file, and its hash, 32 bytes. */
+export interface FileHeader {
+  readonly rlp: Uint8Array
+  readonly header: Header
+  readonly hash: Uint8Array
+}
+
+/** Reads the header of block `number` from its entry. @throws SourceError when it cannot be decoded, has another
+ *  number, or its parent hash is not that of `parent` */
+export function readLinkedHeader(
+  file: FileBytes,
+  entry: Entry,
+  { path, ordinal, number, parent }: { path: string; ordinal: number; number: number; parent: FileHeader | undefined },
+): FileHeader {
+  const place = { path, offset: entry.start, ordinal }
+  const rlp = decodingEntry(place, () => unpackEntry(file, entry, MAX_HEADER_BYTES))
+  const header = decodingEntry(place, () => decodeHeader(rlp))
+  if (header.number !== number)
+    throw new SourceError({ ...place, problem: `expected block ${number}, got ${header.number}` })
+  if (parent && !equalBytes(parent.hash, header.parentHash)) {
+    const [expected, actual] = [parent.hash, header.parentHash].map(formatData)
+    throw new SourceError({ ...place, problem: `block ${number}: expected parent hash ${expected}, got ${actual}` })
+  }
+  return { rlp, header, hash: keccak256(rlp) }
+}
+
+/** Compares a stored accumulator with that of the blocks, 32 bytes. @throws SourceError when they differ */
+export function requireAccumulator(
+  place: { path: string; offset: number },
+  stored: Uint8Array,
+  computed: Uint8Array,
+): void {
+  if (equalBytes(stored, computed)) return
+  const problem = `accumulator: expected ${formatData(computed)} of the blocks, the file has ${formatData(stored)}`
+  throw new SourceError({ ...place, problem })
+}
+
 /** Returns a view of the bytes for integers. */
 export function viewOf(bytes: Uint8Array): DataView {
   return new DataView(bytes.buffer, bytes.byteOffset, bytes.length)
@@ -114,8 +175,17 @@ export function recogniseE2storeFormat(path: string): 'era1' | 'ere' {
   }
 }
 
-/** Checks that a file is of the format. @throws SourceError that names another one */
+// Version entry, header of the index entry, and three numbers of 8 bytes: the index of era1 has one block.
+const MIN_FILE_BYTES = 40
+
+/** Checks that a file begins with an empty version entry, is not too short for an index, and is of the format. @throws
+ *  SourceError, which names another format */
 export function requireE2storeFormat(path: string, file: FileBytes, wanted: 'era1' | 'ere'): void {
+  const version = requireEntry(path, file, VERSION, 0, file.size)
+  if (version.end !== version.value)
+    throw new SourceError({ path, offset: 0, problem: 'expected an empty version entry' })
+  if (file.size < MIN_FILE_BYTES)
+    throw new SourceError({ path, offset: ENTRY_HEADER_BYTES, problem: 'expected blocks, the file ends' })
   const format = formatOf(path, file)
   if (format === wanted) return
   const problem = `${NAMES[format]}, not ${wanted}; ${READABLE}`

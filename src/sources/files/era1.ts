@@ -1,6 +1,4 @@
-import { keccak256 } from '../../chain/crypto.js'
 import { decodeBody, type KnownSenders, transactionsRlp } from '../../chain/eth/block.js'
-import { decodeHeader } from '../../chain/eth/header.js'
 import { accumulatorRoot, headerRecordRoot } from '../../chain/eth/history/accumulator.js'
 import {
   ACCUMULATOR,
@@ -11,18 +9,19 @@ import {
   ENTRY_HEADER_BYTES,
   MAX_FILE_BLOCKS,
   TOTAL_DIFFICULTY,
-  VERSION,
 } from '../../chain/eth/history/entryTypes.js'
 import { decodeReceipts } from '../../chain/eth/receipt.js'
-import { bytesToBigInt, equalBytes } from '../../lib/bytes.js'
-import { formatData } from '../../lib/hex.js'
-import { recoverAhead, SendersAhead } from '../senders/sendersAhead.js'
+import { bytesToBigInt } from '../../lib/bytes.js'
+import { decodeItems } from '../senders/sendersAhead.js'
 import { type BlockSource, type RawBlock, SourceError, type SourceRange } from '../source.js'
 import {
   decodingEntry,
   type Entry,
-  MAX_HEADER_BYTES,
+  type FileHeader,
+  readBlockIndex,
   readEntry,
+  readLinkedHeader,
+  requireAccumulator,
   requireE2storeFormat,
   requireEntry,
   unpackEntry,
@@ -45,10 +44,7 @@ export function openEra1(path: string): BlockSource {
       kind: ERA1,
       path,
       totalBlocks: offsets.length,
-      blocks: (range = {}) =>
-        range.senderRecovery?.isActive
-          ? readBlocksAhead(path, firstNumber, range)
-          : readBlocks(path, firstNumber, range),
+      blocks: (range = {}) => decodeItems(readPacked(path, firstNumber, range), READER, range.senderRecovery),
     }
   } finally {
     file.close()
@@ -66,10 +62,6 @@ interface BlockIndex {
 /** Reads the index at the end of the file: first block number, offsets relative to the index entry, count. */
 function readIndex(path: string, file: FileBytes): BlockIndex {
   const { size } = file
-  const version = requireEntry(path, file, VERSION, 0, size)
-  if (version.end !== version.value)
-    throw new SourceError({ path, offset: 0, problem: 'expected an empty version entry' })
-  if (size < 40) throw new SourceError({ path, offset: 8, problem: 'expected blocks, the file ends' })
   requireE2storeFormat(path, file, ERA1)
   const count = Number(viewOf(file.read(size - 8, 8)).getBigUint64(0, true))
   if (count < 1 || count > MAX_FILE_BLOCKS || 24 + 8 * count > size) {
@@ -80,13 +72,7 @@ function readIndex(path: string, file: FileBytes): BlockIndex {
     })
   }
   const start = size - (ENTRY_HEADER_BYTES + 16 + 8 * count)
-  const entry = requireEntry(path, file, BLOCK_INDEX, start, size)
-  if (entry.end !== size)
-    throw new SourceError({ path, offset: start, problem: 'expected the block index at the end of the file' })
-  const view = viewOf(file.read(entry.value, entry.end - entry.value))
-  const firstNumber = Number(view.getBigUint64(0, true))
-  if (!Number.isSafeInteger(firstNumber + count))
-    throw new SourceError({ path, offset: entry.value, problem: `expected a block number, got ${firstNumber}` })
+  const { view, firstNumber } = readBlockIndex(path, file, { type: BLOCK_INDEX, start, blockCount: count })
   const offsets = Array.from({ length: count }, (_, i) => start + Number(view.getBigInt64(8 + 8 * i, true)))
   return { firstNumber, offsets, start }
 }
@@ -100,23 +86,9 @@ interface BlockEntries {
   totalDifficulty: bigint
 }
 
-function* readBlocks(path: string, firstNumber: number, range: SourceRange): Generator<RawBlock> {
-  for (const packed of readPacked(path, firstNumber, range)) yield decodePacked(path, packed)
-}
-
-async function* readBlocksAhead(path: string, firstNumber: number, range: SourceRange): AsyncGenerator<RawBlock> {
-  const items = readPacked(path, firstNumber, range)
-  const reader = {
-    sizeOf: ({ body, receipts }: PackedBlock) => (body.bytes?.length ?? 0) + (receipts.bytes?.length ?? 0),
-    transactionsOf: ({ body }: PackedBlock) => body.bytes && transactionsRlp(body.bytes, { isBody: true }),
-  }
-  for await (const { item, senders } of recoverAhead(items, reader, new SendersAhead(range.senderRecovery))) {
-    yield decodePacked(path, item, senders)
-  }
-}
-
 /** A block that is decompressed and not decoded. */
 interface PackedBlock {
+  readonly path: string
   readonly ordinal: number
   readonly entries: BlockEntries
   readonly body: Unpacked
@@ -128,12 +100,14 @@ type Unpacked =
   | { readonly bytes: Uint8Array; readonly error?: undefined }
   | { readonly bytes?: undefined; readonly error: unknown }
 
+const READER = {
+  sizeOf: ({ body, receipts }: PackedBlock) => (body.bytes?.length ?? 0) + (receipts.bytes?.length ?? 0),
+  transactionsOf: ({ body }: PackedBlock) => body.bytes && transactionsRlp(body.bytes, { isBody: true }),
+  decode: decodePacked,
+}
+
 /** Decodes a block. @throws SourceError for one that cannot be decompressed or decoded */
-function decodePacked(
-  path: string,
-  { ordinal, entries, body, receipts }: PackedBlock,
-  senders?: KnownSenders,
-): RawBlock {
+function decodePacked({ path, ordinal, entries, body, receipts }: PackedBlock, senders?: KnownSenders): RawBlock {
   const { headerRlp, hash, totalDifficulty } = entries
   return decodingEntry({ path, offset: entries.body.start, ordinal }, () => ({
     block: decodeBody({ rlp: headerRlp, hash }, bytesOf(body), senders),
@@ -169,7 +143,7 @@ function* readPacked(path: string, firstNumber: number, { from = 0, passedOver }
     for (let ordinal = first; ordinal < blocks.length; ordinal++) {
       const entries = blocks[ordinal]
       const [body, receipts] = [entries.body, entries.receipts].map((entry) => tryUnpack(file, entry))
-      yield { ordinal, entries, body, receipts }
+      yield { path, ordinal, entries, body, receipts }
     }
   } finally {
     file.close()
@@ -183,30 +157,22 @@ function readAllHeaders(path: string, file: FileBytes, index: BlockIndex): Block
   const blocks: BlockEntries[] = []
   const records: Uint8Array[] = []
   let at = ENTRY_HEADER_BYTES // after the version entry
-  let parentHash: Uint8Array | undefined
+  let parent: FileHeader | undefined
   for (let ordinal = 0; ordinal < offsets.length; ordinal++) {
     const fail = (problem: string) => new SourceError({ path, offset: at, ordinal, problem })
     if (offsets[ordinal] !== at) throw fail(`expected the block at byte ${at}, the index says ${offsets[ordinal]}`)
     const entry = requireEntry(path, file, COMPRESSED_HEADER, at, limit)
-    const headerRlp = decodingEntry({ path, offset: at, ordinal }, () => unpackEntry(file, entry, MAX_HEADER_BYTES))
-    const header = decodingEntry({ path, offset: at, ordinal }, () => decodeHeader(headerRlp))
-    const blockHash = keccak256(headerRlp)
-    if (header.number !== firstNumber + ordinal)
-      throw fail(`expected block ${firstNumber + ordinal}, got ${header.number}`)
-    if (parentHash && !equalBytes(parentHash, header.parentHash)) {
-      throw fail(
-        `block ${header.number}: expected parent hash ${formatData(parentHash)}, got ${formatData(header.parentHash)}`,
-      )
-    }
-    parentHash = blockHash
+    const read: FileHeader = readLinkedHeader(file, entry, { path, ordinal, number: firstNumber + ordinal, parent })
+    const { rlp: headerRlp, hash } = read
+    parent = read
     const body = requireEntry(path, file, COMPRESSED_BODY, entry.end, limit)
     const receipts = requireEntry(path, file, COMPRESSED_RECEIPTS, body.end, limit)
     const total = requireEntry(path, file, TOTAL_DIFFICULTY, receipts.end, limit)
     if (total.end - total.value !== 32)
       throw fail(`expected a total difficulty of 32 bytes, got ${total.end - total.value}`)
     const littleEndian = file.read(total.value, 32).slice()
-    records.push(headerRecordRoot(blockHash, littleEndian))
-    blocks.push({ headerRlp, hash: blockHash, body, receipts, totalDifficulty: bytesToBigInt(littleEndian.reverse()) })
+    records.push(headerRecordRoot(hash, littleEndian))
+    blocks.push({ headerRlp, hash, body, receipts, totalDifficulty: bytesToBigInt(littleEndian.reverse()) })
     at = total.end
   }
   verifyAccumulator(path, file, at, limit, accumulatorRoot(records))
@@ -222,8 +188,5 @@ function verifyAccumulator(path: string, file: FileBytes, start: number, limit: 
     const problem = `expected an accumulator of 32 bytes, got ${entry.end - entry.value}`
     throw new SourceError({ path, offset: entry.start, problem })
   }
-  const stored = file.read(entry.value, 32)
-  if (equalBytes(stored, computed)) return
-  const problem = `accumulator: expected ${formatData(computed)} of the blocks, the file has ${formatData(stored)}`
-  throw new SourceError({ path, offset: entry.start, problem })
+  requireAccumulator({ path, offset: entry.start }, file.read(entry.value, 32), computed)
 }

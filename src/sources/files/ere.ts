@@ -2,7 +2,7 @@ import { decodeBody, type KnownSenders, transactionsRlp } from '../../chain/eth/
 import { decodeHeader } from '../../chain/eth/header.js'
 import { decodeSlimReceipts } from '../../chain/eth/history/slimReceipt.js'
 import { equalBytes } from '../../lib/bytes.js'
-import { recoverAhead, SendersAhead } from '../senders/sendersAhead.js'
+import { decodeItems } from '../senders/sendersAhead.js'
 import type { BlockSource, RawBlock, SourceRange } from '../source.js'
 import { decodingEntry, type Entry, unpackEntry } from './e2store.js'
 import { type EreFile, openEreFile } from './ereFile.js'
@@ -63,28 +63,13 @@ export function openEre(path: string, { until = Number.MAX_SAFE_INTEGER }: { unt
     kind: ERE,
     path,
     totalBlocks: Math.max(0, Math.min(file.blockCount, until - file.firstNumber + 1)),
-    blocks: (range = {}) =>
-      range.senderRecovery?.isActive ? readBlocksAhead(path, range, until) : readBlocks(path, range, until),
-  }
-}
-
-function* readBlocks(path: string, range: SourceRange, until: number): Generator<RawBlock> {
-  for (const packed of readPacked(path, range, until)) yield decodePacked(path, packed)
-}
-
-async function* readBlocksAhead(path: string, range: SourceRange, until: number): AsyncGenerator<RawBlock> {
-  const reader = {
-    sizeOf: ({ body, receipts }: PackedBlock) => body.length + (receipts?.length ?? 0),
-    transactionsOf: ({ body }: PackedBlock) => transactionsRlp(body, { isBody: true }),
-  }
-  const items = readPacked(path, range, until)
-  for await (const { item, senders } of recoverAhead(items, reader, new SendersAhead(range.senderRecovery))) {
-    yield decodePacked(path, item, senders)
+    blocks: (range = {}) => decodeItems(readPacked(path, range, until), READER, range.senderRecovery),
   }
 }
 
 /** A block that is decompressed and not decoded. */
 interface PackedBlock {
+  readonly path: string
   readonly ordinal: number
   readonly header: EreHeader
   readonly bodyEntry: Entry
@@ -93,9 +78,15 @@ interface PackedBlock {
   readonly receipts?: Uint8Array
 }
 
+const READER = {
+  sizeOf: ({ body, receipts }: PackedBlock) => body.length + (receipts?.length ?? 0),
+  transactionsOf: ({ body }: PackedBlock) => transactionsRlp(body, { isBody: true }),
+  decode: decodePacked,
+}
+
 /** Decodes a block. @throws SourceError for one that cannot be decoded */
-function decodePacked(path: string, packed: PackedBlock, senders?: KnownSenders): RawBlock {
-  const { ordinal, header, bodyEntry, body, receiptsEntry, receipts } = packed
+function decodePacked(packed: PackedBlock, senders?: KnownSenders): RawBlock {
+  const { path, ordinal, header, bodyEntry, body, receiptsEntry, receipts } = packed
   const block = decodingEntry({ path, offset: bodyEntry.start, ordinal }, () => decodeBody(header, body, senders))
   const { totalDifficulty } = header
   if (!receiptsEntry) return { block, totalDifficulty }
@@ -131,7 +122,7 @@ function readBlock(file: EreFile, bodies: FileBytes, header: EreHeader, ordinal:
   const bodyEntry = file.entry('body', ordinal, bodies)
   const receiptsEntry = file.has('receipts') ? file.entry('receipts', ordinal) : undefined
   return {
-    ...{ ordinal, header, bodyEntry, receiptsEntry },
+    ...{ path, ordinal, header, bodyEntry, receiptsEntry },
     body: unpack(bodies, bodyEntry),
     receipts: receiptsEntry && unpack(file.bytes, receiptsEntry),
   }

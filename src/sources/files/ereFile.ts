@@ -7,10 +7,9 @@ import {
   MAX_FILE_BLOCKS,
   PROOF,
   TOTAL_DIFFICULTY,
-  VERSION,
 } from '../../chain/eth/history/entryTypes.js'
 import { SourceError } from '../source.js'
-import { type Entry, readEntry, requireE2storeFormat, requireEntry, viewOf } from './e2store.js'
+import { type Entry, readBlockIndex, readEntry, requireE2storeFormat, viewOf } from './e2store.js'
 import { type FileBytes, openFileBytes } from './fileBytes.js'
 
 /** The parts of a block that an ere file indexes. */
@@ -160,11 +159,6 @@ interface DynamicIndex {
  *  component, component count, block count. @throws SourceError */
 function readIndex(path: string, file: FileBytes): DynamicIndex {
   const { size } = file
-  const version = requireEntry(path, file, VERSION, 0, size)
-  if (version.end !== version.value)
-    throw new SourceError({ path, offset: 0, problem: 'expected an empty version entry' })
-  if (size < ENTRY_HEADER_BYTES + FIXED_INDEX_BYTES)
-    throw new SourceError({ path, offset: 8, problem: 'expected blocks, the file ends' })
   requireE2storeFormat(path, file, 'ere')
   const counts = viewOf(file.read(size - 2 * NUMBER_BYTES, 2 * NUMBER_BYTES))
   const componentCount = Number(counts.getBigUint64(0, true))
@@ -175,13 +169,7 @@ function readIndex(path: string, file: FileBytes): DynamicIndex {
   const start = size - FIXED_INDEX_BYTES - NUMBER_BYTES * blockCount * componentCount
   if (start < ENTRY_HEADER_BYTES)
     throw new SourceError({ path, offset: size, problem: 'expected a longer file for its number of blocks' })
-  const entry = requireEntry(path, file, DYNAMIC_BLOCK_INDEX, start, size)
-  if (entry.end !== size)
-    throw new SourceError({ path, offset: start, problem: 'expected the block index at the end of the file' })
-  const view = viewOf(file.read(entry.value, entry.end - entry.value))
-  const firstNumber = Number(view.getBigUint64(0, true))
-  if (!Number.isSafeInteger(firstNumber + blockCount))
-    throw new SourceError({ path, offset: entry.value, problem: `expected a block number, got ${firstNumber}` })
+  const { view, firstNumber } = readBlockIndex(path, file, { type: DYNAMIC_BLOCK_INDEX, start, blockCount })
   const offsetAt = (ordinal: number, component: number) =>
     start + Number(view.getBigInt64(NUMBER_BYTES * (1 + ordinal * componentCount + component), true))
   const components = Array.from({ length: componentCount }, (_, component) =>

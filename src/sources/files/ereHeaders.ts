@@ -1,13 +1,10 @@
-import { keccak256 } from '../../chain/crypto.js'
-import { decodeHeader } from '../../chain/eth/header.js'
 import { accumulatorRoot, headerRecordRoot } from '../../chain/eth/history/accumulator.js'
 import { followBlockProof, type ProvedRoot } from '../../chain/eth/history/blockProof.js'
 import { ACCUMULATOR } from '../../chain/eth/history/entryTypes.js'
-import type { Header } from '../../chain/eth/types.js'
 import { bytesToBigInt, equalBytes } from '../../lib/bytes.js'
 import { formatData } from '../../lib/hex.js'
 import { SourceError } from '../source.js'
-import { decodingEntry, MAX_HEADER_BYTES, unpackEntry } from './e2store.js'
+import { decodingEntry, type FileHeader, readLinkedHeader, requireAccumulator, unpackEntry } from './e2store.js'
 import type { EreFile } from './ereFile.js'
 
 /** A header of an ere file. */
@@ -38,36 +35,21 @@ const NO_PROOFS = { followed: 0, unknown: 0 }
 export function readEreHeaders(file: EreFile): EreHeaders {
   const headers: EreHeader[] = []
   const records: Uint8Array[] = []
-  let parent: { header: Header; hash: Uint8Array } | undefined
+  let parent: FileHeader | undefined
   for (let ordinal = 0; ordinal < file.blockCount; ordinal++) {
-    const { header, rlp, hash } = readHeader(file, ordinal, parent)
+    const place = { path: file.path, ordinal, number: file.firstNumber + ordinal, parent }
+    const read: FileHeader = readLinkedHeader(file.bytes, file.entry('header', ordinal), place)
+    const { header, rlp, hash } = read
     const totalBytes = file.has('totalDifficulty') ? readTotal(file, ordinal) : undefined
     const totalDifficulty = totalBytes && bytesToBigInt(totalBytes.toReversed())
     // After the merge the file repeats the final total difficulty.
     const hasWork = header.difficulty > 0n
     if (totalBytes && hasWork && records.length === ordinal) records.push(headerRecordRoot(hash, totalBytes))
     headers.push({ rlp, hash, totalDifficulty })
-    parent = { header, hash }
+    parent = read
   }
   const accumulator = verifyAccumulator(file, records)
   return { headers, proofs: file.has('proof') ? verifyProofs(file, headers, accumulator) : NO_PROOFS }
-}
-
-function readHeader(file: EreFile, ordinal: number, parent: { header: Header; hash: Uint8Array } | undefined) {
-  const { path, firstNumber } = file
-  const entry = file.entry('header', ordinal)
-  const place = { path, offset: entry.start, ordinal }
-  const rlp = decodingEntry(place, () => unpackEntry(file.bytes, entry, MAX_HEADER_BYTES))
-  const header = decodingEntry(place, () => decodeHeader(rlp))
-  const hash = keccak256(rlp)
-  const { number, parentHash } = header
-  if (number !== firstNumber + ordinal)
-    throw new SourceError({ ...place, problem: `expected block ${firstNumber + ordinal}, got ${number}` })
-  if (parent && !equalBytes(parent.hash, parentHash)) {
-    const problem = `block ${number}: expected parent hash ${formatData(parent.hash)}, got ${formatData(parentHash)}`
-    throw new SourceError({ ...place, problem })
-  }
-  return { header, rlp, hash }
 }
 
 /** Returns a total difficulty, 32 bytes little-endian. @throws SourceError */
@@ -93,10 +75,8 @@ function verifyAccumulator(file: EreFile, records: readonly Uint8Array[]): Uint8
     const problem = 'an accumulator needs total difficulties of blocks with work'
     throw new SourceError({ path, offset: start, problem })
   }
-  const computed = accumulatorRoot(records)
-  if (equalBytes(stored, computed)) return stored
-  const problem = `accumulator: expected ${formatData(computed)} of the blocks, the file has ${formatData(stored)}`
-  throw new SourceError({ path, offset: start, problem })
+  requireAccumulator({ path, offset: start }, stored, accumulatorRoot(records))
+  return stored
 }
 
 function verifyProofs(

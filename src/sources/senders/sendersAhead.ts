@@ -1,4 +1,5 @@
 import type { KnownSenders } from '../../chain/eth/block.js'
+import type { RawBlock } from '../source.js'
 import { countTransactions, createSenderBatch, knownSendersOf } from './senderBatch.js'
 import type { SenderRecovery } from './senderRecovery.js'
 
@@ -85,6 +86,29 @@ export async function* recoverAhead<T>(
     throw error
   }
   yield* waiting.flat()
+}
+
+/** Yields the blocks of a source, decoded in their order, with senders recovered ahead where recovery is active. */
+export function decodeItems<T>(
+  items: Iterable<T>,
+  reader: ItemReader<T> & { decode(item: T, senders?: KnownSenders): RawBlock },
+  recovery: SenderRecovery | undefined,
+): Iterable<RawBlock> | AsyncIterable<RawBlock> {
+  return recovery?.isActive ? decodeAhead(items, reader, recovery) : decodeEach(items, reader)
+}
+
+function* decodeEach<T>(items: Iterable<T>, { decode }: { decode(item: T): RawBlock }): Generator<RawBlock> {
+  for (const item of items) yield decode(item)
+}
+
+async function* decodeAhead<T>(
+  items: Iterable<T>,
+  reader: ItemReader<T> & { decode(item: T, senders?: KnownSenders): RawBlock },
+  recovery: SenderRecovery,
+): AsyncGenerator<RawBlock> {
+  for await (const { item, senders } of recoverAhead(items, reader, new SendersAhead(recovery))) {
+    yield reader.decode(item, senders)
+  }
 }
 
 /** An item, and the senders of its transactions where some are recovered ahead. */
