@@ -1,5 +1,6 @@
 import type { EngineReply } from '../engine/openEngine.js'
 import { syncing } from '../engine/statuses.js'
+import { PendingRequests } from './pendingRequests.js'
 
 // Consensus clients wait for 8 s, with Amsterdam for 6 s.
 const OPTIMISTIC_MS = 5_000
@@ -14,10 +15,9 @@ interface EngineTimeouts {
 
 /** Requests of a consensus client to the thread that writes the chain, by id. */
 export class EngineRequests {
-  private readonly open = new Map<number, (reply: EngineReply) => void>()
+  private readonly pending = new PendingRequests<EngineReply>()
   private readonly optimisticMs: number
   private readonly readMs: number
-  private lastId = 0
 
   constructor({ optimisticMs = OPTIMISTIC_MS, readMs = READ_MS }: EngineTimeouts = {}) {
     this.optimisticMs = optimisticMs
@@ -27,28 +27,18 @@ export class EngineRequests {
   /** Posts a request and resolves with its reply. Payloads and fork choices that take too long resolve with SYNCING:
    *  the thread processes them all the same. */
   add(method: string, post: (id: number) => void): Promise<EngineReply> {
-    return new Promise((resolve) => {
-      const id = ++this.lastId
-      const late = answerLate(method)
-      const timer = setTimeout(() => this.settle(id, late), late.refused ? this.readMs : this.optimisticMs)
-      this.open.set(id, (reply) => {
-        clearTimeout(timer)
-        this.open.delete(id)
-        resolve(reply)
-      })
-      post(id)
-    })
+    const late = answerLate(method)
+    return this.pending.add(post, { late, timeoutMs: late.refused ? this.readMs : this.optimisticMs })
   }
 
   /** Resolves a request; one that was resolved before is left alone. */
   settle(id: number, reply: EngineReply): void {
-    this.open.get(id)?.(reply)
+    this.pending.settle(id, reply)
   }
 
   /** Resolves all requests: the thread ended. */
   fail(): void {
-    const reply: EngineReply = { refused: { reason: 'internal', message: 'the thread that writes the chain ended' } }
-    for (const id of [...this.open.keys()]) this.settle(id, reply)
+    this.pending.settleAll({ refused: { reason: 'internal', message: 'the thread that writes the chain ended' } })
   }
 }
 

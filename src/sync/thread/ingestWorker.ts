@@ -10,6 +10,7 @@ import type { FollowStatus } from '../follow/status.js'
 import type { ReplicationStatus } from '../replicationStatus.js'
 import type { WantedState } from '../sparse/stateOnDemand.js'
 import { EngineRequests } from './engineRequests.js'
+import { PendingRequests } from './pendingRequests.js'
 
 /** Start data of the thread. */
 export interface IngestWorkerData {
@@ -25,10 +26,9 @@ export type IngestWorkerRequest =
   | { readonly kind: 'engine'; readonly id: number; readonly method: string; readonly params: unknown }
 
 /** Outcome of a request for state: the number of accounts and slots that were asked for, or why it is not stored. */
-type StateReply = { readonly kind: 'state'; readonly id: number } & (
-  | { readonly keys: number; readonly problem?: undefined }
-  | { readonly problem: string }
-)
+type StateOutcome = { readonly keys: number; readonly problem?: undefined } | { readonly problem: string }
+
+type StateReply = { readonly kind: 'state'; readonly id: number } & StateOutcome
 
 /** Status reports of the thread, and outcomes of its requests. */
 export type IngestWorkerReply =
@@ -123,27 +123,17 @@ export async function startIngestWorker(
 // The thread rejects a request in time, unless it is busy with a block or has ended.
 const GRACE_MS = 1_000
 
-/** Requests to the thread that have no outcome yet. A message to a thread that has ended gets none. */
+/** Requests for state that have no outcome yet. */
 function createStateRequests() {
-  const open = new Map<number, (reply: { keys: number; problem?: undefined } | { problem: string }) => void>()
-  let lastId = 0
+  const pending = new PendingRequests<StateOutcome>()
   return {
-    add: (timeoutMs: number, post: (id: number) => void) =>
-      new Promise<number>((resolve, reject) => {
-        const id = ++lastId
-        const late = `the thread that follows the upstreams did not answer within ${Math.round(timeoutMs) / 1000} s`
-        const timer = setTimeout(() => open.get(id)?.({ problem: late }), timeoutMs + GRACE_MS)
-        open.set(id, (reply) => {
-          clearTimeout(timer)
-          open.delete(id)
-          if (reply.problem === undefined) resolve(reply.keys)
-          else reject(new CairnError(reply.problem))
-        })
-        post(id)
-      }),
-    settle: (reply: StateReply) => open.get(reply.id)?.(reply),
-    fail: (problem: string) => {
-      for (const settle of [...open.values()]) settle({ problem })
+    add: async (timeoutMs: number, post: (id: number) => void): Promise<number> => {
+      const late = `the thread that follows the upstreams did not answer within ${Math.round(timeoutMs) / 1000} s`
+      const reply = await pending.add(post, { timeoutMs: timeoutMs + GRACE_MS, late: { problem: late } })
+      if (reply.problem !== undefined) throw new CairnError(reply.problem)
+      return reply.keys
     },
+    settle: (reply: StateReply) => pending.settle(reply.id, reply),
+    fail: (problem: string) => pending.settleAll({ problem }),
   }
 }
