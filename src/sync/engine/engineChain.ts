@@ -89,7 +89,7 @@ export class EngineChain {
   }
 
   /** Decodes a payload, and executes it where it extends the newest block (Engine API, payload validation). @throws
-   *  EngineRefusal for malformed parameters; what reading and writing the database throws */
+   *  DecodeError for malformed parameters; what reading and writing the database throws */
   newPayload(params: PayloadParams): Promise<PayloadStatus> {
     return this.exclusively(async () => {
       let decoded: DecodedPayload
@@ -120,7 +120,7 @@ export class EngineChain {
     const { chain, tree } = this
     const { hash, header } = raw.block
     const { parentHash } = header
-    const executes = chain.executor !== undefined && chain.sparse?.hasState !== false
+    const executes = executesBlocks(chain)
     if (this.isCanonical(hash) || tree.isValid(hash)) return executes ? valid(hash) : syncing()
     const refusal = tree.refusalOf(hash, parentHash)
     if (refusal) return invalid(refusal)
@@ -138,9 +138,7 @@ export class EngineChain {
     const branch = tree.branchTo(parentHash, this.isCanonical)
     if (branch.kind === 'linked') return accepted()
     const inherited = tree.refusalOf(branch.missing)
-    if (!inherited) return syncing()
-    for (const { block } of [...branch.blocks, raw]) tree.invalidate(block.hash, inherited)
-    return invalid(inherited)
+    return inherited ? this.refuseAll([...branch.blocks, raw], inherited) : syncing()
   }
 
   /** True for the newest committed block, while blocks on top of it are provisional. */
@@ -188,21 +186,24 @@ export class EngineChain {
     return refusal
   }
 
+  /** Marks blocks as invalid, since an ancestor is. */
+  private refuseAll(blocks: readonly RawBlock[], refusal: InvalidVerdict): PayloadStatus {
+    for (const { block } of blocks) this.tree.invalidate(block.hash, refusal)
+    return invalid(refusal)
+  }
+
   private async choose(choice: ForkChoice): Promise<PayloadStatus> {
     const { chain, tree } = this
     const { head } = chain
     const refusal = tree.refusalOf(choice.head)
     if (refusal) return invalid(refusal)
     if (head.newest && equalBytes(head.newest.hash, choice.head)) return this.confirm(choice)
-    if (head.isProvisional) this.release()
+    this.release()
     if (this.isCanonical(choice.head)) return this.answerValid(choice.head) // an ancestor of the newest block
     const branch = tree.branchTo(choice.head, this.isCanonical)
     if (branch.kind === 'broken') {
       const inherited = tree.refusalOf(branch.missing)
-      if (inherited) {
-        for (const { block } of branch.blocks) tree.invalidate(block.hash, inherited)
-        return invalid(inherited)
-      }
+      if (inherited) return this.refuseAll(branch.blocks, inherited)
       this.options.onGap(choice, branch.missing)
       return syncing()
     }
@@ -225,8 +226,7 @@ export class EngineChain {
 
   /** Returns the blocks as the chain needs them: with receipts where they are not executed. */
   private async completed(blocks: readonly RawBlock[]): Promise<RawBlock[] | undefined> {
-    const { executor, sparse } = this.chain
-    if (executor && sparse?.hasState !== false) return [...blocks]
+    if (executesBlocks(this.chain)) return [...blocks]
     const whole: RawBlock[] = []
     for (const raw of blocks) {
       const found = await this.options.fetchReceipts?.(raw)
@@ -259,9 +259,7 @@ export class EngineChain {
       if (!(error instanceof InvalidBlock)) throw error
       const at = blocks.findIndex(({ block }) => equalBytes(block.hash, error.blockHash))
       const parent = at > 0 ? blocks[at - 1].block : chain.reader.blockByNumber(ancestor)!
-      const refused = this.refuse(error, parent)
-      for (const { block } of blocks.slice(at + 1)) tree.invalidate(block.hash, refused)
-      return invalid(refused)
+      return this.refuseAll(blocks.slice(at + 1), this.refuse(error, parent))
     }
     if (problem) throw problem
     for (const { block } of blocks) tree.validate(block.hash)
@@ -279,7 +277,7 @@ export class EngineChain {
     const { head } = this.chain
     const problem = this.raiseFinality(choice)
     if (problem) {
-      if (head.isProvisional) this.release()
+      this.release()
       throw problem
     }
     clearTimeout(this.provisionalTimer)
@@ -306,6 +304,11 @@ export class EngineChain {
   private dropFinal(): void {
     this.tree.finalize(this.chain.head.finality().finalized)
   }
+}
+
+/** True for a chain that executes its next block: with sparse state, only while the newest state is known. */
+export function executesBlocks({ executor, sparse }: WritableChain): boolean {
+  return executor !== undefined && sparse?.hasState !== false
 }
 
 /** Yields blocks with a turn of the event loop between them, so that messages are received. */

@@ -9,7 +9,7 @@ import { TRIE_HISTORY_BLOCKS } from '../../store/state/trieHistory.js'
 import type { WritableChain } from '../chainState.js'
 import { completeAncestors, completeFirst } from '../follow/firstBlock.js'
 import { importBlocks } from '../pipeline.js'
-import type { EngineChain, ForkChoice } from './engineChain.js'
+import { type EngineChain, executesBlocks, type ForkChoice } from './engineChain.js'
 
 interface GapFillerParts {
   readonly chain: WritableChain
@@ -85,9 +85,8 @@ export class GapFiller {
       log.warn({}, 'no upstream has the blocks before the fork choice')
       return false
     }
-    const ancestor = hashes.ancestor
+    const { ancestor, list } = hashes
     const head = chain.head.newest!.header.number
-    const { list } = hashes
     log.info({ from: ancestor + 1, blocks: list.length }, 'filling the gap to the fork choice')
     if (ancestor < head && list.length > MAX_SIDE_BLOCKS) {
       log.warn({ ancestor, blocks: list.length }, 'the branch of the fork choice is too long to replace the chain')
@@ -141,7 +140,7 @@ export class GapFiller {
 
   private async fetchBlocks(hashes: readonly Uint8Array[]): Promise<RawBlock[] | undefined> {
     const { chain, engine, rpc, signal } = this.parts
-    const isExecuted = chain.executor !== undefined && chain.sparse?.hasState !== false
+    const isExecuted = executesBlocks(chain)
     const raws: RawBlock[] = []
     for (let at = 0; at < hashes.length; at += AT_ONCE) {
       const wanted = hashes.slice(at, at + AT_ONCE)

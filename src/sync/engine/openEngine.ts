@@ -1,6 +1,5 @@
 import { messageOf, UsageError } from '../../lib/errors.js'
 import { monotonicMs } from '../../lib/progressDisplay.js'
-import { openEthRpc } from '../../sources/ethRpc/ethRpc.js'
 import type { EthRpc } from '../../sources/ethRpc/types.js'
 import { systemClock } from '../../sources/upstreams/clock.js'
 import { parseUpstreamAddress } from '../../sources/upstreams/describeUrl.js'
@@ -10,6 +9,7 @@ import {
   type FollowerParts,
   type FollowSettings,
   type OpenFollower,
+  openChainRpc,
   openChainWriter,
 } from '../follow/runFollower.js'
 import { createFollowFigures } from '../follow/status.js'
@@ -133,21 +133,22 @@ export async function openEngine(settings: FollowSettings, parts: FollowerParts)
   }
 }
 
+/** Opens a connection to the upstreams; undefined without any. @throws UsageError when the chain needs them, or is not
+ *  of Ethereum */
 async function openRpc(
-  { spec, stateMode, sparse, reader, genesisBlock }: WritableChain,
-  { upstreams }: FollowSettings,
-  { senderRecovery, log }: FollowerParts,
+  chain: WritableChain,
+  settings: FollowSettings,
+  parts: FollowerParts,
 ): Promise<EthRpc | undefined> {
+  const { spec, stateMode, sparse } = chain
   if ((spec.family ?? 'ethereum') !== 'ethereum')
     throw new UsageError(`--engine is for chains of Ethereum, this one is of ${spec.family}`)
-  if (upstreams.length === 0) {
+  if (settings.upstreams.length === 0) {
     if (stateMode === 'execute') return undefined
     const why = sparse ? 'the state that is not known' : 'receipts, since blocks are not executed'
     throw new UsageError(`--engine with --state ${stateMode} needs --upstream for ${why}`)
   }
-  const genesisHash = reader.blockHash(0) ?? (await genesisBlock()).hash
-  const withReceipts = stateMode === 'none'
-  return openEthRpc({ upstreams, chainId: spec.chainId, genesisHash, withReceipts, senderRecovery, log })
+  return openChainRpc(chain, settings, parts)
 }
 
 interface SessionParts {
@@ -166,7 +167,7 @@ class Session {
   private readonly gaps: GapFiller | undefined
   private failure: { error: unknown } | undefined
   private wake = () => {}
-  private idle: IdleWork
+  private readonly idle: IdleWork
   private lastGapLogMs = Number.NEGATIVE_INFINITY
 
   constructor(chain: WritableChain, options: SessionParts) {
@@ -198,7 +199,6 @@ class Session {
     const result = await callEngine(context, method, params)
     const head = this.chain.head.newest?.header.number
     if (head !== undefined) this.options.seen(head)
-    this.idle.blocksStored()
     return result
   }
 
@@ -213,6 +213,7 @@ class Session {
     const { signal } = this.options.parts
     const stop = () => this.wake()
     signal.addEventListener('abort', stop, { once: true })
+    const unlisten = this.chain.head.listen({ changed: () => this.idle.blocksStored() })
     try {
       while (!signal.aborted) {
         if (this.failure) throw this.failure.error
@@ -224,6 +225,7 @@ class Session {
       }
     } finally {
       signal.removeEventListener('abort', stop)
+      unlisten()
       await this.gaps?.ended()
       await this.engine.exclusively(async () => this.engine.release())
     }

@@ -10,7 +10,7 @@ import { EMPTY_BYTES, equalBytes } from '../../lib/bytes.js'
 import { formatData } from '../../lib/hex.js'
 import { type Fields, parseData, readFields } from '../../sources/ethRpc/fields.js'
 import type { RawBlock } from '../../sources/source.js'
-import { EngineRefusal, InvalidPayload } from './errors.js'
+import { InvalidPayload } from './errors.js'
 
 /** The parameters of a payload, as JSON. */
 export interface PayloadParams {
@@ -33,11 +33,9 @@ const MAX_EXTRA_DATA = 32
 
 /** Decodes an execution payload (Engine API, structures ExecutionPayloadV1 to V4): all transactions with their senders,
  *  and the header, whose hash is that of the payload. Nothing is compared with a parent. @throws InvalidPayload when it
- *  is not that block, or its blobs are not those of the versioned hashes; EngineRefusal for malformed parameters */
+ *  is not that block, or its blobs are not those of the versioned hashes; DecodeError for malformed parameters */
 export function decodePayload(params: PayloadParams): DecodedPayload {
-  const { header, transactions, withdrawals, blockHash, blockAccessList, versionedHashes } = readingParams(() =>
-    readPayload(params),
-  )
+  const { header, transactions, withdrawals, blockHash, blockAccessList, versionedHashes } = readPayload(params)
   const { length } = header.extraData
   if (length > MAX_EXTRA_DATA)
     throw new InvalidPayload(`extra data: expected at most ${MAX_EXTRA_DATA} bytes, got ${length}`)
@@ -53,16 +51,6 @@ export function decodePayload(params: PayloadParams): DecodedPayload {
   return {
     raw: { block, hasVerifiedRoots: true, blockAccessList },
     sizeBytes: block.sizeBytes + (blockAccessList?.length ?? 0),
-  }
-}
-
-/** @throws EngineRefusal for a DecodeError of `read` */
-function readingParams<T>(read: () => T): T {
-  try {
-    return read()
-  } catch (error) {
-    if (error instanceof DecodeError) throw new EngineRefusal('invalid params', error.message)
-    throw error
   }
 }
 

@@ -117,20 +117,14 @@ export interface OpenFollower {
  *  development chain.
  *  @throws UsageError for an address that cannot be used, and as `openWritableChain`; DatabaseLocked */
 export async function openFollower(settings: FollowSettings, parts: FollowerParts): Promise<OpenFollower> {
-  const { log, signal, senderRecovery, clock = systemClock, recovers = isTransient } = parts
+  const { log, signal, clock = systemClock, recovers = isTransient } = parts
   for (const address of settings.upstreams) parseUpstreamAddress(address)
   let writer: OpenWriter | undefined = await openChainWriter(settings, parts)
   const { chain } = writer
   const figures = createFollowFigures()
-  const { spec } = chain
-  const withReceipts = chain.stateMode === 'none'
   let rpc: EthRpc
   try {
-    const genesisHash = chain.reader.blockHash(0) ?? (await chain.genesisBlock()).hash
-    rpc = openEthRpc({
-      ...{ upstreams: settings.upstreams, chainId: spec.chainId, spec, genesisHash },
-      ...{ withReceipts, senderRecovery, log },
-    })
+    rpc = await openChainRpc(chain, settings, parts)
   } catch (error) {
     writer.close()
     throw error
@@ -221,6 +215,17 @@ export async function openFollower(settings: FollowSettings, parts: FollowerPart
       closeWriter()
     },
   }
+}
+
+/** Opens a connection to the upstreams of a chain. @throws UsageError for an address that cannot be used */
+export async function openChainRpc(
+  { spec, stateMode, reader, genesisBlock }: WritableChain,
+  { upstreams }: FollowSettings,
+  { senderRecovery, log }: FollowerParts,
+): Promise<EthRpc> {
+  const genesisHash = reader.blockHash(0) ?? (await genesisBlock()).hash
+  const withReceipts = stateMode === 'none'
+  return openEthRpc({ upstreams, chainId: spec.chainId, spec, genesisHash, withReceipts, senderRecovery, log })
 }
 
 /** Fetches state of whichever chain is connected: none while the database is closed, or without sparse state. */
