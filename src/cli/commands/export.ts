@@ -88,8 +88,7 @@ function isDirectory(out: string): boolean {
   return existsSync(out) ? statSync(out).isDirectory() : !ENDING.test(out)
 }
 
-function formatOf(out: string, named: Config['format']): Format {
-  if (named === 'ere') throw new Error('ere files are not written by dataset')
+function formatOf(out: string, named: Format | undefined): Format {
   const ending = isDirectory(out) ? undefined : (ENDING.exec(out)?.[1] as Format | undefined)
   if (named !== undefined && ending !== undefined && named !== ending) {
     throw new UsageError(`--out ${out} is a file of ${ending}, --format is ${named}; make them agree`)
@@ -169,8 +168,12 @@ function describeTotals(totals: ReadonlyMap<Dataset, ExportTotals>) {
 
 function describe({ name }: Dataset, { files, rows, bytes, kept }: ExportTotals): string {
   const written = `${files} ${files === 1 ? 'file' : 'files'} written`
-  const size = `${rows.toLocaleString('en')} rows, ${(bytes / 1e6).toLocaleString('en', { maximumFractionDigits: 1 })} MB`
+  const size = `${rows.toLocaleString('en')} rows, ${formatMegabytes(bytes)}`
   return `${name}: ${files === 0 ? written : `${written} (${size})`}, ${kept} kept`
+}
+
+function formatMegabytes(bytes: number): string {
+  return `${(bytes / 1e6).toLocaleString('en', { maximumFractionDigits: 1 })} MB`
 }
 
 async function toOneFile(
@@ -218,11 +221,10 @@ async function toEre(config: Config, operands: readonly string[], out: string): 
     const progress = createProgress({ label: 'export', unit: 'blocks', total: range.to - range.from + 1 })
     const control = { signal: stop.signal, onProgress: countInto(progress) }
     const totals = await exportEre(source, out, { range, control }).finally(() => progress.finish())
-    const size = `${(totals.bytes / 1e6).toLocaleString('en', { maximumFractionDigits: 1 })} MB`
     if (config.json) printSummary(JSON.stringify({ format: 'ere', out, range, ...totals }))
     else
       printSummary(
-        `${totals.files} ere ${totals.files === 1 ? 'file' : 'files'} written (${totals.blocks.toLocaleString('en')} blocks, ${size})`,
+        `${totals.files} ere ${totals.files === 1 ? 'file' : 'files'} written (${totals.blocks.toLocaleString('en')} blocks, ${formatMegabytes(totals.bytes)})`,
       )
     return 0
   } catch (error) {
