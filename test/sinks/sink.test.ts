@@ -120,33 +120,19 @@ test('a receiver has the chain whatever fails, is killed, or is reorganised', as
   const high = await grow(trunk.slice(0, 13), 5)
   const { datadir, chain, source } = await openChain(t)
   await importBlocks(chain, sourceOf(trunk.slice(0, 9)), { progress: noProgress })
+  const replace = (ancestor: number, blocks: readonly Block[]) =>
+    replaceBranch(
+      chain,
+      ancestor,
+      blocks.map((block) => ({ block })),
+    )
   /** What happens to the chain, in order. */
   const changes: (() => Promise<unknown>)[] = [
     () => importBlocks(chain, sourceOf(trunk), { progress: noProgress }),
-    () =>
-      replaceBranch(
-        chain,
-        6,
-        low.map((block) => ({ block })),
-      ),
-    () =>
-      replaceBranch(
-        chain,
-        6,
-        trunk.slice(6).map((block) => ({ block })),
-      ),
-    () =>
-      replaceBranch(
-        chain,
-        13,
-        high.map((block) => ({ block })),
-      ),
-    () =>
-      replaceBranch(
-        chain,
-        6,
-        low.map((block) => ({ block })),
-      ),
+    () => replace(6, low),
+    () => replace(6, trunk.slice(6)),
+    () => replace(13, high),
+    () => replace(6, low),
   ]
   const receiver = new Receiver()
   let [kills, failures] = [0, 0]
@@ -243,7 +229,7 @@ test('a sink stops when the database does not have the removed blocks any more',
 test('a filter selects events by address, topic and name, and omits blocks without them', async (t) => {
   const random = seededRandom(36)
   const trunk = await growBranch(temporaryDirectory(t), { trunk: [], count: 8, random })
-  const { datadir, chain, source } = await openChain(t)
+  const { chain, source } = await openChain(t)
   await importBlocks(chain, sourceOf(trunk), { progress: noProgress })
   const logs = [...source.rows.logs({ from: 0, to: 1_000_000 })]
   const ofLogger = logs.filter(
@@ -284,5 +270,4 @@ test('a filter selects events by address, topic and name, and omits blocks witho
   )
   assert.throws(() => parseSinkFilter({ adresses: [] }, 'f'), /unknown member 'adresses'.*addresses/)
   assert.throws(() => parseSinkFilter({ topics: [['0x12']] }, 'f'), /f: topics\[0\]: expected 0x and 64 hex digits/)
-  void datadir
 })

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto'
 import { encodeBlock, transactionsRoot, unclesHash } from '../../../src/chain/eth/block.js'
 import { bloomOf } from '../../../src/chain/eth/bloom.js'
 import { decodeHeader, encodeHeader, hashHeader } from '../../../src/chain/eth/header.js'
@@ -8,6 +7,7 @@ import type { Block, ConsensusReceipt, Transaction } from '../../../src/chain/et
 import { seededRandom } from '../random.js'
 import { signTransaction } from '../signing.js'
 import { compressFrames } from '../snappyFrames.js'
+import { accumulatorTree, entry, littleEndian } from './e2storeParts.js'
 
 /** A block as an era1 file holds it. */
 export interface EraBlock {
@@ -90,7 +90,7 @@ export function buildEra1(blocks: EraBlock[], { accumulator, extraEntry }: Era1F
     parts.push(entry(6, littleEndian(totalDifficulty)))
   }
   if (extraEntry) parts.push(entry(0x77, Buffer.from('anything')))
-  parts.push(entry(7, accumulator ?? slowAccumulator(blocks)))
+  parts.push(entry(7, accumulator ?? accumulatorTree(blocks).root))
   const start = size()
   const index = Buffer.alloc(16 + 8 * blocks.length)
   index.writeBigUInt64LE(BigInt(blocks[0].block.header.number), 0)
@@ -104,26 +104,4 @@ export function buildEra1(blocks: EraBlock[], { accumulator, extraEntry }: Era1F
 function encodeReceiptItem(receipt: ConsensusReceipt): Uint8Array {
   const bytes = encodeReceipt(receipt)
   return receipt.type === 0 ? bytes : encodeRlp(bytes)
-}
-
-function entry(type: number, value: Uint8Array): Buffer {
-  const head = Buffer.alloc(8)
-  head.writeUInt16LE(type, 0)
-  head.writeUInt32LE(value.length, 2)
-  return Buffer.concat([head, value])
-}
-
-function littleEndian(value: bigint): Buffer {
-  return Buffer.from(value.toString(16).padStart(64, '0'), 'hex').reverse()
-}
-
-/** The accumulator by hashing all 8,192 leaves, zeros and all. */
-function slowAccumulator(blocks: EraBlock[]): Buffer {
-  const sha256 = (...parts: Uint8Array[]) => createHash('sha256').update(Buffer.concat(parts)).digest()
-  let level: Buffer[] = Array.from({ length: 8192 }, (_, i) => {
-    const raw = blocks[i]
-    return raw ? sha256(raw.block.hash, littleEndian(raw.totalDifficulty)) : Buffer.alloc(32)
-  })
-  while (level.length > 1) level = level.filter((_, i) => i % 2 === 0).map((left, i) => sha256(left, level[2 * i + 1]))
-  return sha256(level[0], littleEndian(BigInt(blocks.length)))
 }

@@ -1,10 +1,10 @@
-import { createHash } from 'node:crypto'
 import { encodeBlock } from '../../../src/chain/eth/block.js'
 import { encodeHeader, hashHeader } from '../../../src/chain/eth/header.js'
 import { decodeRlp, encodeListOf, encodeRlp, type RlpList } from '../../../src/chain/eth/rlp.js'
 import type { ConsensusReceipt } from '../../../src/chain/eth/types.js'
 import { type SeededRandom, seededRandom } from '../random.js'
 import { compressFrames } from '../snappyFrames.js'
+import { accumulatorTree, branchOf, entry, fullTree, littleEndian, sha256 } from './e2storeParts.js'
 import { type EraBlock, exampleEraBlocks } from './era1File.js'
 
 /** As `exampleEraBlocks`; the blocks from index `work` on are under proof of stake, with the total difficulty of the
@@ -91,39 +91,6 @@ export function buildEre(
 function slimReceipt({ type, status, root, cumulativeGasUsed, logs }: ConsensusReceipt) {
   const outcome = root ?? (status === 1 ? Uint8Array.of(1) : new Uint8Array(0))
   return [BigInt(type), outcome, cumulativeGasUsed, logs.map(({ address, topics, data }) => [address, topics, data])]
-}
-
-function entry(type: number, value: Uint8Array): Buffer {
-  const head = Buffer.alloc(8)
-  head.writeUInt16LE(type, 0)
-  head.writeUInt32LE(value.length, 2)
-  return Buffer.concat([head, value])
-}
-
-function littleEndian(value: bigint): Buffer {
-  return Buffer.from(value.toString(16).padStart(64, '0'), 'hex').reverse()
-}
-
-const sha256 = (...parts: Uint8Array[]) => createHash('sha256').update(Buffer.concat(parts)).digest()
-
-/** All levels of the tree over 8,192 leaves, leaves first. */
-function fullTree(leaves: readonly (Uint8Array | undefined)[]): Buffer[][] {
-  const levels = [Array.from({ length: 8192 }, (_, i) => Buffer.from(leaves[i] ?? Buffer.alloc(32)))]
-  while (levels[levels.length - 1].length > 1) {
-    const below = levels[levels.length - 1]
-    levels.push(below.filter((_, i) => i % 2 === 0).map((left, i) => sha256(left, below[2 * i + 1])))
-  }
-  return levels
-}
-
-function branchOf(levels: readonly Buffer[][], leaf: number): Buffer[] {
-  return levels.slice(0, -1).map((level, depth) => level[(leaf >> depth) ^ 1])
-}
-
-function accumulatorTree(blocks: EraBlock[]) {
-  const levels = fullTree(blocks.map(({ block, totalDifficulty }) => sha256(block.hash, littleEndian(totalDifficulty))))
-  const length = littleEndian(BigInt(blocks.length))
-  return { levels, length, root: sha256(levels[13][0], length) }
 }
 
 /** SSZ of the proofs of the blocks. Leaves of the accumulator are by number modulo 8,192, so that type 0 needs blocks

@@ -2,6 +2,7 @@ import { keccak256 } from '../../../src/chain/crypto.js'
 import { transactionsRoot, withdrawalsRoot } from '../../../src/chain/eth/block.js'
 import { hashHeader } from '../../../src/chain/eth/header.js'
 import type { Block, Header } from '../../../src/chain/eth/types.js'
+import { parseHex } from '../../../src/lib/hex.js'
 import { payloadOf, type SentPayload } from './payloads.js'
 import type { Difference } from './sideBySide.js'
 
@@ -66,7 +67,7 @@ export function invalidPayloads(block: Block, parent: Header, list: Uint8Array |
 export function childOf(payload: SentPayload, block: Block, list: Uint8Array | undefined): SentPayload {
   const header = {
     ...block.header,
-    parentHash: Uint8Array.from(Buffer.from(payload.hash.slice(2), 'hex')),
+    parentHash: parseHex(payload.hash),
     number: payload.number + 1,
     timestamp: block.header.timestamp + BigInt(1 + payload.number - block.header.number),
   }

@@ -82,6 +82,6 @@ export function payloadOf(
 
 /** The method of a fork choice for that payload. */
 export function forkChoiceOf({ method }: SentPayload): string {
-  const version = Math.max(1, Number(method.at(-1)) - 1)
-  return `engine_forkchoiceUpdatedV${{ 1: method.endsWith('V2') ? 2 : 1, 2: 3, 3: 3, 4: 4 }[version]}`
+  const version = [1, 2, 3, 3, 4][Number(method.at(-1)) - 1]
+  return `engine_forkchoiceUpdatedV${version}`
 }
