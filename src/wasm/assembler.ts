@@ -321,4 +321,6 @@ export const v128s = {
   and: (x: Code, y: Code): Code => [x, y, 0xfd, 0x4e],
   or: (x: Code, y: Code): Code => [x, y, 0xfd, 0x50],
   xor: (x: Code, y: Code): Code => [x, y, 0xfd, 0x51],
+  /** 1 if any bit is set, otherwise 0. */
+  isAny: (x: Code): Code => [x, 0xfd, 0x53],
 } as const

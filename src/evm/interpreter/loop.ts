@@ -8,7 +8,7 @@ import { reportFrameEnd } from './reports.js'
 import { settle } from './settle.js'
 import { shortageOf } from './shortage.js'
 import { enterStepped, reportFailure } from './steppedCosts.js'
-import { PC, SP } from './wasm/wasmCore.js'
+import { MEMORY_SIZE, PC, SP } from './wasm/wasmCore.js'
 import { LIMBS } from './words/words.js'
 
 // Gas between two deadline checks: some tens of microseconds of cheap instructions; in the oldest forks, where reading
@@ -76,11 +76,13 @@ function runFrame(machine: Machine, frame: Frame): number {
     if (core !== undefined) {
       if (frame.memorySize !== memorySize) {
         memorySize = frame.memorySize
-        core.setMemory(frame, machine.memory === core.memory)
+        core.setMemory(frame, machine.memory === core.memory, machine.pace.memory)
       }
       gas = core.run(frame.pc, sp, gas, checkAt)
       frame.pc = core.registers[PC]
       sp = core.registers[SP]
+      memorySize = core.registers[MEMORY_SIZE]
+      frame.memorySize = memorySize
     }
     if (gas < checkAt) {
       machine.deadline.check()

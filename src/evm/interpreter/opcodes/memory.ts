@@ -1,7 +1,7 @@
 import { keccak256 } from '../../../chain/crypto.js'
 import { RETURN_DATA_OUT_OF_BOUNDS } from '../failures.js'
 import type { Frame } from '../frame.js'
-import { countWork, type Machine, payMemory } from '../machine.js'
+import { countWork, LOOPED_BYTES, type Machine, payMemory } from '../machine.js'
 import { loadWord, setBytes, storeWord, toIndex } from '../words/words.js'
 import { accessGas } from './accounts.js'
 import { failPaid, pushNumber, type Step, type Steps } from './step.js'
@@ -62,7 +62,8 @@ function storeByte(machine: Machine, frame: Frame, gas: number, sp: number): num
   return left
 }
 
-/** Copies `source` between `from` and `end` to the frame's memory, zero-filled beyond the end of the source. */
+/** Copies `source` between `from` and `end` to the frame's memory, zero-filled beyond the end of the source. What is
+ *  copied does not overlap it. */
 function copyToMemory(
   machine: Machine,
   to: number,
@@ -73,6 +74,11 @@ function copyToMemory(
 ): void {
   const { memory } = machine
   const there = Math.min(Math.max(end - from, 0), length)
+  if (length <= LOOPED_BYTES) {
+    for (let i = 0; i < there; i++) memory[to + i] = source[from + i]
+    for (let i = there; i < length; i++) memory[to + i] = 0
+    return
+  }
   if (there > 0) {
     if (source === memory) memory.copyWithin(to, from, from + there)
     else memory.set(source.subarray(from, from + there), to)

@@ -33,8 +33,9 @@ export const CALLS = {
   multiplyModulo: 7,
   power: 8,
   negate: 9,
-  /** Follows them. */
+  /** Follow them. */
   keccak: 10,
+  extendMemory: 11,
 } as const
 
 /** The first functions of the module. */

@@ -1,12 +1,28 @@
-import { type Code, call, get, i32, i32s, i64, i64s, memoryCopy, set, v128s } from '../../../wasm/assembler.js'
+import {
+  type Code,
+  call,
+  get,
+  i32,
+  i32s,
+  i64,
+  i64s,
+  memoryCopy,
+  memoryFill,
+  set,
+  v128s,
+} from '../../../wasm/assembler.js'
 import { INPUT_AT, OUTPUT_AT } from '../../../wasm/keccakModule.js'
 import { CALLS } from './arithmetic.js'
 import { KECCAK, LONGEST_HASHED, MASKS } from './layout.js'
+import { findKeptHashes, isEntryOf, MAPPING_KEY_BYTES, readHash, writeEntry } from './mappingKeys.js'
 import { anyOf, type Case, type CoreWriter, limb, NONE, range, register } from './writer.js'
+
+// Longer ranges gain little from being copied here.
+const LONGEST_COPIED = 1024
 
 /** Instructions on stack, memory, calldata and code. */
 export function frameCases(w: CoreWriter): Case[] {
-  return [...memory(w), keccak(w), ...jumps(w), ...pushes(w), ...copies(w), ...numbers(w)]
+  return [...memory(w), copyCallData(w), keccak(w), ...jumps(w), ...pushes(w), ...copies(w), ...numbers(w)]
 }
 
 function memory(w: CoreWriter): Case[] {
@@ -17,11 +33,20 @@ function memory(w: CoreWriter): Case[] {
     f.goToWhen('leave', w.isBeyond(i64s.of(register(top))))
     f.put(set(w.t, i32s.add(register(base), i32s.low(limb(w.a, 0)))))
   }
+  /** Sets `t` to the address of a memory word, up to which memory is extended. */
+  const wordAddress = () => {
+    w.operands()
+    f.when(w.isBeyond(i64s.of(register('memoryTop'))), () => {
+      f.goToWhen('leave', w.isBeyond(i64s.of(register('memoryRoom'))))
+      w.extendMemory(i32s.add(i32s.low(limb(w.a, 0)), i32(32)), get(w.gas))
+    })
+    f.put(set(w.t, i32s.add(register('memory'), i32s.low(limb(w.a, 0)))))
+  }
   return [
     {
       codes: [0x51], // MLOAD
       write: () => {
-        address('memory', 'memoryTop')
+        wordAddress()
         w.writeReversed(get(w.t), get(w.a))
         w.next(0)
       },
@@ -29,7 +54,7 @@ function memory(w: CoreWriter): Case[] {
     {
       codes: [0x52], // MSTORE
       write: () => {
-        address('memory', 'memoryTop')
+        wordAddress()
         w.writeReversed(get(w.b), get(w.t))
         w.next(-2)
       },
@@ -53,11 +78,56 @@ function memory(w: CoreWriter): Case[] {
   ]
 }
 
+/** CALLDATACOPY of short ranges. Where jumps leave the loop, it leaves it too, because the deadline must be checked. */
+function copyCallData(w: CoreWriter): Case {
+  const { f } = w
+  const [length, from, there] = w.x
+  const size = w.b
+  return {
+    codes: [0x37],
+    write: () => {
+      w.operands()
+      f.goToWhen('leave', w.isBeyond(i64s.of(register('memoryRoom'))))
+      f.put(set(length, limb(w.b, 0)), set(from, i64s.of(register('inputLength'))))
+      f.goToWhen('leave', i32s.isZero(i64s.isZero(anyOf(limb(w.b, 1), limb(w.b, 2), limb(w.b, 3)))))
+      // Beyond the calldata there are zeros, wherever it is.
+      f.when(i32s.isZero(i64s.isMore(get(length), get(from))), () => f.put(set(from, get(length))))
+      f.put(set(w.t, i32s.sub(get(w.sp), i32(96))), set(length, limb(w.t, 0)))
+      f.goToWhen('leave', i32s.isZero(i64s.isZero(anyOf(limb(w.t, 1), limb(w.t, 2), limb(w.t, 3)))))
+      f.goToWhen('leave', i64s.isMore(i64s.sub(get(length), i64(1n)), i64(BigInt(LONGEST_COPIED - 1))))
+      w.payForWords(get(length), 3n)
+      f.put(set(w.t, i32s.low(limb(w.a, 0))), set(size, i32s.low(get(length))))
+      const end = i32s.add(get(w.t), get(size))
+      f.when(
+        i32s.isMore(end, register('memorySize')),
+        () => w.extendMemory(end, get(w.paid)),
+        () => f.put(set(w.gas, get(w.paid))),
+      )
+      f.put(set(there, i64s.sub(i64s.of(register('inputLength')), get(from))))
+      f.when(i64s.isMore(get(there), get(length)), () => f.put(set(there, get(length))))
+      f.put(set(w.t, i32s.add(register('memory'), get(w.t))))
+      f.put(memoryCopy(get(w.t), i32s.add(register('input'), i32s.low(get(from))), i32s.low(get(there))))
+      f.when(i64s.isMore(get(length), get(there)), () => {
+        const rest = i32s.low(i64s.sub(get(length), get(there)))
+        f.put(memoryFill(i32s.add(get(w.t), i32s.low(get(there))), i32(0), rest))
+      })
+      w.next(-3)
+    },
+  }
+}
+
 /** KECCAK256 of moderately sized ranges in existing memory. Where jumps leave the loop, it leaves it too, because the
  *  deadline must be checked. */
 function keccak(w: CoreWriter): Case {
   const { f } = w
-  const [length, price] = w.x
+  const [length] = w.x
+  const entry = w.flag
+  /** Hashes the bytes at `t` to the word at `b`. */
+  const hash = () => {
+    f.put(memoryCopy(i32(KECCAK + INPUT_AT), get(w.t), i32s.low(get(length))))
+    f.put(call(CALLS.keccak, i32s.low(get(length)), i32(0), i32(1)))
+    w.writeReversed(i32(KECCAK + OUTPUT_AT), get(w.b))
+  }
   return {
     codes: [0x20],
     write: () => {
@@ -68,15 +138,24 @@ function keccak(w: CoreWriter): Case {
       f.goToWhen('leave', i32s.or(i32s.isZero(i64s.isZero(high)), isLong))
       f.put(set(length, limb(w.b, 0)))
       f.goToWhen('leave', i64s.isMore(i64s.add(limb(w.a, 0), get(length)), i64s.of(register('memorySize'))))
-      const words = i64s.right(i64s.add(get(length), i64(31n)), i64(5n))
-      f.put(set(price, i64s.multiply(words, i64(6n))))
-      f.goToWhen('leave', i64s.isLessSigned(i64s.sub(get(w.gas), get(price)), get(w.checkAt)))
-      f.goToWhen('leave', i64s.isLessSigned(get(w.gas), get(price)))
-      f.put(set(w.gas, i64s.sub(get(w.gas), get(price))))
-      const from = i32s.add(register('memory'), i32s.low(limb(w.a, 0)))
-      f.put(memoryCopy(i32(KECCAK + INPUT_AT), from, i32s.low(get(length))))
-      f.put(call(CALLS.keccak, i32s.low(get(length)), i32(0), i32(1)))
-      w.writeReversed(i32(KECCAK + OUTPUT_AT), get(w.b))
+      w.payForWords(get(length), 6n)
+      f.put(set(w.gas, get(w.paid)), set(w.t, i32s.add(register('memory'), i32s.low(limb(w.a, 0)))))
+      f.block('hashed', () => {
+        const isMappingKey = i64s.equal(get(length), i64(BigInt(MAPPING_KEY_BYTES)))
+        f.when(isMappingKey, () => {
+          findKeptHashes(w, entry, w.t)
+          for (const second of [0, 1] as const) {
+            f.when(isEntryOf(entry, w.t, second), () => {
+              readHash(w, { entry, second, to: w.b })
+              f.goTo('hashed')
+            })
+          }
+          hash()
+          writeEntry(w, entry, { from: w.t, hash: w.b })
+          f.goTo('hashed')
+        })
+        hash()
+      })
       w.next(-1)
     },
   }

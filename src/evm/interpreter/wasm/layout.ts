@@ -30,6 +30,8 @@ export const REGISTERS = {
   expByteGas: 52,
   /** Not 0 if the frame has gas beyond what the module sees. */
   gasBeyond: 56,
+  /** Size up to which the module may extend the frame's memory; 0 if memory and calldata are elsewhere. */
+  memoryRoom: 60,
 } as const
 
 /** 32 bytes of ones followed by 32 of zeros. */
@@ -64,4 +66,11 @@ export const MEMORIES_BYTES = 0x40_0000
 /** Code with its jump targets. */
 export const CODES = MEMORIES + MEMORIES_BYTES
 export const CODES_END = CODES + 0x40_0000
-export const PAGES = Math.ceil(CODES_END / 0x1_0000)
+/** Hashes of 64 bytes, the keys of mappings: contracts ask for the same ones again and again, and to find one takes a
+ *  twentieth of the time of the hash. Each entry has the bytes and their hash as a word. The bytes determine a set of
+ *  two entries. */
+export const HASHES = CODES_END
+export const HASH_SET_BITS = 11
+export const HASH_ENTRY_BYTES = 96
+const HASHES_END = HASHES + ((2 * HASH_ENTRY_BYTES) << HASH_SET_BITS)
+export const PAGES = Math.ceil(HASHES_END / 0x1_0000)

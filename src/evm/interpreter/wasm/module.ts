@@ -3,6 +3,8 @@ import { keccakConstants, keccakFunction } from '../../../wasm/keccakModule.js'
 import { arithmeticFunctions } from './arithmetic.js'
 import { frameCases } from './frameOpcodes.js'
 import { INSTRUCTIONS, KECCAK, MASKS, PAGES, REGISTERS, STACKS } from './layout.js'
+import { NO_HASHES } from './mappingKeys.js'
+import { writeExtendMemory } from './memoryRoom.js'
 import { wordCases } from './wordOpcodes.js'
 import { type Case, CoreWriter, NONE, register } from './writer.js'
 
@@ -16,11 +18,8 @@ export function assembleWasmCore(): Uint8Array<ArrayBuffer> {
   const masks = [...new Array<number>(32).fill(0xff), ...new Array<number>(32).fill(0)]
   return assembleModule({
     pages: PAGES,
-    functions: [...arithmeticFunctions(), keccakFunction(KECCAK), writeLoop(new CoreWriter())],
-    data: [
-      { at: MASKS, bytes: masks },
-      { at: KECCAK, bytes: keccakConstants() },
-    ],
+    functions: [...arithmeticFunctions(), keccakFunction(KECCAK), writeExtendMemory(), writeLoop(new CoreWriter())],
+    data: [{ at: MASKS, bytes: masks }, { at: KECCAK, bytes: keccakConstants() }, ...NO_HASHES],
   })
 }
 

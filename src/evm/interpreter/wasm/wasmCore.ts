@@ -14,10 +14,11 @@ export interface WasmCore {
   readonly view: DataView
   /** Prepares a run of a frame whose stack is the one above. False if its code is too long. */
   enter(frame: Frame, rules: EvmRules): boolean
-  /** Sets the size of the frame's memory, and whether it and the calldata are in the memory above. */
-  setMemory(frame: Frame, isHere: boolean): void
+  /** Sets the size of the frame's memory, and whether it and the calldata are in the memory above. `maxBytes` is that
+   *  of all frames' memories up to which `run` may extend it. */
+  setMemory(frame: Frame, isHere: boolean, maxBytes: number): void
   /** Executes instructions from `pc` until one that it leaves to `runFrame`; returns the gas left. The registers have
-   *  that instruction's offset and the stack pointer. */
+   *  that instruction's offset, the stack pointer and the size of the frame's memory. */
   run(pc: number, sp: number, gas: number, checkAt: number): number
   readonly registers: Int32Array
 }
@@ -25,6 +26,7 @@ export interface WasmCore {
 /** Register indexes of the results of `run`. */
 export const PC = REGISTERS.pc >> 2
 export const SP = REGISTERS.sp >> 2
+export const MEMORY_SIZE = REGISTERS.memorySize >> 2
 
 interface LoopFunctions {
   run(pc: number, sp: number, gas: number, checkAt: number): number
@@ -76,8 +78,9 @@ function createWasmCore(): WasmCore {
       registers[REGISTERS.gasBeyond >> 2] = frame.gasBeyond === 0n ? 0 : 1
       return true
     },
-    setMemory({ memorySize, inputLength }, isHere) {
-      registers[REGISTERS.memorySize >> 2] = memorySize
+    setMemory({ memorySize, memoryBase, inputLength }, isHere, maxBytes) {
+      registers[MEMORY_SIZE] = memorySize
+      registers[REGISTERS.memoryRoom >> 2] = isHere ? Math.max(Math.min(maxBytes, MEMORIES_BYTES) - memoryBase, 0) : 0
       registers[REGISTERS.memoryTop >> 2] = isHere ? topOf(memorySize) : 0
       registers[REGISTERS.inputTop >> 2] = isHere ? topOf(inputLength) : 0
     },

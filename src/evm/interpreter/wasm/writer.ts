@@ -1,5 +1,6 @@
 import {
   type Code,
+  call,
   F64,
   FunctionWriter,
   get,
@@ -13,6 +14,7 @@ import {
   V128,
   v128s,
 } from '../../../wasm/assembler.js'
+import { CALLS } from './arithmetic.js'
 import { REGISTERS } from './layout.js'
 
 /** Some opcodes and the code generator for them. Its code ends with `CoreWriter.next`, or jumps to `leave` having
@@ -56,6 +58,8 @@ export class CoreWriter {
   readonly flag = this.f.local(I32)
   readonly x = this.f.locals(I64, 4)
   readonly carry = this.f.local(I64)
+  /** Gas left once an instruction is paid. */
+  readonly paid = this.f.local(I64)
   readonly low = this.f.local(V128)
   readonly high = this.f.local(V128)
 
@@ -102,6 +106,22 @@ export class CoreWriter {
   isBeyond(limit: Code): Code {
     const high = anyOf(limb(this.a, 1), limb(this.a, 2), limb(this.a, 3))
     return i32s.or(i32s.isZero(i64s.isZero(high)), i64s.isAtLeast(limb(this.a, 0), limit))
+  }
+
+  /** Sets `paid` to the gas left after `price` for each word of `length` bytes. Leaves the loop if it is not enough, or
+   *  the deadline must be checked. */
+  payForWords(length: Code, price: bigint): void {
+    const words = i64s.right(i64s.add(length, i64(31n)), i64(5n))
+    this.f.put(set(this.paid, i64s.sub(get(this.gas), i64s.multiply(words, i64(price)))))
+    this.f.goToWhen('leave', i64s.isLessSigned(get(this.paid), get(this.checkAt)))
+    this.f.goToWhen('leave', i64s.isLessSigned(get(this.paid), NONE))
+  }
+
+  /** Extends the frame's memory to `end`, beyond its size, and pays for it from `gas`. Leaves the loop if it cannot. */
+  extendMemory(end: Code, gas: Code): void {
+    this.f.put(set(this.paid, call(CALLS.extendMemory, end, gas)))
+    this.f.goToWhen('leave', i64s.isLessSigned(get(this.paid), NONE))
+    this.f.put(set(this.gas, get(this.paid)))
   }
 
   /** Byte-reverses the 32 bytes at `from` to the word at `to`, or vice versa. */

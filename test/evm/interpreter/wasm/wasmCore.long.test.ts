@@ -216,6 +216,63 @@ test('hashes, loads and stores memory at every offset and length', () => {
   }
 })
 
+test('copies calldata of every offset and length to memory', () => {
+  const random = seededRandom(7)
+  // Copies by the first three words of the calldata, and returns the memory. The second contract calls the first one
+  // with its own calldata behind 32 bytes, where it begins at an offset.
+  const copier = code('5f 19 5f 52 6040 35 6020 35 5f 35 37 59 5f f3')
+  const caller = code(`36 5f 6020 37 5f 5f 36 6020 5f 73 ${Buffer.from(addressOf(0)).toString('hex')} 5a f1 50
+    3d 5f 5f 3e 3d 5f f3`)
+  const [calls, expected] = [true, false].map((withWasm) => setUp([copier, caller], { withWasm }))
+  for (let i = 0; i < 1500; i++) {
+    const size = 96 + random.below(200)
+    const input = random.bytes(size)
+    const far = [2n ** 32n, 2n ** 64n, 2n ** 255n][random.below(3)]
+    const words = [random.below(1500), random.below(size + 40), random.below([40, 300, 1100][random.below(3)])].map(
+      BigInt,
+    )
+    const which = random.below(40)
+    if (which < 2) words[which] = far
+    for (const [at, word] of words.entries()) input.set(bigIntToFixedBytes(word, 32), 32 * at)
+    const [to, from, length] = words.map(Number)
+    const where = `${words} of ${size} bytes`
+    for (const contract of [0, 1]) {
+      const outcome = calls(input, contract, 100_000n)
+      assert.deepEqual(outcome, expected(input, contract, 100_000n), where)
+      if (which === 0 || length === 0) continue
+      const memory = new Uint8Array(Math.max(32, Math.ceil((to + length) / 32) * 32)).fill(0xff, 0, 32)
+      memory.fill(0, to, to + length)
+      if (from < size) memory.set(input.subarray(from, Math.min(from + length, size)), to)
+      assert.deepEqual(outcome.output, memory, where)
+    }
+  }
+})
+
+test('the hashes of 64 bytes are right, of new ones and of those that were hashed before', () => {
+  const random = seededRandom(8)
+  const call = setUp([code('6040 5f 5f 37 6040 5f 20 5f 52 6020 5f f3')])
+  // More than are kept: no bytes, keys of mappings, and keys that differ from another one in one bit.
+  const keys = Array.from({ length: 6000 }, (_, i) => {
+    const key = new Uint8Array(64)
+    if (i > 0) key.set(random.bytes(20), 12)
+    if (i % 3 > 0) key.set(random.bytes(32), 32)
+    if (i % 3 === 1) key[63] = i
+    return key
+  })
+  for (const key of keys.slice(0, 500)) {
+    const other = key.slice()
+    other[random.below(64)] ^= 1 << random.below(8)
+    keys.push(other)
+  }
+  const hashes = keys.map((key) => Buffer.from(keccak256(key)).toString('hex'))
+  const check = (i: number) => assert.equal(Buffer.from(call(keys[i]).output).toString('hex'), hashes[i])
+  for (let i = 0; i < keys.length; i++) {
+    check(i)
+    check(random.below(i + 1))
+    check(Math.max(0, i - random.below(8)))
+  }
+})
+
 /** A program of instructions with operands that often mean something to them, which ends in the words on its stack. */
 function randomProgram(words: ReturnType<typeof createRandomWords>): Uint8Array {
   const parts: Uint8Array[] = []
