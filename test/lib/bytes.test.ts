@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { bigIntToBytes, bytesToBigInt, compareBytes, writeBigInt } from '../../src/lib/bytes.js'
+import { bigIntToBytes, bytesToBigInt, compareBytes, countZeroBytes, writeBigInt } from '../../src/lib/bytes.js'
 import { formatData } from '../../src/lib/hex.js'
 import { seededRandom } from '../support/random.js'
 
@@ -42,4 +42,13 @@ test('bytes are compared as Buffer does', () => {
   const random = seededRandom(8)
   const some = Array.from({ length: 200 }, () => random.bytes(random.below(4)).map((byte) => byte & 3))
   for (const a of some) for (const b of some) assert.equal(Math.sign(compareBytes(a, b)), Buffer.compare(a, b))
+})
+
+test('zero bytes are counted at every length and place', () => {
+  const random = seededRandom(43)
+  for (let length = 0; length < 200; length++) {
+    const bytes = random.bytes(length + 4).subarray(random.below(4))
+    for (let i = 0; i < bytes.length; i++) if (random.below(3) === 0) bytes[i] = [0, 0, 1, 0x80, 0xff][random.below(5)]
+    assert.equal(countZeroBytes(bytes), bytes.filter((byte) => byte === 0).length)
+  }
 })

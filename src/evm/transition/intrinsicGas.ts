@@ -1,5 +1,5 @@
 import type { Rules } from '../../chain/eth/forks/rules.js'
-import { equalBytes } from '../../lib/bytes.js'
+import { countZeroBytes, equalBytes } from '../../lib/bytes.js'
 import type { CallRequest } from '../calls/callRequest.js'
 
 /** Inputs of the intrinsic gas. */
@@ -15,9 +15,8 @@ export interface IntrinsicGas {
  *  3860, 7623, 7702; from Amsterdam on EIP-2780, 7976, 7981, 8037. */
 export function intrinsicGas(request: IntrinsicRequest, rules: Rules): IntrinsicGas {
   const data = request.data ?? new Uint8Array(0)
-  let nonZero = 0
-  for (let i = 0; i < data.length; i++) nonZero += data[i] === 0 ? 0 : 1
-  const zero = data.length - nonZero
+  const zero = countZeroBytes(data)
+  const nonZero = data.length - zero
   if (rules.eip2780) return amsterdamGas(request, zero, nonZero)
   let gas = 21_000 + zero * 4 + nonZero * rules.nonZeroByteGas
   if (request.to === undefined) {
