@@ -6,7 +6,7 @@ import type { JsonSchema, Param } from './method.js'
 /** A decoder of one kind of JSON value, with its schema. `path` locates the value in messages. */
 export interface ValueType<T> {
   readonly schema: JsonSchema
-  /** True if the member may be absent or null; it is then decoded from `undefined`. */
+  /** True if the member may be absent or null; it is then decoded from `undefined`, once for all. */
   readonly optional?: boolean
   /** @throws InvalidValue with the path, what was expected and what was found. */
   decode(value: unknown, path: string): T
@@ -229,6 +229,9 @@ export function objectOf<S extends { readonly [name: string]: ValueType<unknown>
 ): ValueType<{ [K in keyof S]: S[K] extends ValueType<infer T> ? T : never }> {
   type Value = { [K in keyof S]: S[K] extends ValueType<infer T> ? T : never }
   const names = Object.keys(fields)
+  // Most members of a call are absent.
+  const absent: Record<string, unknown> = {}
+  for (const name of names) absent[name] = fields[name].optional ? fields[name].decode(undefined, name) : undefined
   return {
     schema: {
       type: 'object',
@@ -237,11 +240,11 @@ export function objectOf<S extends { readonly [name: string]: ValueType<unknown>
     },
     decode: (value, path) => {
       const members = decodeMembers(value, path)
-      const out: Record<string, unknown> = {}
+      const out: Record<string, unknown> = { ...absent }
       for (const name of names) {
         const member = Object.hasOwn(members, name) ? members[name] : undefined
-        if (isAbsent(member) && !fields[name].optional) throw new InvalidValue(`${path}.${name}: missing`)
-        out[name] = fields[name].decode(member, `${path}.${name}`)
+        if (!isAbsent(member)) out[name] = fields[name].decode(member, `${path}.${name}`)
+        else if (!fields[name].optional) throw new InvalidValue(`${path}.${name}: missing`)
       }
       return out as Value
     },

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import type { AccountOverride, BlockOverrides } from '../../evm/calls/overrides.js'
 import { canonicalHash, HEADER_NOT_FOUND, isStateUnavailable, requireStateBlock } from '../core/blockId.js'
 import { EXECUTION_REVERTED, SERVER_ERROR } from '../core/errors.js'
@@ -66,5 +66,5 @@ function describeCall(call: object): string {
 }
 
 function shorten(text: string): string {
-  return text.length <= MAX_TEXT ? text : createHash('sha256').update(text).digest('base64')
+  return text.length <= MAX_TEXT ? text : hash('sha256', text, 'base64')
 }
