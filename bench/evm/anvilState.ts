@@ -10,6 +10,7 @@ import { requireAnvil } from '../lib/peers.js'
 /** An anvil that holds accounts. */
 export interface AnvilServer {
   url: string
+  pid: number
   version: string
   stop(): Promise<void>
 }
@@ -37,7 +38,7 @@ export async function startAnvilFrom(genesis: string, args: readonly string[]): 
     await client.send(makeCall('anvil_setLoggingEnabled', [false]))
     const { body } = await client.send(makeCall('web3_clientVersion', []))
     client.close()
-    return { url, version: JSON.parse(body.toString()).result, stop }
+    return { url, pid: child.pid!, version: JSON.parse(body.toString()).result, stop }
   } catch (error) {
     await stop()
     throw error

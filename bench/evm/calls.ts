@@ -85,9 +85,10 @@ export async function measureCalls(options: CallOptions): Promise<CallRun> {
 type ByName = { [name: string]: { [connections: number]: ClientResult } }
 
 async function askCairn(options: CallOptions): Promise<ByName> {
-  const { url, stop } = await startDefaultCairn({ after: () => {} }, ['--open', '--datadir', options.datadir])
+  const server = await startDefaultCairn({ after: () => {} }, ['--open', '--datadir', options.datadir])
+  const { url, running, stop } = server
   try {
-    return await askServer('cairn', url, options)
+    return await askServer({ name: 'cairn', url, pid: running.child.pid! }, options)
   } finally {
     await stop()
   }
@@ -97,23 +98,27 @@ async function askAnvil(options: CallOptions): Promise<{ byName: ByName; version
   const db = openForReading(options.datadir)
   const anvil = await startAnvilWith(readHeadState(db), options.directory).finally(() => db.close())
   try {
-    return { byName: await askServer('anvil', anvil.url, options), version: anvil.version }
+    return { byName: await askServer({ name: 'anvil', ...anvil }, options), version: anvil.version }
   } finally {
     await anvil.stop()
   }
 }
 
 /** Asks all shapes with each number of connections, from a client process that is new each time. */
-async function askServer(server: string, url: string, { datadir, names, seconds }: CallOptions): Promise<ByName> {
+async function askServer(
+  server: { name: string; url: string; pid: number },
+  { datadir, names, seconds }: CallOptions,
+): Promise<ByName> {
   const results: ByName = {}
   const shapes = makeCallShapes().filter(({ name }) => names.includes(name))
   for (const shape of shapes) {
     const expected = expectedAnswers(datadir, shape)
     results[shape.name] = {}
     for (const connections of CONNECTIONS) {
-      process.stderr.write(`\rcalls over HTTP: ${server}, ${shape.name}, ${connections} connections\x1b[K`)
+      process.stderr.write(`\rcalls over HTTP: ${server.name}, ${shape.name}, ${connections} connections\x1b[K`)
       const warmSeconds = Math.min(1, seconds)
-      const plan: ClientPlan = { url, shape: shape.name, connections, seconds, warmSeconds, expected }
+      const { url, pid: serverPid } = server
+      const plan: ClientPlan = { url, serverPid, shape: shape.name, connections, seconds, warmSeconds, expected }
       results[shape.name][connections] = await runOnce<ClientResult>('evmClients', plan)
     }
   }

@@ -92,6 +92,8 @@ export interface TraceIndexFigures {
 /** Requests to a server, as many at a time as there are connections. */
 export interface ClientPlan {
   url: string
+  /** The process of the server. */
+  serverPid: number
   shape: string
   connections: number
   seconds: number
@@ -107,4 +109,7 @@ export interface ClientResult {
   p99Ms: number
   /** Share of a core that the client used: near 1 it is what is measured. */
   clientCpu: number
+  /** Processor time of all threads of the server per request, in milliseconds: depends less than rates on what else
+   *  runs on the machine. Undefined where the system does not say. */
+  serverCpuMs?: number
 }

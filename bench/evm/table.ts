@@ -24,10 +24,12 @@ export function printCalls({ calls }: CallRun): void {
       const [own, other] = [http[Number(connections)], anvil[Number(connections)]]
       const ratio = own && other ? formatRatio(own.perSecond / other.perSecond) : ''
       const latencies = [own?.p50Ms, own?.p99Ms, other?.p50Ms, other?.p99Ms].map(formatMs)
-      return [name, connections, formatRate(own?.perSecond), formatRate(other?.perSecond), ratio, ...latencies]
+      const cpu = [own?.serverCpuMs, other?.serverCpuMs].map(formatMs)
+      return [name, connections, formatRate(own?.perSecond), formatRate(other?.perSecond), ratio, ...cpu, ...latencies]
     }),
   )
-  const heads = ['call, over HTTP', 'connections', 'calls/s', 'anvil', 'ratio', 'p50 ms', 'p99 ms']
+  const rates = ['call, over HTTP', 'connections', 'calls/s', 'anvil', 'ratio']
+  const heads = [...rates, 'processor ms', 'anvil', 'p50 ms', 'p99 ms']
   if (rows.length > 0) printTable([...heads, 'anvil p50 ms', 'anvil p99 ms'], rows)
   for (const { name, perSecond, referencePerSecond, httpPerSecond, anvilPerSecond } of calls) {
     const { defaults, anvil } = GOALS[name]

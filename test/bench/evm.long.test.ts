@@ -30,6 +30,7 @@ test('bench:evm: all engines and servers answer a call alike', async (t) => {
   assert.deepEqual([call.name, others], ['erc20 balanceOf', []])
   const rates = [call.perSecond, call.referencePerSecond, call.evmReferencePerSecond, call.httpPerSecond]
   for (const rate of PEERS.length === 0 ? rates : [...rates, call.anvilPerSecond]) assert.ok(rate! > 0)
+  for (const { serverCpuMs } of [...Object.values(call.http), ...Object.values(call.anvil)]) assert.ok(serverCpuMs! > 0)
 })
 
 // Not beside anvil, which takes minutes for a trace of a full block.

@@ -1,6 +1,7 @@
 import { connect, type Socket } from 'node:net'
 import { formatData } from '../../../src/lib/hex.js'
 import { quantile } from '../../lib/client.js'
+import { readThreadsMs } from '../../lib/processorTime.js'
 import type { ClientPlan, ClientResult } from '../plans.js'
 import { type BenchCall, makeCallShapes, numbered } from '../shapes.js'
 
@@ -16,6 +17,8 @@ process.once('message', async (plan: ClientPlan) => {
   const clock = { from: Number.POSITIVE_INFINITY, until: Number.POSITIVE_INFINITY }
   const times: number[] = []
   let variant = 0
+  let answered = 0
+  const readServerMs = () => (process.platform === 'linux' ? sum(readThreadsMs(plan.serverPid).values()) : Number.NaN)
   const runConnection = async () => {
     const connection = await openConnection(plan.url)
     // On a busy machine the first answer may come after the time.
@@ -24,6 +27,7 @@ process.once('message', async (plan: ClientPlan) => {
       const asked = performance.now()
       const body = await connection.ask(requests(mine))
       const now = performance.now()
+      answered++
       checkAnswer(body, expected.get(mine), `${plan.shape}, variant ${mine}`)
       if (asked < clock.from || (now > clock.until && times.length > 0)) continue
       times.push(now - asked)
@@ -39,10 +43,13 @@ process.once('message', async (plan: ClientPlan) => {
   clock.from = started + plan.warmSeconds * 1000
   clock.until = clock.from + plan.seconds * 1000
   let cpu: NodeJS.CpuUsage | undefined
+  let before = { cpuMs: readServerMs(), answered: 0 }
   setTimeout(() => {
     cpu = process.cpuUsage()
+    before = { cpuMs: readServerMs(), answered }
   }, plan.warmSeconds * 1000)
   await Promise.all(Array.from({ length: plan.connections }, runConnection))
+  const serverCpuMs = (readServerMs() - before.cpuMs) / Math.max(1, answered - before.answered)
   const seconds = (clock.until - clock.from) / 1000
   const { user, system } = process.cpuUsage(cpu)
   const result: ClientResult = {
@@ -51,10 +58,17 @@ process.once('message', async (plan: ClientPlan) => {
     p50Ms: quantile(times, 0.5),
     p99Ms: quantile(times, 0.99),
     clientCpu: (user + system) / 1e6 / seconds,
+    serverCpuMs: Number.isNaN(serverCpuMs) ? undefined : serverCpuMs,
   }
   process.send!(result)
   process.disconnect()
 })
+
+function sum(values: Iterable<number>): number {
+  let total = 0
+  for (const value of values) total += value
+  return total
+}
 
 /** @throws Error when an answer is no result, or not the one that is known. */
 function checkAnswer(body: Buffer, expected: string | undefined, what: string): void {
