@@ -110,8 +110,8 @@ function requireAllNamed(state: RawState, first: number, head: number): void {
 function requireOrder(state: RawState): void {
   const found = state.overtaken()
   if (found === undefined) return
-  const { table, addressId, blockNumber } = found
-  const expected = `above that of every row of its key in ${table.replace('recent', 'history')}`
+  const { table, older, addressId, blockNumber } = found
+  const expected = `above that of every row of its key in ${older}`
   throw new DatabaseFault(
     { table, row: `block ${blockNumber}, address ${addressId}` },
     { field: 'block_number', expected, found: blockNumber },

@@ -88,8 +88,10 @@ export const META_TRIE_EDITION = 'trie_edition'
 /** Meta key of the flush of layers of the state trie that is under way: `{block, page}`; see state/trieLayers.ts. null
  *  or absent: none. */
 export const META_TRIE_FLUSH = 'trie_flush'
-/** Meta key of the lowest block number whose rows may be in `account_recent` and `storage_recent`; null or absent when
- *  they are empty. */
+/** Meta key of the lowest block number whose rows may be in `account_tip` and `storage_tip`; null or absent when they
+ *  are empty. */
+export const META_STATE_TIP_FROM = 'state_tip_from'
+/** As `META_STATE_TIP_FROM`, of `account_recent` and `storage_recent`. */
 export const META_STATE_RECENT_FROM = 'state_recent_from'
 /** Meta key of the first block from which on state roots of a development chain are not compared, because the node's
  *  are wrong; null or absent when all are compared. */
@@ -124,6 +126,7 @@ export const META_KEYS: readonly string[] = [
   META_STATE_TRIE,
   META_TRIE_EDITION,
   META_TRIE_FLUSH,
+  META_STATE_TIP_FROM,
   META_STATE_RECENT_FROM,
   META_UNVERIFIED_FROM,
   META_REPLICATION,

@@ -1,5 +1,6 @@
 import type { Database } from './database.js'
 import type { TableSize } from './databaseFacts.js'
+import { historyTables } from './state/historySql.js'
 import { createStateTrieTable } from './state/stateTrieTable.js'
 
 /** A part of the database and its bytes per item. */
@@ -37,8 +38,13 @@ const PARTS: readonly {
   { part: 'trace index', unit: 'transaction', tables: ['traces'], counted: 'transactions' },
   { part: 'logs', unit: 'log', tables: ['logs', 'topics'] },
   { part: 'log index', unit: 'log', tables: ['log_segments', 'log_buckets', 'log_big_postings'], counted: 'logs' },
-  { part: 'account history', unit: 'change of an account', tables: ['account_history', 'account_recent'] },
-  { part: 'storage history', unit: 'change of a slot', tables: ['storage_history', 'storage_recent'] },
+  {
+    part: 'account history',
+    unit: 'change of an account',
+    tables: historyTables('account'),
+    counted: 'account_history',
+  },
+  { part: 'storage history', unit: 'change of a slot', tables: historyTables('storage'), counted: 'storage_history' },
   { part: 'accounts of a state dump', unit: 'account', tables: ['hashed_accounts'] },
   { part: 'slots of a state dump', unit: 'slot', tables: ['hashed_storage'] },
   { part: 'changed accounts and slots by block', unit: 'block', tables: ['changed_keys'] },

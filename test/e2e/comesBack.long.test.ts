@@ -3,6 +3,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
+import type { Block } from '../../src/chain/eth/types.js'
 import { formatFelt } from '../../src/chain/starknet/felt.js'
 import { formatData } from '../../src/lib/hex.js'
 import type { Problem } from '../../src/server/admin/problem.js'
@@ -56,8 +57,12 @@ interface Cause {
 const BLOCKS = 400
 const BACK_MS = 60_000
 
-async function growTrunk(t: TestContext) {
-  return growBranch(temporaryDirectory(t), { trunk: [], count: BLOCKS, random: seededRandom(2024) })
+/** Made by the first test that needs it. */
+let trunkOfAll: Promise<Block[]> | undefined
+
+function growTrunk(t: TestContext): Promise<Block[]> {
+  trunkOfAll ??= growBranch(temporaryDirectory(t), { trunk: [], count: BLOCKS, random: seededRandom(2024) })
+  return trunkOfAll
 }
 
 /** An upstream of layer 1 with a few blocks, one of another chain, and a proxy that leads to either. */

@@ -12,7 +12,8 @@ import type { StateChanges } from './stateChanges.js'
 import { createStateInserts, type StateInserts } from './stateInserts.js'
 
 /** Writes Ethereum blocks. The caller begins and ends transactions, of several blocks each. */
-export interface ChainWriter extends Pick<StateInserts, 'insertBase' | 'putEntry' | 'recentBlocks' | 'moveRecent'> {
+export interface ChainWriter
+  extends Pick<StateInserts, 'insertBase' | 'putEntry' | 'recentBlocks' | 'isMoveDue' | 'moveRecent'> {
   begin(): void
   commit(): void
   /** Rolls back everything since `begin`. */
@@ -118,6 +119,7 @@ export function createChainWriter(db: Database, options: WriterOptions = {}): Ch
     putEntry: state.putEntry,
     flush: state.flush,
     recentBlocks: state.recentBlocks,
+    isMoveDue: state.isMoveDue,
     moveRecent: state.moveRecent,
     insertBlockAccessList: (blockNumber, list) => void insertAccessList.run(blockNumber, list),
     rewindTo: (number) => {

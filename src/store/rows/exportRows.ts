@@ -5,7 +5,7 @@ import { decodeUint, type StoredUint } from '../columns.js'
 import type { Database } from '../database.js'
 import { createValueLookup } from '../dictionary.js'
 import { createChangedKeysReader, decodeAccountKeys } from '../state/changedKeys.js'
-import { accountsInBlock, fromBoth, newestRow } from '../state/historySql.js'
+import { accountsInBlock, fromTables, newestRow } from '../state/historySql.js'
 import { decodeReceiptRow, type ReceiptRow, SELECT_RECEIPTS } from './receipt.js'
 import type { IdRange } from './rowFilter.js'
 import { prepareTransactionHashes } from './transaction.js'
@@ -178,7 +178,7 @@ function createClearedSlots(db: Database): ExportRows['clearedSlots'] {
     (from) => `SELECT h.address_id, a.address, h.incarnation, (${previous}) AS previous
        FROM ${from} JOIN addresses a ON a.id = h.address_id`,
   )
-  const slotsBefore = fromBoth(
+  const slotsBefore = fromTables(
     'storage',
     (table) => `SELECT c.address_id, c.address, s.slot, s.value, s.block_number
        FROM cleared c CROSS JOIN ${table} s ON s.address_id = c.address_id AND s.incarnation = c.previous

@@ -39,15 +39,15 @@ export interface StateInserts {
   moveRecent(): boolean
   /** Number of blocks that have recent rows, at most. */
   recentBlocks(): number
+  /** True when there are so many that `moveRecent` pays: rows of several blocks share pages of the next table. */
+  isMoveDue(): boolean
   /** Discards unwritten rows and cached ids. Call it after a rollback. */
   clear(): void
 }
 
-// Number of blocks with rows in the small tables from which some are moved with each block. Only a process that is
-// never idle reaches it.
-const MANY_RECENT = 128
-// Of 256 rows and 1.2 ms each: those of two blocks of mainnet's size.
-const MOVES_OF_BLOCK = 12
+// With each block, where moves are urgent. Of 256 rows and 1.2 ms each: those of three blocks of mainnet's size, most of
+// which move twice.
+const MOVES_OF_BLOCK = 16
 
 /** How rows are written. */
 interface StateInsertOptions {
@@ -65,7 +65,7 @@ export function createStateInserts(
   { collects = false, mostCollected = MAX_COLLECTED, logsState = false }: StateInsertOptions = {},
 ): StateInserts {
   const history = createRowInserts(db, 'history')
-  const tip = createRowInserts(db, 'recent')
+  const tip = createRowInserts(db, 'tip')
   const recent = recentRowsOf(db)
   const selectCode = db.prepare<[Uint8Array], number>('SELECT id FROM code WHERE hash = ?').pluck()
   const insertKeys = db.prepare('INSERT INTO changed_keys (block_number, accounts, slots) VALUES (?, ?, ?)')
@@ -87,7 +87,7 @@ export function createStateInserts(
       recent.moveAll()
       return collected
     }
-    if (recent.blocks >= MANY_RECENT) for (let i = 0; i < MOVES_OF_BLOCK; i++) recent.moveSome()
+    if (recent.isMoveUrgent()) for (let i = 0; i < MOVES_OF_BLOCK; i++) recent.moveSome()
     recent.add(blockNumber)
     return tip
   }
@@ -132,6 +132,7 @@ export function createStateInserts(
     putEntry: base.putEntry,
     flush,
     recentBlocks: () => recent.blocks,
+    isMoveDue: recent.isMoveDue,
     moveRecent: () => recent.moveSome(),
     clear: () => {
       recent.clear()
@@ -206,7 +207,7 @@ interface RowInserts {
 const ACCOUNT_COLUMNS = ['address_id', 'block_number', 'nonce', 'balance', 'code_id', 'incarnation']
 const SLOT_COLUMNS = ['address_id', 'incarnation', 'slot', 'block_number', 'value']
 
-function createRowInserts(db: Database, suffix: 'history' | 'recent'): RowInserts {
+function createRowInserts(db: Database, suffix: 'history' | 'tip'): RowInserts {
   const accounts = createRowBatch(db, `account_${suffix}`, ACCOUNT_COLUMNS)
   const slots = createRowBatch(db, `storage_${suffix}`, SLOT_COLUMNS)
   const [boundSlots, boundValues] = [1, 2].map(() => Array.from({ length: ROWS_AT_ONCE }, () => createBoundBytes(32)))

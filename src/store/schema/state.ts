@@ -37,7 +37,8 @@ const storageRows = <Name extends string>(name: Name) =>
     (t) => [primaryKey({ columns: [t.addressId, t.incarnation, t.slot, t.blockNumber] })],
   )
 
-/** The fields of an account from `block_number` on, until its next row; the newest rows may be in `account_recent`.
+/** The fields of an account from `block_number` on, until its next row; newer rows may be in `account_recent`, the newest
+ *  in `account_tip`.
  *  `balance` NULL: the account does not exist. A new incarnation starts with empty storage. WITHOUT ROWID. */
 export const accountHistory = accountRows('account_history')
 
@@ -53,8 +54,14 @@ export const changedKeys = sqliteTable('changed_keys', {
   slots: bytes('slots').notNull(),
 })
 
-/** Rows of `account_history` that were written at the tip and have not moved there yet; see state/recentRows.ts.
- *  WITHOUT ROWID. */
+/** Rows of some ten blocks that were written at the tip and have not moved to `account_recent` yet; see
+ *  state/recentRows.ts. WITHOUT ROWID. */
+export const accountTip = accountRows('account_tip')
+
+/** As `accountTip`, of `storage_recent`. WITHOUT ROWID. */
+export const storageTip = storageRows('storage_tip')
+
+/** Rows that were written at the tip and have not moved to `account_history` yet. WITHOUT ROWID. */
 export const accountRecent = accountRows('account_recent')
 
 /** As `accountRecent`, of `storage_history`. WITHOUT ROWID. */

@@ -4,7 +4,7 @@ import type { Database } from '../database.js'
 import { openForReading } from '../open.js'
 import { createChainReader } from '../rows/chainReader.js'
 import { decodeAccountKeys } from '../state/changedKeys.js'
-import { eachOfBoth, fromBoth, newestRow, nextBlock } from '../state/historySql.js'
+import { eachTable, fromTables, newestRow, nextBlock } from '../state/historySql.js'
 import { BALANCE_KNOWN, CODE_KNOWN, createSparseCheck, NONCE_KNOWN } from '../state/sparseState.js'
 import { bytesOfValue } from './functionValues.js'
 
@@ -141,7 +141,7 @@ const v_accounts = (() => {
 })()
 
 /** Rows whose balance is that of the row before are part of its range. */
-const v_balances = eachOfBoth('account', (table) => {
+const v_balances = eachTable('account', (table) => {
   const next = nextBlock('account', `${ROWS_OF_ACCOUNT} AND ${KNOWN_BALANCE} IS NOT ifnull(h.balance, 0)`)
   return `SELECT x.hex AS address, h.block_number AS from_block, ${lastBlock(`(${next})`)} AS to_block,
     CAST(ifnull(h.balance, 0) AS TEXT) AS balance
@@ -152,7 +152,7 @@ const v_balances = eachOfBoth('account', (table) => {
 })
 
 /** A slot ends with its next row, or where its account begins another life. */
-const v_storage = eachOfBoth('storage', (table) => {
+const v_storage = eachTable('storage', (table) => {
   const next = nextBlock('storage', `${ROWS_OF_ACCOUNT} AND incarnation = h.incarnation AND slot = h.slot`)
   const newest = newestRow('account', 'incarnation', 'address_id = h.address_id')
   const cleared = nextBlock('account', `${ROWS_OF_ACCOUNT} AND incarnation > h.incarnation`)
@@ -167,7 +167,7 @@ const v_storage = eachOfBoth('storage', (table) => {
 
 /** SQL of a field before the block: of the row before, or that of no account. */
 function before(expression: string, missing: string): string {
-  const rows = fromBoth(
+  const rows = fromTables(
     'account',
     (table) => `SELECT * FROM (SELECT ${expression} FROM ${table} WHERE ${BEFORE} ORDER BY block_number DESC LIMIT 1)`,
   )
@@ -178,7 +178,7 @@ function before(expression: string, missing: string): string {
  * ranges, in both directions: SQLite estimates more rows for them, and so neither scans all rows of the history nor
  * makes an index of them. `json_each` in place of a table function of Cairn, for the same reason: its estimate is
  * low. */
-const v_account_changes = eachOfBoth('account', (table) => {
+const v_account_changes = eachTable('account', (table) => {
   const [earlier, now] = [fieldsOf(''), fieldsOf('h.')]
   return `SELECT k.block_number AS block_number, x.hex AS address,
     ${before(earlier.balance, "'0'")} AS balance_before, ${now.balance} AS balance_after,

@@ -15,7 +15,7 @@ import { openForReading } from '../open.js'
 import { type CallTrace, decodeCallTraces } from '../rows/callTraces.js'
 import { effectiveTraces, movesEther, placeCalls } from '../rows/placeCalls.js'
 import { createTraceReader } from '../rows/traceRows.js'
-import { fromBoth, nextBlock } from '../state/historySql.js'
+import { fromTables, nextBlock } from '../state/historySql.js'
 
 /* Views of the trace index. The rows of a block are decoded by a table function; addresses and hashes are joined where
  * a query reads them. */
@@ -162,7 +162,7 @@ const NATIVE_TRANSFERS = `CREATE TEMP VIEW v_native_transfers AS SELECT ${OF_BLO
   ${rowsOf('cairn_transfers')} ${JOINED_ENDS} WHERE cairn_require_traces()`
 
 /** SQL of the incarnation of a contract that exists at the end of the block that created it. */
-const CREATED = `(${fromBoth(
+const CREATED = `(${fromTables(
   'account',
   (table) => `SELECT incarnation FROM ${table} WHERE address_id = x.address_id AND block_number = b.number
     AND balance IS NOT NULL AND (x.code_size = 0 OR code_id IS NOT NULL)`,

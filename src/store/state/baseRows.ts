@@ -8,7 +8,7 @@ import { createMetaTable, META_KNOWN_STATE } from '../meta.js'
 import type { LearnedAccount } from '../replication/stateEntry.js'
 import { type KnownState, listedAround } from '../rows/coverage.js'
 import type { BaseState } from '../rows/stateChanges.js'
-import { eachOfBoth, newestRow } from './historySql.js'
+import { eachBound, eachTable, newestRow } from './historySql.js'
 import { recentRowsOf } from './recentRows.js'
 import {
   BALANCE_KNOWN,
@@ -177,11 +177,11 @@ function createAccountBases(db: Database) {
   const selectCode = db.prepare<[Uint8Array], number>('SELECT id FROM code WHERE hash = ?').pluck()
   const first = db.prepare<unknown[], number>(firstBlock('account', 'address_id = ?')).pluck()
   const last = db.prepare<unknown[], FieldsRow>(newestRow('account', FIELDS, 'address_id = ?'))
-  const anySlots = eachOfBoth('storage', (table) =>
+  const anySlots = eachTable('storage', (table) =>
     db.prepare<unknown[], number>(`SELECT 1 FROM ${table} WHERE address_id = ? AND incarnation = ? LIMIT 1`).pluck(),
   )
   const anySlot = (id: number, incarnation: number) => anySlots.some((each) => each.get(id, incarnation) !== undefined)
-  const tables = eachOfBoth('account', (table) => ({
+  const tables = eachTable('account', (table) => ({
     insert: db.prepare(
       `INSERT OR REPLACE INTO ${table} (address_id, block_number, nonce, balance, code_id, incarnation)
        VALUES (?, ?, ?, ?, ?, ?)`,
@@ -190,7 +190,7 @@ function createAccountBases(db: Database) {
       `SELECT ${FIELDS} FROM ${table} WHERE address_id = ? AND incarnation = ?`,
     ),
   }))
-  const [, { insert }] = tables
+  const { insert } = tables.at(-1)!
   /** Completes the rows of a partial account that know the same fields as its last one: no later block changed the
    *  rest. Earlier ones lack a field that changed. */
   const complete = (id: number, { address, account }: BaseAccount, row: FieldsRow, incarnation: number) => {
@@ -214,8 +214,8 @@ function createAccountBases(db: Database) {
   return {
     /** Writes a base row, or completes rows, unless the account is known. */
     insert: (id: number, base: BaseAccount, { blockNumber, closed }: BasePlace): 'known' | 'base' | 'completed' => {
-      const row = last.get(id, id)
-      const start = row && first.get(id, blockNumber, id, blockNumber)
+      const row = last.get(...eachBound(id))
+      const start = row && first.get(...eachBound(id, blockNumber))
       if (start !== undefined && start > blockNumber) requireListed(db, start)
       if (row !== undefined && row.incarnation >= 0) return 'known'
       const slots = baseIncarnation(closed, true)
@@ -249,14 +249,14 @@ function createSlotBases(db: Database) {
       { blockNumber, closed }: BasePlace,
     ): boolean => {
       const named = [id, baseIncarnation(closed, true), slot] as const
-      const start = first.get(...named, blockNumber, ...named, blockNumber)
+      const start = first.get(...eachBound<unknown>(...named, blockNumber))
       if (start === undefined) {
         insert.run(...named, blockNumber, value)
         return true
       }
       if (start === blockNumber) return false
       requireListed(db, start)
-      const listed = last.get(...named, ...named)!
+      const listed = last.get(...eachBound<unknown>(...named))!
       if (equalBytes(listed, value)) return false
       const [what, ...values] = [slot, listed, value].map(formatData)
       throw new ListedStateDiffers(`slot ${what} of account ${formatData(address)}`, {
@@ -318,5 +318,5 @@ class WrittenKeys {
 function firstBlock(kind: 'account' | 'storage', where: string): string {
   const first = (table: string) =>
     `SELECT * FROM (SELECT block_number FROM ${table} WHERE ${where} AND block_number >= ? ORDER BY block_number LIMIT 1)`
-  return `${first(`${kind}_history`)} UNION ALL ${first(`${kind}_recent`)} LIMIT 1`
+  return `${eachTable(kind, first).reverse().join(' UNION ALL ')} LIMIT 1`
 }

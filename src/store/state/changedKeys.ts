@@ -1,7 +1,7 @@
 import { concatBytes } from '../../lib/bytes.js'
 import { readInteger } from '../../lib/varint.js'
 import type { Database } from '../database.js'
-import { fromBoth } from './historySql.js'
+import { eachBound, fromTables } from './historySql.js'
 
 /* Which accounts and slots a block changed: the table `changed_keys` has a row for each block that changed any. The
  * history has no index by block: that takes a third of the time of writing its rows. All integers are LEB128, below
@@ -224,7 +224,7 @@ export function createChangedSlotsReader(db: Database): ChangedSlotsReader {
   const where = 'address_id = ? AND incarnation = ? AND slot = ? AND block_number = ?'
   const select = db
     .prepare<unknown[], Uint8Array>(
-      `${fromBoth('storage', (table) => `SELECT value FROM ${table} WHERE ${where}`)} LIMIT 1`,
+      `${fromTables('storage', (table) => `SELECT value FROM ${table} WHERE ${where}`)} LIMIT 1`,
     )
     .pluck()
   return {
@@ -233,7 +233,7 @@ export function createChangedSlotsReader(db: Database): ChangedSlotsReader {
       if (found === undefined) return
       visitSlotKeys(found.slots, (addressId, incarnation, slot) => {
         const key = [addressId, incarnation, slot, blockNumber]
-        visit({ addressId, incarnation, slot }, select.get(...key, ...key))
+        visit({ addressId, incarnation, slot }, select.get(...eachBound<unknown>(...key)))
       })
     },
   }

@@ -1,7 +1,7 @@
 import { keccak256 } from '../../chain/crypto.js'
 import { equalBytes, padLeft } from '../../lib/bytes.js'
 import type { Database } from '../database.js'
-import { fromBoth } from './historySql.js'
+import { fromTables } from './historySql.js'
 import { createSparseCheck, mayHaveUnknownSlots, StateNotListable } from './sparseState.js'
 import { createStateReader, type StateReader, type StoredAccount } from './stateReader.js'
 import { createTouchedAbove } from './touchedAbove.js'
@@ -65,7 +65,7 @@ const PAGE = 10_000
 export function createHashedRanges(db: Database): HashedRanges {
   const reader = createStateReader(db)
   const selectAddresses = db.prepare<[], Uint8Array>('SELECT address FROM addresses ORDER BY id').pluck()
-  const selectSlots = db.prepare<[], Uint8Array>(fromBoth('storage', (table) => `SELECT slot FROM ${table}`)).pluck()
+  const selectSlots = db.prepare<[], Uint8Array>(fromTables('storage', (table) => `SELECT slot FROM ${table}`)).pluck()
   const selectCode = db.prepare<[Uint8Array], Uint8Array>('SELECT bytes FROM code WHERE hash = ?').pluck()
   const touched = createTouchedAbove(db, reader)
 

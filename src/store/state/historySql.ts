@@ -1,45 +1,60 @@
-/* The state history is in pairs of tables: `account_history` and `account_recent`, `storage_history` and
- * `storage_recent`. Blocks at the tip are written to the small `_recent` tables, which takes a tenth of the
- * time, and the rows are moved later (recentRows.ts).
+/* The state history is in three tables of each kind: `account_tip`, `account_recent` and `account_history`, likewise of
+ * storage. Blocks at the tip are written to the small `_tip` tables, and the rows are moved later, those of some blocks
+ * to `_recent`, those of many to `_history` (recentRows.ts): a block changes keys all over the state, so the fewer pages
+ * a table has, the fewer are written.
  *
- * Each row is in one table of its pair, and for the same key (an address id; or an address id, an incarnation and a
- * slot) every row in the `_recent` table has a higher block number than every row in the `_history` table. All SQL that
- * reads the history is built here. Positional parameters are bound once for each table, `_recent` first unless stated
- * otherwise. Neither table has an index by block: changedKeys.ts reads what a block changed. */
+ * Each row is in one table of its kind, and for the same key (an address id; or an address id, an incarnation and a
+ * slot) every row in `_tip` has a higher block number than every row in `_recent`, and these than every row in
+ * `_history`. All SQL that reads the history is built here. Positional parameters are bound once for each table
+ * (`eachBound`) unless stated otherwise. No table has an index by block: changedKeys.ts reads what a block changed. */
 
 /** Subject of a history. */
 export type HistoryKind = 'account' | 'storage'
 
+/** Tables of a history, by the blocks of their rows. */
+const LEVELS = ['tip', 'recent', 'history'] as const
+
+/** @returns the tables of a history, that of the newest rows first */
+export function historyTables(kind: HistoryKind): string[] {
+  return LEVELS.map((level) => `${kind}_${level}`)
+}
+
 /** All tables of the history. */
-export const HISTORY_TABLES = ['account_history', 'account_recent', 'storage_history', 'storage_recent']
+export const HISTORY_TABLES = [...historyTables('account'), ...historyTables('storage')]
 
 /** The columns of a key: the primary keys are these and the block number. */
 export const KEY_COLUMNS = { account: ['address_id'], storage: ['address_id', 'incarnation', 'slot'] } as const
 
-/** Makes one object for each table, for results that are not merged in SQL. */
-export function eachOfBoth<T>(kind: HistoryKind, make: (table: string) => T): [recent: T, history: T] {
-  return [make(`${kind}_recent`), make(`${kind}_history`)]
+/** Makes one object for each table, that of the newest rows first, for results that are not merged in SQL. */
+export function eachTable<T>(kind: HistoryKind, make: (table: string) => T): T[] {
+  return historyTables(kind).map(make)
 }
 
-/** SQL that returns the rows of both tables; `select` makes the statement for one of them. */
-export function fromBoth(kind: HistoryKind, select: (table: string) => string): string {
-  return eachOfBoth(kind, select).join(' UNION ALL ')
+/** @returns positional parameters for all tables */
+export function eachBound<T>(...parameters: T[]): T[] {
+  return LEVELS.flatMap(() => parameters)
+}
+
+/** SQL that returns the rows of all tables, the newest rows of a key first; `select` makes the statement for one of
+ *  them. */
+export function fromTables(kind: HistoryKind, select: (table: string) => string): string {
+  return eachTable(kind, select).join(' UNION ALL ')
 }
 
 /** SQL of the rows of accounts in one block. `select` gets the text after FROM, with the alias `h`. Named parameters:
  *  `ids`, a JSON list of address ids; `number`, the block. */
 export function accountsInBlock(select: (from: string) => string): string {
-  return fromBoth('account', (table) =>
+  return fromTables('account', (table) =>
     select(`json_each(@ids) k CROSS JOIN ${table} h ON h.address_id = k.value AND h.block_number = @number`),
   )
 }
 
 /** SQL of the newest row of a key: `where` names the key and ends with the highest block number. No row when the key
- *  has none. The second table is read only when the first one has no row. */
+ *  has none. A table is read only when those before it have no row. */
 export function newestRow(kind: HistoryKind, columns: string, where: string): string {
   const newest = (table: string) =>
     `SELECT * FROM (SELECT ${columns} FROM ${table} WHERE ${where} ORDER BY block_number DESC LIMIT 1)`
-  return `${fromBoth(kind, newest)} LIMIT 1`
+  return `${fromTables(kind, newest)} LIMIT 1`
 }
 
 /** As `newestRow`, for one expression that is not NULL: one row, NULL when the key has none. Takes 0.3 µs less. `from`
@@ -49,22 +64,31 @@ export function newestValue(
   expression: string,
   { from, where }: { from: string; where: string },
 ): string {
-  const newest = (table: string) =>
-    `(SELECT ${expression} FROM ${table} WHERE ${where} ORDER BY block_number DESC LIMIT 1)`
-  return `SELECT ifnull(${newest(`${kind}_recent`)}, ${newest(`${kind}_history`)}) FROM ${from}`
+  const newest = eachTable(
+    kind,
+    (table) => `(SELECT ${expression} FROM ${table} WHERE ${where} ORDER BY block_number DESC LIMIT 1)`,
+  )
+  return `SELECT coalesce(${newest.join(', ')}) FROM ${from}`
 }
 
-/* A parameter for each table would be bound twice: binding one of eight takes a tenth of the time of such a read. */
+/* A parameter for each table would be bound three times: binding one of eight takes a tenth of the time of a read. */
 
-/** `from` and `where` of the newest value of a slot, up to a block: four parameters in the order of the columns. */
+const SLOT = 'address_id = k.address AND incarnation = k.incarnation AND slot = k.slot'
+
+/** `from` and `where` of the newest value of a slot up to a block, `whereAbove` of its later rows: four parameters in
+ *  the order of the columns. */
 export const SLOT_AT_BLOCK = {
   from: '(SELECT ? AS address, ? AS incarnation, ? AS slot, ? AS block) k',
-  where: 'address_id = k.address AND incarnation = k.incarnation AND slot = k.slot AND block_number <= k.block',
+  where: `${SLOT} AND block_number <= k.block`,
+  whereAbove: `${SLOT} AND block_number > k.block`,
 }
 
 /** SQL of the oldest block number of a key: `where` names the key and ends with the block number that it is above. One
- *  row, NULL if missing. Parameters are bound for `_history` first. */
+ *  row, NULL if missing. */
 export function nextBlock(kind: HistoryKind, where: string): string {
-  const oldest = (table: string) => `(SELECT block_number FROM ${table} WHERE ${where} ORDER BY block_number LIMIT 1)`
-  return `SELECT ifnull(${oldest(`${kind}_history`)}, ${oldest(`${kind}_recent`)})`
+  const oldest = eachTable(
+    kind,
+    (table) => `(SELECT block_number FROM ${table} WHERE ${where} ORDER BY block_number LIMIT 1)`,
+  )
+  return `SELECT coalesce(${oldest.reverse().join(', ')})`
 }

@@ -3,7 +3,7 @@ import type { RowValue } from '../columns.js'
 import type { Database } from '../database.js'
 import type { BlockInterval } from '../rows/coverage.js'
 import { countKeys, createChangedKeysReader, createChangedSlotsReader, decodeAccountKeys } from './changedKeys.js'
-import { accountsInBlock, HISTORY_TABLES, KEY_COLUMNS, newestRow } from './historySql.js'
+import { accountsInBlock, HISTORY_TABLES, historyTables, KEY_COLUMNS, newestRow } from './historySql.js'
 import { INCARNATIONS } from './sparseState.js'
 
 /** A row of an account with the account's address; null when the dictionary lacks the id. */
@@ -43,8 +43,8 @@ export interface RawState {
   /** Counts the accounts and slots that blocks changed, by the changed keys. @throws RangeError for an invalid
    *  encoding */
   changed(): { accounts: number; slots: number }
-  /** A recent row that is not above all rows of its key in the history, if any. */
-  overtaken(): { table: string; addressId: number; blockNumber: number } | undefined
+  /** A row that is not above all rows of its key in an `older` table, if any. */
+  overtaken(): { table: string; older: string; addressId: number; blockNumber: number } | undefined
   /** With sparse state: the first row of a key that is neither at `first` nor of one of the `listed` blocks, if any. */
   withoutBase(
     first: number,
@@ -78,12 +78,16 @@ export function createRawState(db: Database): RawState {
       `SELECT count(*) AS rows, min(block_number) AS least, max(block_number) AS most FROM ${table}`,
     ),
   }))
-  const overtaken = (['account', 'storage'] as const).map((kind) => {
-    const table = `${kind}_recent`
+  const overtaken = (['account', 'storage'] as const).flatMap((kind) => {
     const sameKey = KEY_COLUMNS[kind].map((column) => `h.${column} = r.${column}`).join(' AND ')
-    return db.prepare<[], { table: string; addressId: number; blockNumber: number }>(
-      `SELECT '${table}' AS "table", r.address_id AS addressId, r.block_number AS blockNumber FROM ${table} r
-       WHERE EXISTS (SELECT 1 FROM ${kind}_history h WHERE ${sameKey} AND h.block_number >= r.block_number) LIMIT 1`,
+    return historyTables(kind).flatMap((table, i, tables) =>
+      tables.slice(i + 1).map((older) =>
+        db.prepare<[], { table: string; older: string; addressId: number; blockNumber: number }>(
+          `SELECT '${table}' AS "table", '${older}' AS older, r.address_id AS addressId, r.block_number AS blockNumber
+           FROM ${table} r
+           WHERE EXISTS (SELECT 1 FROM ${older} h WHERE ${sameKey} AND h.block_number >= r.block_number) LIMIT 1`,
+        ),
+      ),
     )
   })
   // Later incarnations begin with the block that makes them.

@@ -1,6 +1,6 @@
 import type { Database } from '../database.js'
 import { createChangedKeysReader, decodeAccountKeys, visitSlotKeys } from './changedKeys.js'
-import { eachOfBoth, type HistoryKind, KEY_COLUMNS } from './historySql.js'
+import { eachTable, type HistoryKind, KEY_COLUMNS } from './historySql.js'
 
 /** Removes the state history of all blocks above `number`, and their changed keys. Call it in a transaction. */
 export function removeHistoryAbove(db: Database, number: number): void {
@@ -23,8 +23,6 @@ export function removeHistoryAbove(db: Database, number: number): void {
 /** Removes a row from the table in which it is. */
 function createRemoval(db: Database, kind: HistoryKind): (...key: unknown[]) => void {
   const where = [...KEY_COLUMNS[kind], 'block_number'].map((column) => `${column} = ?`).join(' AND ')
-  const [recent, history] = eachOfBoth(kind, (table) => db.prepare<unknown[]>(`DELETE FROM ${table} WHERE ${where}`))
-  return (...key) => {
-    if (recent.run(...key).changes === 0) history.run(...key)
-  }
+  const removals = eachTable(kind, (table) => db.prepare<unknown[]>(`DELETE FROM ${table} WHERE ${where}`))
+  return (...key) => void removals.some((remove) => remove.run(...key).changes > 0)
 }

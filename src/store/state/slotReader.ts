@@ -75,9 +75,7 @@ export class SlotReader {
     const row = addressId < 0 ? null : select.value.get(addressId, incarnation, name, blockNumber)!
     this.from = row === null ? 0 : parseRow(row, this.value)
     if (row === null) this.readRowless({ addressId, incarnation }, name, blockNumber)
-    this.until = next
-      ? (select.next.get(addressId, incarnation, name, blockNumber, addressId, incarnation, name, blockNumber) ?? NEVER)
-      : NEVER
+    this.until = next ? (select.next.get(addressId, incarnation, name, blockNumber) ?? NEVER) : NEVER
   }
 
   /** Reads a slot that has no row: it is zero, except with sparse state. */
@@ -116,13 +114,13 @@ export class SlotReader {
 
 // A value is read as one text, 'FROM:VALUE' in hex: 0.8 µs, against 1.5 µs for an object with a buffer.
 function prepareReads(db: Database) {
-  const key = 'address_id = ? AND incarnation = ? AND slot = ? AND block_number'
+  const nextOfSlot = `${nextBlock('storage', SLOT_AT_BLOCK.whereAbove)} FROM ${SLOT_AT_BLOCK.from}`
   type Key = [addressId: number, incarnation: number, slot: Uint8Array, blockNumber: number]
   return {
     value: db
       .prepare<Key, string | null>(newestValue('storage', "block_number || ':' || hex(value)", SLOT_AT_BLOCK))
       .pluck(),
-    next: db.prepare<[...Key, ...Key], number | null>(nextBlock('storage', `${key} > ?`)).pluck(),
+    next: db.prepare<Key, number | null>(nextOfSlot).pluck(),
     address: db.prepare<[number], Uint8Array>('SELECT address FROM addresses WHERE id = ?').pluck(),
   }
 }

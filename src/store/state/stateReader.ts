@@ -4,7 +4,7 @@ import { withoutStack } from '../../lib/errors.js'
 import { formatData } from '../../lib/hex.js'
 import { decodeUint, type StoredUint } from '../columns.js'
 import type { Database } from '../database.js'
-import { eachOfBoth, fromBoth, newestValue, nextBlock, SLOT_AT_BLOCK } from './historySql.js'
+import { eachBound, eachTable, fromTables, newestValue, nextBlock, SLOT_AT_BLOCK } from './historySql.js'
 import { MissingState } from './missingState.js'
 import { createSparseCheck, mayHaveUnknownSlots, UNKNOWN_ACCOUNT } from './sparseState.js'
 import { createStateDumpReader, type DumpedAccount } from './stateDump.js'
@@ -87,7 +87,7 @@ export const LATEST = Number.MAX_SAFE_INTEGER
 export function createStateReader(db: Database): StateReader {
   const selectId = db.prepare<[Uint8Array], number>('SELECT id FROM addresses WHERE address = ?').pluck()
   const selectAccount = db
-    .prepare<[number, number, Uint8Array], string | null>(
+    .prepare<[number, number, number, Uint8Array], string | null>(
       newestValue('account', ACCOUNT_TEXT, {
         from: 'addresses a WHERE a.address = ?',
         where: 'address_id = a.id AND block_number <= ?',
@@ -104,14 +104,14 @@ export function createStateReader(db: Database): StateReader {
   const selectCodeHash = db.prepare<[number], Uint8Array>('SELECT hash FROM code WHERE id = ?').pluck()
   const selectCodeByHash = db.prepare<[Uint8Array], Uint8Array>('SELECT bytes FROM code WHERE hash = ?').pluck()
   // SQLite reads a bare column beside max() from the row with the maximum.
-  const selectAccounts = eachOfBoth('account', (table) =>
+  const selectAccounts = eachTable('account', (table) =>
     db.prepare<[number, number], AccountRow & { address: Uint8Array; newest: number }>(
       `SELECT h.address_id, a.address, h.nonce, h.balance, h.code_id, h.incarnation, max(h.block_number) AS newest
        FROM ${table} h JOIN addresses a ON a.id = h.address_id WHERE h.address_id > ?
        GROUP BY h.address_id ORDER BY h.address_id LIMIT ?`,
     ),
   )
-  const selectSlots = eachOfBoth('storage', (table) =>
+  const selectSlots = eachTable('storage', (table) =>
     db.prepare<[number, number, Uint8Array | string, number], SlotRow>(
       `SELECT slot, value, max(block_number) AS newest FROM ${table}
        WHERE address_id = ? AND incarnation = ? AND slot > ? GROUP BY slot ORDER BY slot LIMIT ?`,
@@ -120,7 +120,7 @@ export function createStateReader(db: Database): StateReader {
   const selectLastId = db.prepare<[], number | null>('SELECT max(id) FROM addresses').pluck()
   const isSparse = createSparseCheck(db)
   const newest = (address: Uint8Array, blockNumber: number): AccountRecord | undefined => {
-    const text = selectAccount.get(blockNumber, blockNumber, address)
+    const text = selectAccount.get(blockNumber, blockNumber, blockNumber, address)
     return text ? parseAccount(text) : undefined
   }
   const missing = createMissingState(db, newest)
@@ -182,7 +182,7 @@ function recordOf({ id, incarnation, account }: DumpedAccount, addressId = 0 - i
 function createSlotRowCheck(db: Database): StateReader['hasSlotRow'] {
   const selectAnySlot = db
     .prepare<[object], number>(
-      `${fromBoth('storage', (table) => `SELECT 1 FROM ${table} WHERE address_id = @addressId AND incarnation = @incarnation`)} LIMIT 1`,
+      `${fromTables('storage', (table) => `SELECT 1 FROM ${table} WHERE address_id = @addressId AND incarnation = @incarnation`)} LIMIT 1`,
     )
     .pluck()
   return (addressId, incarnation) => selectAnySlot.get({ addressId, incarnation }) !== undefined
@@ -199,7 +199,7 @@ function createMissingState(db: Database, newest: StateReader['lastRow']) {
     )
     .pluck()
   const selectAddress = db.prepare<[number], Uint8Array>('SELECT address FROM addresses WHERE id = ?').pluck()
-  const next = (select: typeof nextOfSlot, key: unknown[]) => select.get(...key, ...key) ?? undefined
+  const next = (select: typeof nextOfSlot, key: unknown[]) => select.get(...eachBound(...key)) ?? undefined
   return {
     account: (address: Uint8Array, incarnation = UNKNOWN_ACCOUNT, at: number): MissingState => {
       const last = at === LATEST ? undefined : newest(address, LATEST)
@@ -217,17 +217,21 @@ function createMissingState(db: Database, newest: StateReader['lastRow']) {
   }
 }
 
-/** Rows of both tables in the order of their keys: where both have a key, that of the first, `_recent`. */
-function mergeNewest<Row>([recent, history]: Row[][], compare: (a: Row, b: Row) => number): Row[] {
-  if (recent.length === 0) return history
+/** Rows of all tables in the order of their keys: where several have a key, that of the first one. */
+function mergeNewest<Row>(tables: Row[][], compare: (a: Row, b: Row) => number): Row[] {
+  return tables.reduceRight((older, newer) => mergeTwo(newer, older, compare))
+}
+
+function mergeTwo<Row>(newer: Row[], older: Row[], compare: (a: Row, b: Row) => number): Row[] {
+  if (newer.length === 0) return older
   const merged: Row[] = []
   let at = 0
-  for (const row of recent) {
-    while (at < history.length && compare(history[at], row) < 0) merged.push(history[at++])
-    if (at < history.length && compare(history[at], row) === 0) at++
+  for (const row of newer) {
+    while (at < older.length && compare(older[at], row) < 0) merged.push(older[at++])
+    if (at < older.length && compare(older[at], row) === 0) at++
     merged.push(row)
   }
-  return [...merged, ...history.slice(at)]
+  return [...merged, ...older.slice(at)]
 }
 
 // Reading one text value takes half the time of a row of five.

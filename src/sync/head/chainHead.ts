@@ -55,11 +55,6 @@ export interface HeadState {
   afterRollback(): void
 }
 
-// Number of blocks whose rows wait at the tip until they are moved together. With more, a move writes fewer pages for
-// each row, but rows of a block at the tip are on more pages: with a million accounts, a block of mainnet's size writes
-// 2.5 MB while the tables of recent rows are empty, 5.5 with 45 blocks in them and 13 with 200.
-const MOVED_BLOCKS = 32
-
 const NOTHING_FINAL: Finality = { safe: -1, finalized: -1 }
 
 /** Options of `createChainHead`. */
@@ -343,10 +338,9 @@ export class ChainHead {
     return this.work(() => this.indexer.work(budgetMs))
   }
 
-  /** True when state rows of enough blocks were written at the tip that moving them pays: those of several blocks share
-   *  pages of the history. */
+  /** True when state rows of enough blocks were written at the tip that moving them pays. */
   isMoveDue(): boolean {
-    return this.writer.recentBlocks() >= MOVED_BLOCKS
+    return this.writer.isMoveDue()
   }
 
   /** Moves some state rows that were written at the tip to the history, in a transaction of its own of about a

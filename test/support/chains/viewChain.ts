@@ -5,7 +5,7 @@ import { encodeRlp } from '../../../src/chain/eth/rlp.js'
 import type { AccessListEntry, Authorization } from '../../../src/chain/eth/types.js'
 import { bytesToBigInt, concatBytes, padLeft } from '../../../src/lib/bytes.js'
 import { formatData, parseHex } from '../../../src/lib/hex.js'
-import { createMetaTable, META_STATE_RECENT_FROM } from '../../../src/store/meta.js'
+import { createMetaTable, META_STATE_RECENT_FROM, META_STATE_TIP_FROM } from '../../../src/store/meta.js'
 import { openForWriting } from '../../../src/store/openForWriting.js'
 import { assemble } from '../../../tools/fixture/assembler.js'
 import {
@@ -137,15 +137,17 @@ function randomAuthorization(random: SeededRandom, senders: readonly Sender[]): 
 }
 
 /** Imports the chain of a folder into a data directory. The rows of the later half are those of the recent tables, as
- *  at the tip. */
+ *  at the tip, and of these a half in the tables of the tip. */
 export async function importViewChain(datadir: string, folder: string): Promise<void> {
   await importChainFolder(datadir, folder)
   const db = openForWriting(datadir)
-  const from = BLOCKS / 2
+  const [recentFrom, tipFrom] = [BLOCKS / 2, Math.floor((BLOCKS * 3) / 4)]
   for (const kind of ['account', 'storage']) {
-    db.exec(`INSERT INTO ${kind}_recent SELECT * FROM ${kind}_history WHERE block_number >= ${from};
-      DELETE FROM ${kind}_history WHERE block_number >= ${from}`)
+    db.exec(`INSERT INTO ${kind}_recent SELECT * FROM ${kind}_history WHERE block_number BETWEEN ${recentFrom} AND ${tipFrom - 1};
+      INSERT INTO ${kind}_tip SELECT * FROM ${kind}_history WHERE block_number >= ${tipFrom};
+      DELETE FROM ${kind}_history WHERE block_number >= ${recentFrom}`)
   }
-  createMetaTable(db).set(META_STATE_RECENT_FROM, from)
+  createMetaTable(db).set(META_STATE_RECENT_FROM, recentFrom)
+  createMetaTable(db).set(META_STATE_TIP_FROM, tipFrom)
   db.close()
 }
