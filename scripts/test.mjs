@@ -14,7 +14,7 @@ import { ensureBuilt, ensureInstalled, ensureTestsBuilt, ROOT, run, tool } from 
 const BOUNDARY = /^((e2e|server\/(http|plain|websocket)|sql|wasm|workers)\/|store\/[^/]+$)/
 /** Heavy ones of these, which meet nothing of Node that the others do not. */
 const COVERED =
-  /^(e2e\/(recorded|conformance|readme|logCursor|amsterdam|followStart|opStack)|sql\/(views|traceViews|tokens))\.test/
+  /^(e2e\/(recorded|conformance|readme|logCursor|amsterdam|followStart|op\w+|engine)|sql\/(views|traceViews|tokens))\.test/
 
 const started = Date.now()
 const args = process.argv.slice(2)
