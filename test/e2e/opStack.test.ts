@@ -40,8 +40,11 @@ function expectedReceipt(receipt: RecordedObject, number: number): RecordedObjec
   return receipt.type === '0x7e' ? { ...rest, contractAddress: null } : rest
 }
 
+/** op-geth leaves out a mint of zero only until it has written the block: the recording is from memory. */
 function expectedTransaction(transaction: RecordedObject, number: number): RecordedObject {
-  return number < CANYON && transaction.type === '0x7e' ? { ...transaction, nonce: '0x0' } : transaction
+  if (transaction.type !== '0x7e') return transaction
+  const deposit = { mint: '0x0', ...transaction }
+  return number < CANYON ? { ...deposit, nonce: '0x0' } : deposit
 }
 
 test('every block, transaction and receipt is served as op-geth returns it', async (t) => {

@@ -41,6 +41,7 @@ export const opExecution: FamilyExecution = {
   },
   withdrawalsAccount: (spec, { timestamp }) =>
     hasOpFork(spec, 'isthmus', timestamp) ? L2_TO_L1_MESSAGE_PASSER : undefined,
+  tracedAccounts: [BASE_FEE_VAULT],
 }
 
 /** Since Beryl, B20 tokens are precompiles of Base (docs.base.org/specifications/b20/architecture). @throws
