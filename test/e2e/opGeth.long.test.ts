@@ -4,6 +4,7 @@ import { formatQuantity } from '../../src/lib/hex.js'
 import { compareAnswers } from '../../tools/fuzz-chain/compare.js'
 import { readFacts } from '../../tools/fuzz-chain/facts.js'
 import { requestsAbout } from '../../tools/fuzz-chain/requests/all.js'
+import type { Request } from '../../tools/fuzz-chain/requests/random.js'
 import { runCairnOk, spawnCairn, startCairn } from '../support/cairn.js'
 import { OP_DIFFERENCES } from '../support/chains/op/opDifferences.js'
 import { type OpDriver, startOpDriver } from '../support/chains/op/opDriver.js'
@@ -56,7 +57,7 @@ test('a chain of op-geth is followed, with a reorg and after kill -9, and answer
   const facts = await readFacts((method, params) => resultOf(cairn.url, method, params), driver)
   assert.ok(facts.transactions.length > 30, `${facts.transactions.length} transactions`)
   const found: string[] = []
-  const requests = [...requestsAbout(facts, seededRandom(SEED), REQUESTS)]
+  const requests = [...requestsAbout(facts, seededRandom(SEED), REQUESTS)].filter(isSurvived)
   for await (const { request, differences } of compareAnswers(
     { cairn: cairn.url, geth: driver.url },
     requests,
@@ -69,6 +70,11 @@ test('a chain of op-geth is followed, with a reorg and after kill -9, and answer
   await cairn.stop()
   await runCairnOk(['verify', '--datadir', datadir])
 })
+
+/** False for what ends op-geth 1.101702.3: tracers within the muxTracer, of deposits that fail before they run. */
+function isSurvived({ params }: Request): boolean {
+  return !JSON.stringify(params).includes('muxTracer')
+}
 
 /** Waits until Cairn has the head of op-geth. */
 async function follows(url: string, driver: OpDriver): Promise<void> {
