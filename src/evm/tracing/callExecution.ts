@@ -1,3 +1,4 @@
+import { familyOf } from '../../chain/eth/families/families.js'
 import type { Rules } from '../../chain/eth/forks/rules.js'
 import { EMPTY_BYTES } from '../../lib/bytes.js'
 import type { ChainReader } from '../../store/rows/types.js'
@@ -17,7 +18,7 @@ export type TracedCallPlace = CallPlace & Pick<Execution, 'tracedAccounts'>
 
 /** Applies the overrides to the context. @throws CallFailed for invalid overrides */
 export function overridePlace(
-  { machine, journal, chainId, family, ...stored }: TransactionContext,
+  { machine, journal, chainId, ...stored }: TransactionContext,
   { chain, tables }: { chain: ChainReader; tables: (rules: Rules) => ForkTables },
   overrides: CallOverrides,
 ): TracedCallPlace {
@@ -30,7 +31,7 @@ export function overridePlace(
   machine.rules = own.rules
   machine.precompiles = own.precompiles
   overrideAccounts(machine, journal, overrides.accounts)
-  const { tracedAccounts } = family ?? {}
+  const { tracedAccounts } = familyOf(chain.spec()).execution ?? {}
   return { machine, journal, rules, header, chainId, blobBaseFee, tracedAccounts, ...environments }
 }
 
