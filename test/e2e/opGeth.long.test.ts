@@ -19,7 +19,7 @@ import { SKIP_OP_GETH } from '../support/upstream/geth.js'
  * Isthmus from block 0 and then Jovian. Blocks, receipts, traces, calls, estimates and simulations are those of op-geth. */
 
 const SEED = Number(process.env.SEED ?? 34)
-const REQUESTS = THOROUGH ? 4_000 : 600
+const REQUESTS = THOROUGH ? 4_000 : 300
 const MAX_SHOWN = 5
 const CALL_MGAS = 10
 

@@ -13,6 +13,7 @@ export const deposits: Dataset<StoredBlockLink> = {
   summary:
     'Deposits of the OP stack: transactions that layer 1 commands. `mint` is in wei; `nonce` is that of the receipt, null before Canyon. cryo has no such dataset.',
   layer: LAYER_1,
+  needsDeposits: true,
   columns: [
     ...columns('u32', 'block_number', 'transaction_index'),
     ...columns('binary', 'transaction_hash', 'source_hash', 'from_address'),
@@ -70,6 +71,7 @@ export const l1Fees: Dataset<StoredBlockLink> = {
   summary:
     'Fees of layer 1 of transactions of the OP stack, deposits left out, as receipts have them: computed from the first deposit of the block. Prices and fees are in wei; null where the fork does not have one. cryo has no such dataset.',
   layer: LAYER_1,
+  needsDeposits: true,
   columns: [
     ...columns('u32', 'block_number', 'transaction_index'),
     ...columns('binary', 'transaction_hash'),

@@ -46,6 +46,10 @@ export const OP_DIFFERENCES: readonly IntendedDifference[] = [
     },
   },
   {
+    name: 'op-geth ends an answer after 30 seconds, on a busy machine',
+    apply: (_, own, theirs) => (own.result && theirs.error?.message === 'request timed out' ? SAME : undefined),
+  },
+  {
     name: 'op-geth refuses simulations of Jovian on a block with L1 attributes of Isthmus',
     apply: (_, _own, theirs) => (/calculating DA footprint/.test(theirs.error?.message ?? '') ? SAME : undefined),
   },
