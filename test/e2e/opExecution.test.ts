@@ -150,7 +150,7 @@ test('Karst has the prices of Osaka, and blocks of Beryl are refused', async (t)
     const args = ['--genesis', file, '--root-interval', '1', chainFile]
     return (await runCairn(['import', '--datadir', temporaryDirectory(t), ...args])).stderr
   }
-  // op-geth 1.101702.3 has Jovian's price of P256VERIFY in these blocks, the first of which calls it in its third block.
+  // These blocks have Jovian's price of P256VERIFY. The third one calls it.
   const first = 9 * EXECUTED_BLOCKS_PER_FORK + 1
   const time = Number(genesis.timestamp) + 10 * first
   assert.match(await importing({ karstTime: time }), new RegExp(`block ${first + 2} .*gas used: expected`))

@@ -15,8 +15,8 @@ import { THOROUGH } from '../support/thorough.js'
 import { untilValue } from '../support/until.js'
 import { SKIP_OP_GETH } from '../support/upstream/geth.js'
 
-/* Cairn follows a chain of op-geth that grows as op-node would make it: deposits, fees of layer 1 and of the operator,
- * Isthmus from block 0 and then Jovian. Blocks, receipts, traces, calls, estimates and simulations are those of op-geth. */
+/* Cairn follows a chain of op-geth that grows as op-node extends one: deposits, fees of layer 1 and of the operator,
+ * Isthmus from block 0, then Jovian. Blocks, receipts, traces, calls and estimates are those of op-geth. */
 
 const SEED = Number(process.env.SEED ?? 34)
 const REQUESTS = THOROUGH ? 4_000 : 300

@@ -22,8 +22,8 @@ export const SKIP_GETH: false | string =
 export const SKIP_OP_GETH: false | string =
   spawnSync('op-geth', ['version'], { encoding: 'utf8' }).status !== 0 && 'no op-geth on the PATH'
 
-/** Serves a chain file with geth, or only the genesis; geth gets the further arguments. `program` is the name of geth or
- *  of op-geth. The URL. It ends with the test. */
+/** Serves a chain file, or only the genesis, with geth or op-geth, which gets the further arguments. Returns the URL.
+ *  The node ends with the test. */
 export async function serveWithGeth(
   t: { after(callback: () => void | Promise<void>): void },
   {

@@ -32,7 +32,7 @@ export function writeStructLogs(
   { applied, journal, run }: { applied: Applied; journal: Journal; run: (hooks: Hooks) => void },
 ): void {
   const { gasUsed, failure, lacksCode, output } = applied
-  // In geth's words, though the state stays without code; op-geth traces nothing of a deposit that failed before it ran.
+  // In geth's words, though the state stays without code. op-geth traces nothing of a deposit that fails early.
   const hasFailed = (failure !== undefined && failure !== FAILED_DEPOSIT) || lacksCode === true
   const hasOutput = failure === undefined || failure === 'execution reverted'
   const returnValue = hasOutput ? formatData(output) : '0x'

@@ -57,7 +57,7 @@ interface Payload {
   readonly baseFeePerGas: string
 }
 
-/** Starts op-geth on a chain that begins with Isthmus and goes on with Jovian. Its contracts and transactions are those
+/** Starts op-geth on a chain that begins with Isthmus and continues with Jovian. Its contracts and transactions are those
  *  of the random chain of a seed. */
 export async function startOpDriver(
   t: After,
