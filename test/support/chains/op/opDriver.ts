@@ -57,8 +57,8 @@ interface Payload {
   readonly baseFeePerGas: string
 }
 
-/** Starts op-geth on a chain that begins with Isthmus and continues with Jovian. Its contracts and transactions are those
- *  of the random chain of a seed. */
+/** Starts op-geth on a chain that begins with Isthmus and has Jovian later. Its contracts and transactions are random.
+ *  It ends with the test. */
 export async function startOpDriver(
   t: After,
   { random, args }: { random: SeededRandom; args?: readonly string[] },
