@@ -16,6 +16,7 @@ import { decodeCallTraces, isIntact } from '../store/rows/callTraces.js'
 import { type ChainSource, genesisOfSource, readChainSource, specOfSource } from '../store/rows/chainSource.js'
 import { createRawRows, type RawRow, type RawRows, type RowBounds } from '../store/rows/rawRows.js'
 import type { StoredBlock } from '../store/rows/types.js'
+import { genesisHeader } from '../sync/genesisBlock.js'
 import { verifyBody } from '../sync/validate/body.js'
 import { verifyHeader } from '../sync/validate/header.js'
 import { openStoredBody } from './bodies.js'
@@ -97,7 +98,7 @@ function requireNoStrays(rows: RawRows, bounds: RowBounds): void {
 }
 
 function requireGenesis({ hash, header }: StoredBlock, genesis: Genesis): void {
-  const ofHeader = () => familyOf(genesis.spec).hashHeader({ ...genesis.header, stateRoot: header.stateRoot })
+  const ofHeader = () => familyOf(genesis.spec).hashHeader(genesisHeader(genesis, header.stateRoot))
   const expected = genesis.hash ?? ofHeader()
   if (equalBytes(hash, expected)) return
   throw new DatabaseFault({ table: 'blocks', row: 'block 0' }, { field: 'genesis hash', expected, found: hash })

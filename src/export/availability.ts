@@ -1,13 +1,19 @@
+import { addedType } from '../chain/eth/families/addedTypes.js'
+import { familyOf } from '../chain/eth/families/families.js'
 import type { Dataset } from './dataset.js'
 import type { ExportSelection, ExportSource } from './source.js'
 
 /** Returns why the dataset cannot be exported from this database, with a remedy; undefined if it can. */
 export function whyUnavailable(source: ExportSource, dataset: Dataset): string | undefined {
-  const { name, layer, needsState, needsAppearances, filtersAddresses, calls } = dataset
+  const { name, layer, needsState, needsAppearances, needsDeposits, filtersAddresses, calls } = dataset
   if (layer.coverage(source) === undefined)
     return `${name}: the database holds no ${layer.name} blocks; import some first`
   if (needsState && source.chain.coverage()?.stateFirst === undefined) {
     return `${name}: the database has no state, because its blocks were imported with --state none; import them with --state execute`
+  }
+  const family = needsDeposits ? familyOf(source.chain.spec()) : undefined
+  if (family && !family.transactionTypes.some((type) => addedType(type) !== undefined)) {
+    return `${name}: blocks of ${family.title} have no deposits of layer 1`
   }
   if (needsAppearances && source.appearances.lastBlock() !== source.chain.head()) {
     return `${name}: the database has no address index of all blocks; run 'cairn reindex'`

@@ -18,6 +18,8 @@ export interface Dataset<Block extends ExportedBlock = ExportedBlock> {
   readonly needsState?: boolean
   /** True if rows come from the address index. */
   readonly needsAppearances?: boolean
+  /** True if only chains with deposits of layer 1 (the OP stack) have rows. */
+  readonly needsDeposits?: boolean
   /** True if `--address` selects rows. */
   readonly filtersAddresses?: boolean
   /** What it calls, or asks calls about: token contracts, of `--contract` or `--address`; balances, of `--address` in

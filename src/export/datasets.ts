@@ -5,6 +5,7 @@ import { addressAppearances } from './datasets/addressAppearances.js'
 import { blocks } from './datasets/blocks.js'
 import { blobs, withdrawals } from './datasets/bodyLists.js'
 import { contracts } from './datasets/contracts.js'
+import { deposits, l1Fees } from './datasets/deposits.js'
 import { fourByteCounts } from './datasets/fourByteCounts.js'
 import { l2Blocks } from './datasets/l2Blocks.js'
 import { logs } from './datasets/logs.js'
@@ -30,6 +31,8 @@ export const DATASETS: readonly Dataset[] = [
   erc721Transfers,
   withdrawals,
   blobs,
+  deposits,
+  l1Fees,
   addressAppearances,
   contracts,
   traces,

@@ -1,13 +1,8 @@
 import { isDeepStrictEqual } from 'node:util'
-import { keccak256 } from '../chain/crypto.js'
-import { encodeBlock } from '../chain/eth/block.js'
-import { EMPTY_CODE_HASH } from '../chain/eth/emptyHashes.js'
-import { familyOf } from '../chain/eth/families/families.js'
 import type { ForkTimes } from '../chain/eth/forkSchedule.js'
-import { type ChainSpec, commitsToState } from '../chain/eth/forks/rules.js'
-import { type Genesis, InvalidGenesis, NETWORKS } from '../chain/eth/genesis.js'
-import { hashHeader } from '../chain/eth/header.js'
-import type { Block, Header } from '../chain/eth/types.js'
+import type { ChainSpec } from '../chain/eth/forks/rules.js'
+import { type Genesis, NETWORKS } from '../chain/eth/genesis.js'
+import type { Block } from '../chain/eth/types.js'
 import type { EvmKind } from '../evm/kinds.js'
 import { createTrieHistoryExtension } from '../evm/state/extendTrieHistory.js'
 import type { Executor } from '../evm/transition/blockExecutor.js'
@@ -16,9 +11,7 @@ import type { IndexKind } from '../index/segments/indexKind.js'
 import { requireIndexSettings } from '../index/segments/indexSettings.js'
 import { describeIndex } from '../index/segments/indexSummary.js'
 import { completeIndex } from '../index/segments/reindex.js'
-import { equalBytes } from '../lib/bytes.js'
 import { UsageError } from '../lib/errors.js'
-import { formatData } from '../lib/hex.js'
 import { type Logger, silentLogger } from '../lib/logger.js'
 import { yieldToEventLoop } from '../lib/pause.js'
 import { noProgress, type Progress } from '../lib/progress.js'
@@ -41,10 +34,11 @@ import { createTouchedAbove } from '../store/state/touchedAbove.js'
 import { createTrieFlush, RecordedTrieTable } from '../store/state/trieHistory.js'
 import { beginWriting, commitWriting, rollbackWriting } from '../store/writeTransaction.js'
 import { rebuildStateTrie } from '../trie/rebuild.js'
-import { createStateRoot, hashAccounts, hashStorage } from '../trie/stateRoot.js'
+import { createStateRoot } from '../trie/stateRoot.js'
 import { findTrieBlock } from '../trie/trieBlock.js'
 import { CHAIN_INDEXES } from './chainIndexer.js'
 import { setForkTimes, withoutForkTimes } from './forkTimes.js'
+import { genesisBlockOf, initGenesis, requireGenesisState, requireState } from './genesisBlock.js'
 import { type BlockParts, ChainHead } from './head/chainHead.js'
 import { StateRootDiffers } from './head/errors.js'
 import { createExecutedState } from './head/executedState.js'
@@ -233,13 +227,6 @@ export async function openWritableChain(
   return { ...parts, workOnTries, ...keeps, genesisBlock }
 }
 
-/** Returns block 0 where it is known without its state, or where `hashesState` asks to hash that. */
-function genesisBlockOf(genesis: Genesis, hashesState: boolean): Block | undefined {
-  if (genesis.hash !== undefined) return { ...blockOf(genesis.header), hash: genesis.hash }
-  if (hasStateRoot(genesis.header)) return blockOf(genesis.header)
-  return hashesState ? blockOf(headerWithRoot(genesis)) : undefined
-}
-
 /** Returns one step of the work that `workOnTries` of a writable chain does. */
 function createTrieWork(db: Database, chain: ChainReader, stateMode: StateMode): () => boolean {
   const flush = createTrieFlush(db)
@@ -295,45 +282,6 @@ function openSparse(
   if (evm !== 'cairn') throw new UsageError(`--evm ${evm} needs a complete state; leave it out with --state sparse`)
   const blockHashes = (number: number) => given.reader.ancestorHash(number)
   return openSparseChain(db, { ...given, table: new RecordedTrieTable(db), blockHashes, cacheBytes: stateCacheBytes })
-}
-
-/** Returns the hash of block 0 of a chain, 32 bytes. Its state is hashed unless the genesis has its root or that hash.
- *  @throws InvalidGenesis */
-export function hashGenesisBlock(source: ChainSource): Uint8Array {
-  const genesis = genesisOfSource(source)
-  return genesis.hash ?? familyOf(genesis.spec).hashHeader(headerWithRoot(genesis))
-}
-
-function headerWithRoot(genesis: Genesis): Header {
-  const { header } = genesis
-  return hasStateRoot(header) ? header : withStorageRoot(genesis, { ...header, stateRoot: hashGenesis(genesis) })
-}
-
-/** Returns the header of block 0 with the storage root of an account as its withdrawals root, where the family has it
- *  there. */
-function withStorageRoot({ spec, accounts }: Genesis, header: Header): Header {
-  const address = familyOf(spec).execution?.withdrawalsAccount(spec, header)
-  const account = address && accounts.find((each) => equalBytes(each.address, address))
-  return account === undefined ? header : { ...header, withdrawalsRoot: hashStorage(account.storage) }
-}
-
-/** @throws UsageError for a genesis without its state, from which no block can be executed */
-function requireGenesisState({ hash, accounts }: Genesis): void {
-  if (hash === undefined || accounts.length > 0) return
-  throw new UsageError(
-    '--state execute: the state of block 0 is not known; --genesis FILE with alloc has it, and --state sparse or none ' +
-      'begins at any block',
-  )
-}
-
-/** The state root of a genesis: 32 bytes. */
-function hashGenesis({ accounts }: Genesis): Uint8Array {
-  return hashAccounts(
-    accounts.map(({ address, nonce, balance, code, storage }) => ({
-      ...{ address, cleared: false, slots: [...storage] },
-      account: { nonce, balance, codeHash: code.length === 0 ? EMPTY_CODE_HASH : keccak256(code) },
-    })),
-  )
 }
 
 async function catchUp(
@@ -429,33 +377,4 @@ async function initFirstBlock(
   const block = await initGenesis(genesis, executor)
   const appearances = keepsAppearances ? [] : undefined
   return { block, parts: { receipts: [], totalDifficulty: block.header.difficulty, appearances } }
-}
-
-/** Initializes the genesis state and returns block 0. @throws InvalidGenesis if the file has the root of another
- *  state. */
-async function initGenesis(genesis: Genesis, executor: Executor): Promise<Block> {
-  const { spec, header } = genesis
-  const stateRoot = await executor.initGenesis(genesis)
-  if (!hasStateRoot(header)) return blockOf(withStorageRoot(genesis, { ...header, stateRoot }))
-  requireState(spec, header, stateRoot)
-  return blockOf(header)
-}
-
-/** @throws InvalidGenesis if the header has the root of another state */
-function requireState(spec: ChainSpec, header: Header, stateRoot: Uint8Array): void {
-  if (equalBytes(header.stateRoot, stateRoot) || !commitsToState(spec, header.number)) return
-  const [expected, actual] = [formatData(stateRoot), formatData(header.stateRoot)]
-  throw new InvalidGenesis(`stateHash: expected the root of alloc, ${expected}, got ${actual}`)
-}
-
-/** False for the header of a genesis without `stateHash`. */
-function hasStateRoot({ stateRoot }: Header): boolean {
-  return stateRoot.some((byte) => byte !== 0)
-}
-
-/** Returns block 0 with that header. */
-function blockOf(header: Header): Block {
-  const withdrawals = header.withdrawalsRoot ? [] : undefined
-  const block: Block = { hash: hashHeader(header), header, transactions: [], uncles: [], withdrawals, sizeBytes: 0 }
-  return { ...block, sizeBytes: encodeBlock(block).length }
 }

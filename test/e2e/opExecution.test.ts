@@ -13,6 +13,8 @@ import {
   type RecordedObject,
   readExecutedOpChain,
 } from '../support/chains/op/opChain.js'
+import { writeSecret } from '../support/engine/engineClient.js'
+import { freePort } from '../support/freePort.js'
 import { resultOf } from '../support/rpcClient.js'
 import { temporaryDirectory } from '../support/temporary.js'
 import { untilBlockNumber } from '../support/until.js'
@@ -141,6 +143,21 @@ test('a block that differs is refused, and the check is named', async (t) => {
   await refused(withFirst({ input: input.map((byte, at) => (at === 67 ? byte + 1 : byte)) }), /state root: expected 0x/)
 })
 
+test('Karst has the prices of Osaka, and blocks of Beryl are refused', async (t) => {
+  const importing = async (forks: object) => {
+    const file = join(folder, 'later.json')
+    writeFileSync(file, JSON.stringify({ ...genesis, config: { ...genesis.config, ...forks } }))
+    const args = ['--genesis', file, '--root-interval', '1', chainFile]
+    return (await runCairn(['import', '--datadir', temporaryDirectory(t), ...args])).stderr
+  }
+  // These blocks have Jovian's price of P256VERIFY. The third one calls it.
+  const first = 9 * EXECUTED_BLOCKS_PER_FORK + 1
+  const time = Number(genesis.timestamp) + 10 * first
+  assert.match(await importing({ karstTime: time }), new RegExp(`block ${first + 2} .*gas used: expected`))
+  const azul = { azulTime: time, berylTime: time + 10 }
+  assert.match(await importing(azul), new RegExp(`block ${first + 1} .*fork: Beryl of Base.*--state none`))
+})
+
 test('blocks are not executed without the state of block 0, or with the reference', async (t) => {
   const importing = (...args: readonly string[]) =>
     runCairn(['import', '--datadir', temporaryDirectory(t), ...args, chainFile])
@@ -159,4 +176,10 @@ test('blocks are not executed without the state of block 0, or with the referenc
   for (const { stderr } of [reference, served]) {
     assert.match(stderr, /--evm reference does not execute blocks of the OP stack/)
   }
+  const engine = ['--engine', String(await freePort()), '--jwt-secret', writeSecret(t)]
+  const driven = await runCairn(['serve', '--datadir', datadir, '--open', '--port', '0', ...engine])
+  assert.match(
+    driven.stderr,
+    /--engine: Cairn does not have the Engine API of the OP stack; follow its execution client/,
+  )
 })

@@ -21,8 +21,10 @@ const ending = { after: (callback: () => void | Promise<void>) => void endings.p
 after(async () => {
   for (const end of endings) await end()
 })
-/** Without calls, which need options, and the 400,000 instructions of loops. */
-const EXPORTED = DATASETS.filter(({ calls, name }) => calls === undefined && name !== 'vm-traces')
+/** Without calls, which need options, deposits, which the chain lacks, and the 400,000 instructions of loops. */
+const EXPORTED = DATASETS.filter(
+  ({ calls, name, needsDeposits }) => calls === undefined && !needsDeposits && name !== 'vm-traces',
+)
 let url: string
 let answers: Answers
 

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import { INTENDED, type JsonAnswer } from './differences.js'
+import { INTENDED, type IntendedDifference, type JsonAnswer } from './differences.js'
 import type { Request } from './requests/random.js'
 
 /** A request to which two servers answer differently. */
@@ -14,15 +14,16 @@ export interface Finding {
 /** Most values of a difference that are shown. */
 const MOST_SHOWN = 4
 
-/** Compares the answers of Cairn and geth to requests. */
+/** Compares the answers of Cairn and geth to requests, without the intended differences. */
 export async function* compareAnswers(
   urls: { cairn: string; geth: string },
   requests: Iterable<Request>,
+  intended: readonly IntendedDifference[] = INTENDED,
 ): AsyncGenerator<Finding> {
   for (const request of requests) {
     const [own, theirs] = await Promise.all([urls.cairn, urls.geth].map((url) => askText(url, request)))
     if (own === theirs) continue
-    const differences = differencesOf(request, parseAnswer(own), parseAnswer(theirs))
+    const differences = differencesOf(request, [parseAnswer(own), parseAnswer(theirs)], intended)
     if (differences.length > 0) yield { request, differences, kind: kindOf(request) }
   }
 }
@@ -46,9 +47,13 @@ function parseAnswer(text: string): JsonAnswer {
   }
 }
 
-function differencesOf(request: Request, own: JsonAnswer, theirs: JsonAnswer): string[] {
-  let pair: [JsonAnswer, JsonAnswer] = [own, theirs]
-  for (const { apply } of INTENDED) pair = apply(request, ...pair) ?? pair
+function differencesOf(
+  request: Request,
+  answers: [JsonAnswer, JsonAnswer],
+  intended: readonly IntendedDifference[],
+): string[] {
+  let pair = answers
+  for (const { apply } of intended) pair = apply(request, ...pair) ?? pair
   const found: string[] = []
   collect(pair[0], pair[1], '', found)
   return found

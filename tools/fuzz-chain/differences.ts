@@ -19,7 +19,8 @@ export interface IntendedDifference {
 
 const INVALID_PARAMS = -32602
 const INTERNAL_ERROR = -32603
-const SAME: [JsonAnswer, JsonAnswer] = [{}, {}]
+/** Answers without differences. */
+export const SAME: [JsonAnswer, JsonAnswer] = [{}, {}]
 
 type Members = { [name: string]: unknown }
 
@@ -145,15 +146,16 @@ function plainWords(message: string): string {
     .replace(" (gas limit was capped by the RPC server's global gas cap)", '')
 }
 
-/** The value with `change` applied to each object, the innermost first. */
-function mapObjects<T>(value: T, change: (object: Members) => Members): T {
+/** Returns the value with `change` applied to each object, the innermost first. */
+export function mapObjects<T>(value: T, change: (object: Members) => Members): T {
   if (typeof value !== 'object' || value === null) return value
   if (Array.isArray(value)) return value.map((each) => mapObjects(each, change)) as T
   const members = Object.entries(value).map(([name, each]) => [name, mapObjects(each, change)])
   return change(Object.fromEntries(members)) as T
 }
 
-function dropMembers<T>(value: T, names: readonly string[]): T {
+/** Returns the value without the named members of all objects. */
+export function dropMembers<T>(value: T, names: readonly string[]): T {
   return mapObjects(value, (object) =>
     Object.fromEntries(Object.entries(object).filter(([name]) => !names.includes(name))),
   )

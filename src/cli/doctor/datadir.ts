@@ -191,7 +191,7 @@ async function readStored(datadir: string): Promise<Stored | undefined> {
 async function readChain(db: Database): Promise<StoredChain | undefined> {
   const source = readChainSource(db)
   if (source === undefined) return undefined
-  const { hashGenesisBlock } = await import('../../sync/chainState.js')
+  const { hashGenesisBlock } = await import('../../sync/genesisBlock.js')
   const chain = createChainReader(db)
   const genesisHash = chain.blockHash(0) ?? hashGenesisBlock(source)
   const spec = specOfSource(source)

@@ -1,3 +1,4 @@
+import { familyOf } from '../../chain/eth/families/families.js'
 import type { Rules } from '../../chain/eth/forks/rules.js'
 import { EMPTY_BYTES } from '../../lib/bytes.js'
 import type { ChainReader } from '../../store/rows/types.js'
@@ -12,12 +13,15 @@ import type { Applied, Execution } from './execution.js'
 
 const NO_HASH = new Uint8Array(32)
 
+/** Where a traced call runs. */
+export type TracedCallPlace = CallPlace & Pick<Execution, 'tracedAccounts'>
+
 /** Applies the overrides to the context. @throws CallFailed for invalid overrides */
 export function overridePlace(
   { machine, journal, chainId, ...stored }: TransactionContext,
   { chain, tables }: { chain: ChainReader; tables: (rules: Rules) => ForkTables },
   overrides: CallOverrides,
-): CallPlace {
+): TracedCallPlace {
   const { blobBaseFee } = overrides.block ?? {}
   const { header, rules } = overrideBlock(stored, overrides.block ?? {}, chain.spec())
   // Only blocks before the stored one have hashes, even if the number is overridden.
@@ -27,12 +31,13 @@ export function overridePlace(
   machine.rules = own.rules
   machine.precompiles = own.precompiles
   overrideAccounts(machine, journal, overrides.accounts)
-  return { machine, journal, rules, header, chainId, blobBaseFee, ...environments }
+  const { tracedAccounts } = familyOf(chain.spec()).execution ?? {}
+  return { machine, journal, rules, header, chainId, blobBaseFee, tracedAccounts, ...environments }
 }
 
 /** A call as an execution. Its changes stay visible to later ones. */
-export function callExecution(place: CallPlace, request: CallRequest, terms: RunTerms): Execution {
-  const { machine, journal, header, rules, chainId, blobBaseFee } = place
+export function callExecution(place: TracedCallPlace, request: CallRequest, terms: RunTerms): Execution {
+  const { machine, journal, header, rules, chainId, blobBaseFee, tracedAccounts } = place
   const { from = ZERO_ADDRESS, to, value = 0n, data: input = EMPTY_BYTES, authorizationList } = request
   const { gasLimit } = terms
   const run = (): Applied => {
@@ -57,6 +62,7 @@ export function callExecution(place: CallPlace, request: CallRequest, terms: Run
     rules,
     chainId,
     transaction: { from, to, value, input, gasLimit, authorizationList },
+    tracedAccounts,
     logsBefore: 0,
     run(hooks) {
       machine.hooks = hooks

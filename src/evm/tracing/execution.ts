@@ -13,6 +13,8 @@ export interface Execution {
   readonly rules: Rules
   readonly chainId: bigint
   readonly transaction: Executed
+  /** See `FamilyExecution.tracedAccounts`; undefined where the rules are those of Ethereum. */
+  readonly tracedAccounts?: readonly Uint8Array[]
   /** Logs of the block before it. */
   readonly logsBefore: number
   /** Runs it with the hooks and keeps its changes. Call it once. @throws DeadlineExceeded, CallMemoryExceeded */

@@ -22,7 +22,7 @@ export function recordExecutionState({ journal, header, transaction }: Execution
 /** Creates a recorder of what geth's prestateTracer returns: also the delegate of the callee (EIP-7702), and signers of
  *  invalid authorizations. Call it before the execution runs. `diffMode` says that only changes are wanted. */
 export function recordPrestate(
-  { journal, machine, header, transaction }: Execution,
+  { journal, machine, header, transaction, tracedAccounts = [] }: Execution,
   { diffMode = false }: { readonly diffMode?: boolean } = {},
 ): StateRecorder {
   const recorder = recordState(journal)
@@ -36,6 +36,7 @@ export function recordPrestate(
   touch(from)
   touch(to ?? created!)
   touch(header.miner)
+  for (const address of tracedAccounts) isStateKnown(() => touch(address))
   for (const authorization of transaction.authorizationList ?? []) {
     const authority = recoverAuthority(authorization)
     if (authority === undefined) continue

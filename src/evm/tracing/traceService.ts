@@ -226,6 +226,7 @@ function executionOf(
     rules,
     chainId,
     transaction,
+    tracedAccounts: context.family?.tracedAccounts,
     logsBefore: used.logs,
     run(hooks) {
       machine.hooks = hooks

@@ -10,12 +10,16 @@ import { LIMBS, setBytes, wordToBigInt } from '../interpreter/words/words.js'
 export interface FamilyBlock {
   readonly rules: FamilyBlockRules
   readonly state: FamilyState
+  /** See `FamilyExecution.tracedAccounts`. */
+  readonly tracedAccounts: readonly Uint8Array[]
 }
 
 /** Returns the rules of the chain's family for a block on that journal; undefined where they are those of Ethereum. */
 export function openFamilyBlock(spec: ChainSpec, header: Header, journal: Journal): FamilyBlock | undefined {
   const { execution } = familyOf(spec)
-  return execution && { rules: execution.open(spec, header), state: createFamilyState(journal) }
+  if (execution === undefined) return undefined
+  const { tracedAccounts } = execution
+  return { rules: execution.open(spec, header), state: createFamilyState(journal), tracedAccounts }
 }
 
 /** Makes the changes of a block before everything else in it. */

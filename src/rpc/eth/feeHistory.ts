@@ -23,6 +23,8 @@ import { compareBigInts } from './suggestTip.js'
 const MAX_BLOCKS = 1024
 const MAX_PERCENTILES = 100
 
+const BLOB_TYPE = 3
+
 const percentiles: ValueType<number[]> = {
   schema: { ...arrayOf(numberBetween(0, 100)).schema, maxItems: MAX_PERCENTILES },
   decode: (value, path) => {
@@ -116,7 +118,8 @@ function feesOfBlock(chain: ChainReader, block: StoredBlock): FeeRow {
   if (header.excessBlobGas !== undefined && rules.blobs) {
     row.blobBaseFee = blobBaseFeeOf(header.excessBlobGas, rules)
     row.nextBlobBaseFee = blobBaseFeeOf(family.nextExcessBlobGas(header, nextRules), nextRules)
-    row.blobGasUsedRatio = Number(header.blobGasUsed ?? 0n) / (rules.blobs.max * Number(GAS_PER_BLOB))
+    const hasBlobs = family.transactionTypes.includes(BLOB_TYPE) // else blob gas used is another measure
+    if (hasBlobs) row.blobGasUsedRatio = Number(header.blobGasUsed ?? 0n) / (rules.blobs.max * Number(GAS_PER_BLOB))
   }
   return row
 }

@@ -5,17 +5,19 @@ import { bigIntToFixedBytes, bytesToBigInt, padLeft } from '../../lib/bytes.js'
 import { formatData, parseHex } from '../../lib/hex.js'
 import { encodeUint } from '../columns.js'
 import type { Database } from '../database.js'
+import { unpackDeposit } from '../rows/deposit.js'
 import { JOINED_TRANSACTIONS, PLACE_OF_TRANSACTION } from './transactionSql.js'
 
 const GWEI = 1_000_000_000n
 
-/** Adds the views of lists that blocks and transactions have as RLP to a connection: `v_withdrawals`,
- *  `v_authorizations` and `v_access_lists`. */
+/** Adds the views of what blocks and transactions have in one encoded column to a connection: `v_withdrawals`,
+ *  `v_authorizations`, `v_access_lists` and `v_deposits`. */
 export function addBodyViews(db: Database): void {
   addWithdrawals(db)
   addAuthorizations(db)
   addAccessLists(db)
-  for (const sql of [WITHDRAWALS, AUTHORIZATIONS, ACCESS_LISTS]) db.exec(sql)
+  addDeposits(db)
+  for (const sql of [WITHDRAWALS, AUTHORIZATIONS, ACCESS_LISTS, DEPOSITS]) db.exec(sql)
 }
 
 function addWithdrawals(db: Database): void {
@@ -77,6 +79,19 @@ function addAccessLists(db: Database): void {
   })
 }
 
+function addDeposits(db: Database): void {
+  db.table('cairn_deposit', {
+    columns: ['source_hash', 'mint', 'is_system_transaction', 'has_nonce'],
+    parameters: ['deposit'],
+    *rows(deposit: unknown) {
+      if (deposit === null) return
+      const { sourceHash, mint = 0n, isSystemTransaction, receiptVersion } = unpackDeposit(deposit as Uint8Array)
+      const flags = [isSystemTransaction, receiptVersion !== undefined].map(BigInt)
+      yield [formatData(sourceHash), mint.toString(), ...flags]
+    },
+  })
+}
+
 const WITHDRAWALS = `CREATE TEMP VIEW v_withdrawals AS SELECT b.number AS block_number, b.timestamp AS timestamp,
   w.withdrawal_index AS withdrawal_index, w.validator_index AS validator_index, w.address AS address,
   w.amount AS amount, CAST(w.amount AS REAL) / 1e18 AS amount_eth
@@ -90,3 +105,11 @@ const AUTHORIZATIONS = `CREATE TEMP VIEW v_authorizations AS SELECT ${PLACE_OF_T
 
 const ACCESS_LISTS = `CREATE TEMP VIEW v_access_lists AS SELECT ${PLACE_OF_TRANSACTION},
   l.address AS address, l.slot AS slot ${JOINED_TRANSACTIONS} CROSS JOIN cairn_access_list(t.access_list) l`
+
+const DEPOSITS = `CREATE TEMP VIEW v_deposits AS SELECT ${PLACE_OF_TRANSACTION},
+  d.source_hash AS source_hash, '0x' || lower(hex(t.sender)) AS "from",
+  CASE WHEN t.recipient IS NULL THEN NULL ELSE '0x' || lower(hex(t.recipient)) END AS "to",
+  d.mint AS mint, CAST(d.mint AS REAL) / 1e18 AS mint_eth, CAST(t.value AS TEXT) AS value,
+  CAST(t.value AS REAL) / 1e18 AS value_eth, t.gas_limit AS gas_limit,
+  CASE WHEN d.has_nonce THEN t.nonce END AS nonce, d.is_system_transaction AS is_system_transaction
+  ${JOINED_TRANSACTIONS} AND t.type = 126 CROSS JOIN cairn_deposit(t.deposit) d`

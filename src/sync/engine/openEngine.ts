@@ -1,3 +1,5 @@
+import { familyOf } from '../../chain/eth/families/families.js'
+import type { ChainSpec } from '../../chain/eth/forks/rules.js'
 import { messageOf, UsageError } from '../../lib/errors.js'
 import { monotonicMs } from '../../lib/progressDisplay.js'
 import type { EthRpc } from '../../sources/ethRpc/types.js'
@@ -37,6 +39,15 @@ export interface OpenEngine extends OpenFollower {
 const SILENT_MS = 60_000
 const RETRY_MS = 1000
 
+/** @throws UsageError for a chain whose consensus clients speak another form of the Engine API */
+function requireEngineApi(spec: ChainSpec): void {
+  const { hasOwnEngineApi, title } = familyOf(spec)
+  if (!hasOwnEngineApi) return
+  throw new UsageError(
+    `--engine: Cairn does not have the Engine API of ${title}; follow its execution client with --upstream`,
+  )
+}
+
 /** Opens the database of `settings.datadir`, creating it if missing, for a consensus client. Upstreams fill gaps, and
  *  have the state that sparse state lacks. @throws UsageError for settings that do not go together, and as
  *  `openWritableChain`; DatabaseLocked */
@@ -48,6 +59,7 @@ export async function openEngine(settings: FollowSettings, parts: FollowerParts)
   const counts = createCounts()
   let rpc: EthRpc | undefined
   try {
+    requireEngineApi(writer.chain.spec)
     rpc = await openRpc(writer.chain, settings, parts)
   } catch (error) {
     writer.close()

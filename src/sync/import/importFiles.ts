@@ -34,14 +34,9 @@ import {
   readChainSource,
 } from '../../store/rows/chainSource.js'
 import { truncateWriteAheadLog } from '../../store/writeAheadLog.js'
-import {
-  ChainNotNamed,
-  hashGenesisBlock,
-  openWritableChain,
-  type StateMode,
-  type WritableChain,
-} from '../chainState.js'
+import { ChainNotNamed, openWritableChain, type StateMode, type WritableChain } from '../chainState.js'
 import { withTotalDifficulty } from '../follow/firstDifficulty.js'
+import { hashGenesisBlock } from '../genesisBlock.js'
 import type { IndexChoices } from '../keptIndexes.js'
 import { importBlocks } from '../pipeline.js'
 import { readRecordedState } from '../sparse/recordedState.js'

@@ -5,6 +5,7 @@ import { useStore } from '../client/store.js'
 import type { Block, Receipt } from '../client/types.js'
 import { useRequest } from '../client/useRequest.js'
 import { cutMiddle, formatBytes, formatCount, formatGwei, formatShare } from '../format.js'
+import { l1OriginOf } from '../l1Origin.js'
 import { linkTo, type Route } from '../routing.js'
 import { Facts, Section, Table, ViewTitle } from '../ui/Layout.js'
 import { MethodName } from '../ui/Name.js'
@@ -69,6 +70,7 @@ function BlockFacts({ block, receipts }: BlockParts) {
     0n,
   )
   const logs = receipts.reduce((sum, receipt) => sum + receipt.logs.length, 0)
+  const l1Origin = l1OriginOf(transactions)
   const failed = receipts.filter(({ status }) => status === '0x0').length
   const created = receipts.filter(({ contractAddress, status }) => contractAddress !== null && status !== '0x0').length
   return (
@@ -78,6 +80,7 @@ function BlockFacts({ block, receipts }: BlockParts) {
           ['Hash', <Code key="v" text={block.hash} whole />],
           ['Parent', <BlockHash key="v" hash={block.parentHash} />],
           ['Time', <Time key="v" seconds={block.timestamp} />],
+          l1Origin !== undefined && ['Layer 1 block', formatCount(l1Origin)],
           ['Beneficiary', <AddressLink key="v" address={block.miner} whole />],
           [
             'Transactions',
@@ -93,7 +96,9 @@ function BlockFacts({ block, receipts }: BlockParts) {
           ],
           baseFee !== undefined && ['Base fee', `${formatGwei(baseFee)} gwei`],
           ['Fees', <Ether key="v" wei={fees} />],
-          baseFee !== undefined && ['Burnt', <Ether key="v" wei={baseFee * BigInt(block.gasUsed)} />],
+          // On the OP stack, base fees go to a vault.
+          baseFee !== undefined &&
+            l1Origin === undefined && ['Burnt', <Ether key="v" wei={baseFee * BigInt(block.gasUsed)} />],
           block.blobGasUsed !== undefined && ['Blob gas', formatCount(block.blobGasUsed)],
           block.uncles.length > 0 && ['Uncles', formatCount(block.uncles.length)],
           ['Size', formatBytes(hexToNumber(block.size))],

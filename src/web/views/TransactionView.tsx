@@ -120,6 +120,8 @@ function TransactionFacts({
 }: Shown & { decoded: Decoded | null; failure: Failure | undefined; children: ComponentChildren }) {
   const { blockNumber } = transaction
   const type = Number(transaction.type)
+  // On the OP stack, base fees go to a vault, and deposits pay none.
+  const burnsFees = receipt?.l1Fee === undefined && transaction.sourceHash === undefined
   return (
     <>
       <Facts
@@ -150,7 +152,10 @@ function TransactionFacts({
             ),
           ],
           ['Value', <Ether key="v" wei={transaction.value} />],
-          receipt !== undefined && ['Fee', <Fee key="v" receipt={receipt} baseFeePerGas={block?.baseFeePerGas} />],
+          receipt !== undefined && [
+            'Fee',
+            <Fee key="v" receipt={receipt} baseFeePerGas={burnsFees ? block?.baseFeePerGas : undefined} />,
+          ],
           receipt?.l1Fee !== undefined && ['Fee of layer 1', <Ether key="v" wei={receipt.l1Fee} />],
           receipt !== undefined && [
             'Gas',
@@ -164,7 +169,7 @@ function TransactionFacts({
             'Fee limits',
             `${formatGwei(BigInt(transaction.maxFeePerGas))} gwei, priority ${formatGwei(BigInt(transaction.maxPriorityFeePerGas ?? '0x0'))} gwei`,
           ],
-          transaction.mint !== undefined && ['Minted', <Ether key="v" wei={transaction.mint} />],
+          BigInt(transaction.mint ?? '0x0') > 0n && ['Minted', <Ether key="v" wei={transaction.mint!} />],
           transaction.sourceHash !== undefined && ['Source', <Code key="v" text={transaction.sourceHash} whole />],
           ['Nonce', formatCount(transaction.nonce)],
           ['Type', `${type} ${TYPES[type] ?? ''}`],

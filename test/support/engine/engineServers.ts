@@ -14,11 +14,15 @@ export interface EngineNode {
   readonly url: string
 }
 
-/** Starts geth on a genesis. It ends with the test. */
-export async function startGethEngine(t: After, genesis: string): Promise<EngineNode> {
+/** Starts geth, or op-geth, on a genesis, with further arguments. It ends with the test. */
+export async function startGethEngine(
+  t: After,
+  genesis: string,
+  { program, args: more = [] }: { program?: 'geth' | 'op-geth'; args?: readonly string[] } = {},
+): Promise<EngineNode> {
   const port = await freePort()
-  const args = ['--syncmode=full', `--authrpc.port=${port}`, `--authrpc.jwtsecret=${writeSecret(t)}`]
-  const url = await serveWithGeth(t, { datadir: temporaryDirectory(t), genesis, args })
+  const args = ['--syncmode=full', `--authrpc.port=${port}`, `--authrpc.jwtsecret=${writeSecret(t)}`, ...more]
+  const url = await serveWithGeth(t, { datadir: temporaryDirectory(t), genesis, args, program })
   return { engineUrl: `http://127.0.0.1:${port}`, url }
 }
 

@@ -18,8 +18,12 @@ export const SKIP_GETH: false | string =
     ? 'no geth on the PATH'
     : MINOR < OLDEST_MINOR && `geth 1.${MINOR} is on the PATH, 1.${OLDEST_MINOR} or later is needed`
 
-/** Serves a chain file with geth, or only the genesis; geth gets the further arguments. The URL. It ends with the
- *  test. */
+/** Why tests beside op-geth are skipped; false when it is on the PATH by that name. */
+export const SKIP_OP_GETH: false | string =
+  spawnSync('op-geth', ['version'], { encoding: 'utf8' }).status !== 0 && 'no op-geth on the PATH'
+
+/** Serves a chain file, or only the genesis, with geth or op-geth, which gets the further arguments. Returns the URL.
+ *  The node ends with the test. */
 export async function serveWithGeth(
   t: { after(callback: () => void | Promise<void>): void },
   {
@@ -27,15 +31,16 @@ export async function serveWithGeth(
     genesis,
     chain,
     args = [],
-  }: { datadir: string; genesis: string; chain?: string; args?: readonly string[] },
+    program = 'geth',
+  }: { datadir: string; genesis: string; chain?: string; args?: readonly string[]; program?: 'geth' | 'op-geth' },
 ): Promise<string> {
   const fixed = ['--datadir', datadir, '--state.scheme=hash', '--cache.preimages']
   for (const step of [['init', genesis], ...(chain === undefined ? [] : [['--gcmode=archive', 'import', chain]])]) {
-    const { status, stderr } = spawnSync('geth', [...fixed, ...step], { encoding: 'utf8' })
-    if (status !== 0) throw new Error(`geth ${step.join(' ')}: ${stderr}`)
+    const { status, stderr } = spawnSync(program, [...fixed, ...step], { encoding: 'utf8' })
+    if (status !== 0) throw new Error(`${program} ${step.join(' ')}: ${stderr}`)
   }
   const serving = ['--gcmode=archive', '--nodiscover', '--maxpeers=0', '--port=0', '--ipcdisable', '--authrpc.port=0']
-  const { child, ended, waitFor } = spawnProgram('geth', [
+  const { child, ended, waitFor } = spawnProgram(program, [
     ...fixed,
     ...serving,
     '--http',

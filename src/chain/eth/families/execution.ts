@@ -58,4 +58,6 @@ export interface FamilyExecution {
   /** Returns the account, 20 bytes, whose storage root is the withdrawals root of the header; undefined where the
    *  withdrawals root covers withdrawals. */
   withdrawalsAccount(spec: ChainSpec, header: Header): Uint8Array | undefined
+  /** Accounts, 20 bytes each, that the prestateTracer of its nodes has for every transaction and call. */
+  readonly tracedAccounts: readonly Uint8Array[]
 }

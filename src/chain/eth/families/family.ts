@@ -41,6 +41,8 @@ export interface Family {
   readonly chosenBy: string
   /** True if Cairn executes its blocks; otherwise `--state none` is the only mode. */
   readonly isExecuted: boolean
+  /** True if its consensus clients speak a form of the Engine API that Cairn does not. Default: false. */
+  readonly hasOwnEngineApi?: boolean
   /** How its blocks are executed, where that differs from Ethereum. */
   readonly execution?: FamilyExecution
   /** Types of transactions that its blocks may contain, as far as their fork knows them. */

@@ -104,7 +104,9 @@ function withFamilyForks(rules: ForkRules, prefix: string, forks: readonly Famil
   if (found === undefined) {
     const parameters = Object.assign({}, ...forks.map((fork) => fork.parameters)) as Partial<ForkRules>
     const lists = Object.assign({}, ...forks.map((fork) => fork.lists)) as Partial<ForkLists>
-    const precompiles = [...rules.precompiles, ...forks.flatMap((fork) => fork.precompiles ?? [])]
+    const added = forks.flatMap((fork) => fork.precompiles ?? [])
+    const isKnown = (address: number) => rules.precompiles.some(([known]) => known === address)
+    const precompiles = [...rules.precompiles, ...added.filter(([address]) => !isKnown(address))]
     found = { ...rules, ...parameters, ...lists, precompiles }
     combined.set(key, found)
   }

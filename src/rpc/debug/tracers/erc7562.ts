@@ -1,3 +1,4 @@
+import { FAILED_DEPOSIT } from '../../../evm/interpreter/failures.js'
 import type { Frame } from '../../../evm/interpreter/frame.js'
 import type { Hooks, SteppedMachine } from '../../../evm/interpreter/hooks.js'
 import type { Journal } from '../../../evm/interpreter/journal/journal.js'
@@ -49,6 +50,9 @@ const IGNORED = new Set([
   ...[0x01, 0x02, 0x03, 0x04, 0x10, 0x11, 0x12, 0x13, 0x14, 0x15, 0x16, 0x17, 0x19, 0x1b, 0x1c, 0x50],
   ...Array.from({ length: 0xa0 - 0x5f }, (_, i) => 0x5f + i),
 ])
+
+/** What op-geth shows for a deposit that failed before it ran, with its gas. */
+const FAILED_DEPOSIT_FRAME = { to: formatData(new Uint8Array(20)), error: undefined }
 
 // The lists of a frame, and one entry of a list.
 const FRAME_BYTES = 1000
@@ -140,7 +144,8 @@ export function recordErc7562(journal: Journal, { ignoredOpcodes, withLog }: Erc
       const keccak = isFirst ? preimages.preimages().sort(Buffer.compare).map(formatData) : []
       const inner = call.calls.map((each) => format(each, false))
       const lists = { keccak: orAbsent(keccak), calls: orAbsent(inner) }
-      return { ...head, logs, value, ...accesses, outOfGas, ...lists, type }
+      const changes = call.failure === FAILED_DEPOSIT ? { ...FAILED_DEPOSIT_FRAME, gas: formatQuantity(call.gas) } : {}
+      return { ...head, ...changes, logs, value, ...accesses, outOfGas, ...lists, type }
     }
     return format(ofTransaction(calls.root()), true)
   }

@@ -1,3 +1,4 @@
+import { FAILED_DEPOSIT } from '../../../evm/interpreter/failures.js'
 import type { TracedCall } from '../../../evm/tracing/callTree.js'
 import { formatData } from '../../../lib/hex.js'
 
@@ -16,6 +17,6 @@ export function countSelectors(
     }
     for (const each of calls) count(each)
   }
-  count(root)
+  if (root.failure !== FAILED_DEPOSIT) count(root) // it has not run
   return Object.fromEntries([...counts].sort(([a], [b]) => (a < b ? -1 : 1)))
 }

@@ -1,3 +1,4 @@
+import { FAILED_DEPOSIT } from '../../../evm/interpreter/failures.js'
 import type { Frame } from '../../../evm/interpreter/frame.js'
 import { totalGas } from '../../../evm/interpreter/gas.js'
 import type { Hooks, SteppedMachine } from '../../../evm/interpreter/hooks.js'
@@ -31,7 +32,8 @@ export function writeStructLogs(
   { applied, journal, run }: { applied: Applied; journal: Journal; run: (hooks: Hooks) => void },
 ): void {
   const { gasUsed, failure, lacksCode, output } = applied
-  const hasFailed = failure !== undefined || lacksCode === true // in geth's words, though its state stays
+  // In geth's words, though the state stays without code. op-geth traces nothing of a deposit that fails early.
+  const hasFailed = (failure !== undefined && failure !== FAILED_DEPOSIT) || lacksCode === true
   const hasOutput = failure === undefined || failure === 'execution reverted'
   const returnValue = hasOutput ? formatData(output) : '0x'
   out.write(`{"gas":${gasUsed},"failed":${hasFailed},"returnValue":"${returnValue}","structLogs":[`)

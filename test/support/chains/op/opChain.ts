@@ -38,7 +38,13 @@ export const BLOCKS_PER_FORK = 24
 /** Reads the chain. */
 export function readOpChain(): OpChain {
   const [first, ...blocks] = readLines('chain.ndjson.br')
-  return { ...first, blocks } as OpChain
+  return { ...withoutKarst(first), blocks } as OpChain
+}
+
+/** op-geth 1.101702.3 executes Karst by the rules of Jovian, so its last blocks are ones of Jovian. */
+function withoutKarst({ genesis, ...rest }: Pick<OpChain, 'genesis' | 'hash'>): Pick<OpChain, 'genesis' | 'hash'> {
+  const { karstTime: _, ...config } = genesis.config
+  return { ...rest, genesis: { ...genesis, config } }
 }
 
 /** A block of the executed chain. */
@@ -68,7 +74,7 @@ export const EXECUTED_BLOCKS_PER_FORK = 12
 /** Reads the executed chain. */
 export function readExecutedOpChain(): ExecutedOpChain {
   const [first, ...blocks] = readLines('executed.ndjson.br')
-  return { ...first, blocks } as ExecutedOpChain
+  return { ...withoutKarst(first), blocks } as ExecutedOpChain
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: lines of two files

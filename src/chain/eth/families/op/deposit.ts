@@ -50,10 +50,10 @@ export const depositType: AddedType = {
       },
     }),
   members: ({ deposit }) => {
-    const { sourceHash, mint, isSystemTransaction, receiptVersion } = deposit!
+    const { sourceHash, mint = 0n, isSystemTransaction, receiptVersion } = deposit!
     return {
       sourceHash: formatData(sourceHash),
-      ...(mint === undefined ? {} : { mint: formatQuantity(mint) }),
+      mint: formatQuantity(mint), // as op-geth returns deposits of its database
       ...(isSystemTransaction ? { isSystemTx: true } : {}),
       ...(receiptVersion === undefined ? {} : { depositReceiptVersion: formatQuantity(receiptVersion) }),
     }

@@ -4,16 +4,19 @@ const HASH_FACTOR = 2_654_435_769
 const MAX_LITERALS = 32
 const MAX_MATCH = 262
 
+/** The last position of each hash of three bytes: cleared by each call, since allocating it costs more. */
+const positions = new Uint32Array(TABLE_SIZE)
+
 /** The length of `data` after compression by FastLZ, level 1, as Fjord estimates the size of a transaction
  *  (specs/protocol/fjord/exec-engine.md, after LibZip of solady). */
 export function fastLzLength(data: Uint8Array): number {
-  const positions = new Uint32Array(TABLE_SIZE)
+  positions.fill(0)
   const limit = data.length < 13 ? 0 : data.length - 13
   let length = 0
   let literalStart = 0
   let at = 2
   while (at < limit) {
-    const match = findMatch(data, positions, at, limit)
+    const match = findMatch(data, at, limit)
     if (match === undefined) break
     at = match.at
     if (at > literalStart) length += literalsLength(at - literalStart)
@@ -29,12 +32,7 @@ export function fastLzLength(data: Uint8Array): number {
 }
 
 /** Returns the first position from `start` on whose three bytes occurred before, and the earlier one. */
-function findMatch(
-  data: Uint8Array,
-  positions: Uint32Array,
-  start: number,
-  limit: number,
-): { at: number; from: number } | undefined {
+function findMatch(data: Uint8Array, start: number, limit: number): { at: number; from: number } | undefined {
   // The reference discards a match at the last position.
   for (let at = start; at < limit - 1; at++) {
     const word = wordAt(data, at)

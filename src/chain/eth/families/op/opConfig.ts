@@ -2,17 +2,17 @@ import type { ChainSpec } from '../../forks/rules.js'
 import { type GenesisJson, InvalidGenesis, readUint, requireObject } from '../../genesisFields.js'
 import { ethereumForksOf } from './opForks.js'
 import { changedForksOf } from './opPrecompiles.js'
-import { OP_FORKS, type OpFork, type OpRules } from './opRules.js'
+import { BASE_FORKS, type BaseFork, OP_FORKS, type OpFork, type OpRules } from './opRules.js'
 
 /** Parameters of EIP-1559 of most chains. */
 const ELASTICITY = 6n
 const DENOMINATOR = 50n
 const DENOMINATOR_CANYON = 250n
 
-const timeKey = (fork: OpFork) => `${fork}Time`
+const timeKey = (fork: OpFork | BaseFork) => `${fork}Time`
 
 /** Members of `config` that schedule forks of the OP stack. */
-export const OP_FORK_KEYS: readonly string[] = ['bedrockBlock', ...OP_FORKS.map(timeKey)]
+export const OP_FORK_KEYS: readonly string[] = ['bedrockBlock', ...[...OP_FORKS, ...BASE_FORKS].map(timeKey)]
 
 /** Reads the rules of the OP stack from a `config` in the format of op-geth: with a member `optimism`. The times of
  *  Ethereum's forks follow from them. Undefined without that member. @throws InvalidGenesis */
@@ -34,9 +34,20 @@ export function readOpConfig(config: GenesisJson): Partial<ChainSpec> | undefine
     if (value !== undefined && value !== null) next = readUint(value, `config.${timeKey(fork)}`, 64)
     if (next !== undefined) times[fork] = next
   }
+  const baseTimes = Object.fromEntries(
+    BASE_FORKS.flatMap((fork) => {
+      const value = config[timeKey(fork)]
+      return value === undefined || value === null ? [] : [[fork, readUint(value, `config.${timeKey(fork)}`, 64)]]
+    }),
+  )
+  const isOfBase = Object.keys(baseTimes).length > 0
+  if (isOfBase && times.karst !== undefined) {
+    throw new InvalidGenesis('config.karstTime: a chain has the forks of Base or those of the OP stack after Jovian')
+  }
   const op: OpRules = {
     bedrockBlock: Number(readUint(config.bedrockBlock ?? 0, 'config.bedrockBlock', 53)),
     times,
+    ...(isOfBase && { baseTimes }),
     elasticity: positive('eip1559Elasticity', ELASTICITY),
     denominator: positive('eip1559Denominator', DENOMINATOR),
     denominatorCanyon: positive('eip1559DenominatorCanyon', DENOMINATOR_CANYON),
@@ -51,17 +62,18 @@ export function opSpec(
   ChainSpec,
   'family' | 'op' | 'activations' | 'familyForks' | 'otherForkTimes' | 'terminalTotalDifficulty' | 'ethash'
 > {
-  const activations = ethereumForksOf(op.times)
-  const otherForkTimes = Object.values(op.times)
-  const familyForks = changedForksOf(op.times)
+  const activations = ethereumForksOf(op)
+  const otherForkTimes = [...Object.values(op.times), ...Object.values(op.baseTimes ?? {})]
+  const familyForks = changedForksOf(op)
   return { family: 'op', op, activations, familyForks, otherForkTimes, terminalTotalDifficulty: 0n, ethash: false }
 }
 
 /** Returns the members of a `config` from which `readOpConfig` reads the same rules. */
 export function formatOpConfig({ op }: ChainSpec) {
-  const { bedrockBlock, times, elasticity, denominator, denominatorCanyon } = op!
-  const scheduled = OP_FORKS.flatMap((fork) => {
-    const time = times[fork]
+  const { bedrockBlock, times, baseTimes, elasticity, denominator, denominatorCanyon } = op!
+  const all: { readonly [fork: string]: bigint | undefined } = { ...times, ...baseTimes }
+  const scheduled = [...OP_FORKS, ...BASE_FORKS].flatMap((fork) => {
+    const time = all[fork]
     return time === undefined ? [] : [[timeKey(fork), time] as const]
   })
   return {

@@ -1,5 +1,7 @@
 import { parseHex } from '../../../../lib/hex.js'
 import type { ChainSpec } from '../../forks/rules.js'
+import { hashHeader } from '../../header.js'
+import { InvalidBlock } from '../../invalidBlock.js'
 import { encodeTransaction } from '../../transaction.js'
 import type { Header, Transaction } from '../../types.js'
 import type { AddedFees, FamilyBlockRules, FamilyExecution, FamilyState, ForcedInclusion } from '../execution.js'
@@ -7,7 +9,7 @@ import { CREATE2_DEPLOYER, CREATE2_DEPLOYER_CODE } from './create2Deployer.js'
 import { DEPOSIT_TYPE } from './deposit.js'
 import type { L1Attributes } from './l1Attributes.js'
 import { l1FeeOf } from './l1Fees.js'
-import { hasOpFork } from './opForks.js'
+import { hasBaseFork, hasOpFork } from './opForks.js'
 
 /* Predeploys, 20 bytes each. */
 const L1_BLOCK = parseHex('0x4200000000000000000000000000000000000015')
@@ -33,9 +35,22 @@ const UINT64 = 2n ** 64n - 1n
 
 /** Execution of blocks of the OP stack (specs/protocol: deposits.md, exec-engine.md and those of the forks). */
 export const opExecution: FamilyExecution = {
-  open: (spec, header) => new OpBlock(spec, header),
+  open: (spec, header) => {
+    if (hasBaseFork(spec, 'beryl', header.timestamp)) refuseBeryl(header)
+    return new OpBlock(spec, header)
+  },
   withdrawalsAccount: (spec, { timestamp }) =>
     hasOpFork(spec, 'isthmus', timestamp) ? L2_TO_L1_MESSAGE_PASSER : undefined,
+  tracedAccounts: [BASE_FEE_VAULT],
+}
+
+/** Since Beryl, B20 tokens are precompiles of Base (docs.base.org/specifications/b20/architecture). @throws
+ *  InvalidBlock */
+function refuseBeryl(header: Header): never {
+  throw new InvalidBlock({
+    ...{ blockNumber: header.number, blockHash: hashHeader(header), check: 'fork' },
+    detail: 'Beryl of Base, whose precompiles for B20 tokens Cairn does not have; --state none stores its blocks',
+  })
 }
 
 /** The fees of a block, as L1Block has them after the block's deposits. */

@@ -5,7 +5,7 @@ import { opSpec } from './opConfig.js'
 import type { OpRules } from './opRules.js'
 
 /* Times of forks and parameters: ethereum-optimism/superchain-registry at 8336d2ae, superchain/configs; those of Base
- * from 0d9aefc4, before it left the registry. */
+ * from 0d9aefc4, before it left the registry, and of its own forks from docs.base.org/base-chain/specs/upgrades. */
 
 const MAINNET_TIMES = {
   regolith: 0n,
@@ -57,6 +57,7 @@ export const OP_NETWORKS = {
     ...FEES,
     bedrockBlock: 0,
     times: MAINNET_TIMES,
+    baseTimes: { azul: 1_779_991_200n, beryl: 1_782_410_400n },
   }),
   'op-sepolia': network(
     'op-sepolia',
@@ -77,6 +78,7 @@ export const OP_NETWORKS = {
       elasticity: 10n,
       bedrockBlock: 0,
       times: SEPOLIA_TIMES,
+      baseTimes: { azul: 1_776_708_000n, beryl: 1_781_805_600n },
     },
   ),
 } as const satisfies { readonly [name: string]: NetworkWithoutState }

@@ -1,5 +1,5 @@
 import type { FamilyFork } from '../../forks/rules.js'
-import type { OpFork, OpRules } from './opRules.js'
+import type { BaseFork, OpFork, OpRules } from './opRules.js'
 
 type Changes = Omit<FamilyFork, 'name' | 'timestamp'>
 
@@ -8,9 +8,13 @@ const G1_MSM = 12
 const G2_MSM = 14
 const BLS_PAIRING = 15
 
+const OSAKA: Changes['parameters'] = { eip7934: false, p256VerifyGas: 6900 }
+
 /** What forks of the OP stack change in the rules of Ethereum's forks (specs/protocol: exec-engine.md and
- *  precompiles.md of the forks). P256VERIFY has the price of RIP-7212. */
-const CHANGES: readonly (readonly [fork: OpFork, changes: Changes])[] = [
+ *  precompiles.md of the forks; docs.base.org/base-chain/specs/upgrades for those of Base). P256VERIFY has the price of
+ *  RIP-7212 until Karst and Azul, which have what Osaka changes for transactions, instructions and precompiles, and
+ *  not its limit of the size of a block. */
+const CHANGES: readonly (readonly [fork: OpFork | BaseFork, changes: Changes])[] = [
   ['fjord', { precompiles: [[0x100, 'P256VERIFY']], parameters: { p256VerifyGas: 3450 } }],
   ['granite', { parameters: { precompileMaxInputs: { [PAIRING]: 112_687 } } }],
   [
@@ -30,12 +34,23 @@ const CHANGES: readonly (readonly [fork: OpFork, changes: Changes])[] = [
       },
     },
   ],
+  [
+    'karst',
+    {
+      parameters: {
+        ...OSAKA,
+        precompileMaxInputs: { [PAIRING]: 57_600, [G1_MSM]: 288_960, [G2_MSM]: 278_784, [BLS_PAIRING]: 156_672 },
+      },
+    },
+  ],
+  ['azul', { parameters: OSAKA }],
 ]
 
 /** Returns the forks that change rules of Ethereum's forks, in order. */
-export function changedForksOf(times: OpRules['times']): FamilyFork[] {
+export function changedForksOf({ times, baseTimes }: Pick<OpRules, 'times' | 'baseTimes'>): FamilyFork[] {
+  const all: { readonly [fork: string]: bigint | undefined } = { ...times, ...baseTimes }
   return CHANGES.flatMap(([name, changes]) => {
-    const timestamp = times[name]
+    const timestamp = all[name]
     return timestamp === undefined ? [] : [{ name, timestamp, ...changes }]
   })
 }

@@ -1,6 +1,6 @@
 import { formatData } from '../../../../lib/hex.js'
 import { type GenesisJson, InvalidGenesis, readBytes, readUint, requireObject } from '../../genesisFields.js'
-import { OP_FORKS } from './opRules.js'
+import { BASE_FORKS, OP_FORKS } from './opRules.js'
 
 /** Members that schedule forks without a rule of the execution layer: span batches, and blob parameters of layer 1. */
 const OTHER_TIMES = ['delta_time', 'pectra_blob_schedule_time']
@@ -28,6 +28,11 @@ export function genesisOfRollup(rollup: unknown, genesis?: unknown): GenesisJson
     if (fork === undefined) throw new InvalidGenesis(`${name}: Cairn does not know this fork; a newer version may`)
     config[`${fork}Time`] = readUint(value, name, 64).toString()
   }
+  for (const [name, value] of Object.entries(baseForksOf(file))) {
+    const fork = BASE_FORKS.find((known) => known === name)
+    if (fork === undefined) throw new InvalidGenesis(`base.${name}: Cairn does not know this fork; a newer version may`)
+    if (value !== null) config[`${fork}Time`] = readUint(value, `base.${name}`, 64).toString()
+  }
   const own = genesis === undefined ? undefined : requireObject(genesis, 'genesis')
   if (own?.alloc !== undefined) return { ...own, config }
   const timestamp = readUint(requireObject(file.genesis, 'genesis').l2_time ?? 0, 'genesis.l2_time', 64).toString()
@@ -37,6 +42,11 @@ export function genesisOfRollup(rollup: unknown, genesis?: unknown): GenesisJson
 /** Returns the hash of block 0 in a rollup configuration, 32 bytes. @throws InvalidGenesis */
 export function hashOfRollup(rollup: unknown): Uint8Array {
   return readBytes(firstBlockOf(requireObject(rollup, 'rollup')).hash, 32, 'genesis.l2.hash')
+}
+
+/** Forks of Base by name, which base-consensus has in a member of their own. */
+function baseForksOf({ base }: GenesisJson): GenesisJson {
+  return base === undefined || base === null ? {} : requireObject(base, 'base')
 }
 
 function firstBlockOf(file: GenesisJson): GenesisJson {

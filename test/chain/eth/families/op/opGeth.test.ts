@@ -14,7 +14,7 @@ import { verifyReceipts } from '../../../../../src/chain/eth/verifyRoots.js'
 import { formatData, formatQuantity, parseHex } from '../../../../../src/lib/hex.js'
 import { decodeBlockJson } from '../../../../../src/sources/ethRpc/blockJson.js'
 import { decodeReceiptJson } from '../../../../../src/sources/ethRpc/receiptJson.js'
-import { verifyBody } from '../../../../../src/sync/validate/body.js'
+import { verifyBody, verifyBodyRules } from '../../../../../src/sync/validate/body.js'
 import { verifyHeader } from '../../../../../src/sync/validate/header.js'
 import { BLOCKS_PER_FORK, readOpChain } from '../../../../support/chains/op/opChain.js'
 
@@ -99,6 +99,24 @@ describe('blocks of the OP stack by op-geth', () => {
         decoded[3 * BLOCKS_PER_FORK + 4],
       ),
     )
+  })
+
+  it('have transactions of at most 2^24 gas since Karst, and deposits of more', () => {
+    const block = decoded[9 * BLOCKS_PER_FORK + 6]
+    const karst = parseGenesisSpec({
+      ...genesis,
+      config: { ...genesis.config, karstTime: Number(block.header.timestamp) },
+    })
+    const rules = rulesAt(karst, block.header.number, block.header.timestamp, 0n)
+    const withGas = (index: number, gasLimit: bigint) => ({
+      ...block,
+      transactions: block.transactions.map((each, at) => (at === index ? { ...each, gasLimit } : each)),
+    })
+    const user = block.transactions.findIndex(({ type }) => type !== DEPOSIT_TYPE)
+    const verify = (index: number, gasLimit: bigint) => verifyBodyRules(withGas(index, gasLimit), rules, karst)
+    verify(0, 20_000_000n)
+    refuses(/transaction \d+: gas limit: expected at most 16777216 \(EIP-7825\)/, () => verify(user, 16_777_217n))
+    refuses(/blob gas used/, () => verifyBodyRules(withGas(user, 16_777_217n), rulesOf(block), spec))
   })
 
   it('are refused by the rules of Ethereum with the way to choose the family', () => {

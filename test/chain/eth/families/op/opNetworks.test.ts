@@ -26,6 +26,26 @@ test('the first block of Bedrock has the rules after the merge', () => {
   assert.deepEqual([rules.isProofOfStake, rules.eip1559, rules.eip4895], [true, true, false])
 })
 
+test('Karst and Azul have what Osaka changes for execution, with limits of their own', () => {
+  const rulesOf = (network: 'op-mainnet' | 'base', timestamp: bigint) => {
+    const rules = rulesAt(builtInSpec(network), 200_000_000, timestamp, 0n)
+    const { eip7825, eip7934, modexpPricing, modexpMaxLength, p256VerifyGas, instructions, precompiles } = rules
+    const p256 = precompiles.filter(([address]) => address === 0x100).length
+    const pairing = rules.precompileMaxInputs[8]
+    const hasClz = instructions.some(([, mnemonic]) => mnemonic === 'CLZ')
+    return { eip7825, eip7934, modexpPricing, modexpMaxLength, p256VerifyGas, p256, pairing, hasClz }
+  }
+  const jovian = {
+    ...{ eip7825: false, eip7934: false, modexpPricing: 2565, modexpMaxLength: Number.MAX_SAFE_INTEGER },
+    ...{ p256VerifyGas: 3450, p256: 1, pairing: 81_984, hasClz: false },
+  }
+  const osaka = { eip7825: true, modexpPricing: 7883, modexpMaxLength: 1024, p256VerifyGas: 6900, hasClz: true }
+  assert.deepEqual(rulesOf('op-mainnet', 1_783_526_400n), jovian)
+  assert.deepEqual(rulesOf('op-mainnet', 1_783_526_401n), { ...jovian, ...osaka, pairing: 57_600 })
+  assert.deepEqual(rulesOf('base', 1_779_991_199n), jovian)
+  assert.deepEqual(rulesOf('base', 1_779_991_200n), { ...jovian, ...osaka })
+})
+
 test('a rollup configuration has the rules of the network, and unknown forks in it are refused', () => {
   // That of OP Sepolia, as kona writes it: without Regolith, which began with block 0.
   const rollup = {
@@ -55,6 +75,11 @@ test('a rollup configuration has the rules of the network, and unknown forks in 
   const { times } = parseGenesis(genesisOfRollup(withoutJovian)).spec.op!
   assert.equal(times.jovian, times.karst)
   assert.throws(() => genesisOfRollup({ ...rollup, lagoon_time: 5 }), /lagoon_time: Cairn does not know this fork/)
+  const { karst_time: __, ...withoutKarst } = rollup
+  const base = { ...withoutKarst, base: { azul: 1_776_708_000, beryl: null } }
+  assert.deepEqual(parseGenesis(genesisOfRollup(base)).spec.op!.baseTimes, { azul: 1_776_708_000n })
+  assert.throws(() => genesisOfRollup({ ...base, base: { cobalt: 5 } }), /base\.cobalt: Cairn does not know this fork/)
+  assert.throws(() => parseGenesis(genesisOfRollup({ ...rollup, base: { azul: 5 } })), /config\.karstTime: a chain has/)
   const later = { ...rollup.genesis, l2: { ...rollup.genesis.l2, number: 7 } }
   assert.throws(() => genesisOfRollup({ ...rollup, genesis: later }), /genesis\.l2\.number: expected 0/)
 })
