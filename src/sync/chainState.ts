@@ -312,7 +312,7 @@ function headerWithRoot(genesis: Genesis): Header {
 /** Returns the header of block 0 with the storage root of an account as its withdrawals root, where the family has it
  *  there. */
 function withStorageRoot({ spec, accounts }: Genesis, header: Header): Header {
-  const address = familyOf(spec).execution?.withdrawalsAccount(spec, header)
+  const address = familyOf(spec).execution?.withdrawalsAccount?.(spec, header)
   const account = address && accounts.find((each) => equalBytes(each.address, address))
   return account === undefined ? header : { ...header, withdrawalsRoot: hashStorage(account.storage) }
 }

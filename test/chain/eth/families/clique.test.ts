@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { signerOf } from '../../../../src/chain/eth/families/clique.js'
+import { signerOf } from '../../../../src/chain/eth/families/clique/clique.js'
 import { familyOf } from '../../../../src/chain/eth/families/families.js'
 import { rulesAt } from '../../../../src/chain/eth/forks/rules.js'
 import { parseGenesisSpec } from '../../../../src/chain/eth/genesis.js'

@@ -29,7 +29,7 @@ export const opStack: Family = {
   isExecuted: true,
   execution: opExecution,
   transactionTypes: [0, 1, 2, 4, DEPOSIT_TYPE],
-  boundsGasLimit: false,
+  boundsGasLimit: () => false,
   hashesWholeHeader: true,
   hashHeader,
   nextBaseFee,
