@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { signerOf } from '../../../../src/chain/eth/families/clique/clique.js'
+import { signerOf } from '../../../../src/chain/eth/families/clique/signers.js'
 import { familyOf } from '../../../../src/chain/eth/families/families.js'
 import { rulesAt } from '../../../../src/chain/eth/forks/rules.js'
 import { parseGenesisSpec } from '../../../../src/chain/eth/genesis.js'
@@ -41,7 +41,7 @@ test('the seal of a real clique block is that of a listed signer, and is require
     const refuse = (name: string): never => {
       throw new Error(name)
     }
-    family.verifyHeader({ ...header, ...changes }, { parent: header, rules, spec, refuse })
+    family.verifyHeader({ ...header, ...changes }, { parent: { ...header, number: 29_999 }, rules, spec, refuse, earlier: () => undefined })
   }
   check({})
   assert.throws(() => check({ difficulty: 3n }), /difficulty/)

@@ -31,7 +31,7 @@ function beginValidators(header: Header, { bft }: ChainSpec): Validators | undef
   }
   if (header.number % bft!.epoch !== 0 || validatorPeriodAt(bft!, header.number).hasValidatorContract) return undefined
   const { validators } = readBftExtraData(header.extraData)
-  const ended = { addresses: validators.map(formatData), votes: [] }
+  const ended = { addresses: validators.map(formatData).sort(), votes: [] }
   return bft!.isGoQuorum && header.number > 0 ? withVote(ended, header, bft!) : ended
 }
 
