@@ -43,7 +43,10 @@ test('the seal of a real clique block is that of a listed signer, and is require
     const refuse = (name: string): never => {
       throw new Error(name)
     }
-    family.verifyHeader({ ...header, ...changes }, { parent: { ...header, number: 29_999 }, rules, spec, refuse, earlier: () => undefined })
+    family.verifyHeader(
+      { ...header, ...changes },
+      { parent: { ...header, number: 29_999 }, rules, spec, refuse, earlier: () => undefined },
+    )
   }
   check({})
   assert.throws(() => check({ difficulty: 3n }), /difficulty/)
@@ -86,11 +89,17 @@ describe('the signer of a clique block', () => {
 
   it('is added and removed by more than half of the votes', () => {
     const add = { candidate: 3, adds: true }
-    const added = [{ signer: 1, vote: add }, { signer: 2, vote: add }]
+    const added = [
+      { signer: 1, vote: add },
+      { signer: 2, vote: add },
+    ]
     extend([...added, { signer: 3 }, { signer: 0 }], [3, 3, 4, 4])
     assert.throws(() => extend([added[0], { signer: 2 }, { signer: 3 }]), /signer: expected one of/)
     const remove = { candidate: 2, adds: false }
-    const removed = [{ signer: 1, vote: remove }, { signer: 0, vote: remove }]
+    const removed = [
+      { signer: 1, vote: remove },
+      { signer: 0, vote: remove },
+    ]
     extend([...removed, { signer: 1 }, { signer: 0 }], [3, 3, 2, 2])
     assert.throws(() => extend([...removed, { signer: 2 }], [3, 3, 2]), /signer: expected one of/)
   })
