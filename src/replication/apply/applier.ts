@@ -1,4 +1,4 @@
-import type { EarlierHeader } from '../../chain/eth/families/headerFold.js'
+import type { EarlierHeader } from '../../chain/eth/families/family.js'
 import { type ChainSpec, rulesAt } from '../../chain/eth/forks/rules.js'
 import { InvalidBlock } from '../../chain/eth/invalidBlock.js'
 import type { Block } from '../../chain/eth/types.js'

@@ -1,6 +1,5 @@
 import { familyOf } from '../../chain/eth/families/families.js'
-import type { Family, HeaderContext } from '../../chain/eth/families/family.js'
-import type { EarlierHeader } from '../../chain/eth/families/headerFold.js'
+import type { EarlierHeader, Family, HeaderContext } from '../../chain/eth/families/family.js'
 import { TIME_FORKS } from '../../chain/eth/forkSchedule.js'
 import { FORK_DEFINITIONS } from '../../chain/eth/forks/all.js'
 import type { ChainSpec, Fork, Rules } from '../../chain/eth/forks/rules.js'

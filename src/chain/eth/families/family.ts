@@ -3,6 +3,7 @@ import type { Refuse } from '../invalidBlock.js'
 import type { Block, Header, Transaction } from '../types.js'
 import type { AddedMembers } from './addedType.js'
 import type { FamilyExecution } from './execution.js'
+
 import type { EarlierHeader } from './headerFold.js'
 import type { FamilyName } from './name.js'
 
@@ -14,6 +15,7 @@ export type {
   ForcedInclusion,
   Payment,
 } from './execution.js'
+export type { EarlierHeader } from './headerFold.js'
 
 /** What a rule of a header is checked against. */
 export interface HeaderContext {

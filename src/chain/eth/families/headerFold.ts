@@ -15,13 +15,13 @@ export interface HeaderFold<T> {
 
 // Values of the newest blocks, and of those that a reorg may return to.
 const KEPT = 64
-// Headers that are read at most to find where a value begins: an epoch of 30,000 blocks, EIP-225's default, and more.
-// 30,000 headers take about two seconds, after each start of a process once.
+// Headers that are read at most to find where a value begins, once after the start of a process: more than an epoch of
+// 30,000 blocks, the default of the protocols.
 const MAX_HEADERS = 100_000
 
 /** Returns a function for the value after a block, whose hash is `hash` (32 bytes). It reads the headers before it as
- *  far back as needed, and keeps the values of the newest blocks of each chain. The function returns undefined where the
- *  headers that it needs are not available, or more than 100,000 blocks away. */
+ *  far back as needed, and keeps the values of the newest blocks of each chain. The function returns undefined where
+ *  the headers that it needs are not available, or more than 100,000 blocks away. */
 export function foldHeaders<T>(fold: HeaderFold<T>) {
   const chains = new WeakMap<ChainSpec, Map<string, T | undefined>>()
   const keptOf = (spec: ChainSpec) => {
