@@ -36,7 +36,7 @@ export interface Signers {
   readonly votes: readonly { readonly signer: string; readonly candidate: string; readonly isAdded: boolean }[]
 }
 
-/** Returns the number of blocks of which a signer may sign one. */
+/** A signer may sign one of this many blocks. */
 export function signerLimit({ addresses }: Signers): number {
   return Math.floor(addresses.length / 2) + 1
 }
