@@ -106,6 +106,9 @@ function requireGenesis({ hash, header }: StoredBlock, genesis: Genesis): void {
 
 const placeOf = (number: number) => ({ table: 'blocks', row: `block ${number}` })
 
+/** Returns the header of an audited block. */
+const headerAt = (rows: RawRows, number: number) => atPlace(placeOf(number), () => readBlock(rows, number).block.header)
+
 /** Audits blocks one after another. */
 function createBlockAudit(rows: RawRows, spec: ChainSpec, first: number) {
   const bloomOf = createBloomMaker()
@@ -124,7 +127,8 @@ function createBlockAudit(rows: RawRows, spec: ChainSpec, first: number) {
     const transactions = body.transactions()
     const parts = { header, transactions, uncles: readUncles(rows, number), withdrawals }
     const block: Block = { ...parts, hash: familyOf(spec).hashHeader(header), sizeBytes: encodeBlock(parts).length }
-    if (parent) verifyHeader(header, block.hash, parent, rules, spec)
+    if (parent)
+      verifyHeader(header, block.hash, parent, rules, spec, (at) => (at < first ? undefined : headerAt(rows, at)))
     verifyBody(block, rules, spec)
     const receipts = body.receipts(block, rules)
     verifyReceipts(header, receipts, { blockHash: block.hash })

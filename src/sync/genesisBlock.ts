@@ -24,7 +24,7 @@ export function hashGenesisBlock(source: ChainSource): Uint8Array {
  *  withdrawals root where the family has it there (specs/protocol/isthmus/exec-engine.md). */
 export function genesisHeader({ spec, accounts, header: given }: Genesis, stateRoot: Uint8Array): Header {
   const header = { ...given, stateRoot }
-  const address = familyOf(spec).execution?.withdrawalsAccount(spec, header)
+  const address = familyOf(spec).execution?.withdrawalsAccount?.(spec, header)
   const account = address && accounts.find((each) => equalBytes(each.address, address))
   return account === undefined ? header : { ...header, withdrawalsRoot: hashStorage(account.storage) }
 }

@@ -47,7 +47,7 @@ test('the page of networks names every check of a family, and no other', () => {
   const listed = new Set(Array.from(networks.matchAll(/^\| `([^`]+)` \|/gm), (match) => match[1]))
   const calls = /\b(?:refuse|context\.refuse)\(\s*'([^']+)'/g
   const names = new Set(
-    ['op/opStack.ts', 'bft/bft.ts', 'clique.ts'].flatMap((file) => namesIn(`chain/eth/families/${file}`, calls)),
+    ['op/opStack.ts', 'bft/bft.ts', 'clique/clique.ts'].flatMap((file) => namesIn(`chain/eth/families/${file}`, calls)),
   )
   for (const name of namesIn('chain/eth/families/op/opExecution.ts', /rule: '([^']+)'/g))
     names.add(`transaction: ${name}`)

@@ -169,7 +169,8 @@ test('v_native_transfers, fees and rewards explain every change of a balance', (
       for (const { address, amountGwei } of block.withdrawals ?? []) add(formatData(address), amountGwei * 10n ** 9n)
       const rules = chain.rulesOf(block)
       if (hasRewards(rules, chain.spec())) {
-        for (const { author, wei } of rewardsOf(header, chain.uncles(number), rules)) add(formatData(author), wei)
+        for (const { author, wei } of rewardsOf(header, chain.uncles(number), rules, chain.spec()))
+          add(formatData(author), wei)
       }
       for (const address of addresses) {
         const text = formatData(address)

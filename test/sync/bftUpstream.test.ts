@@ -13,6 +13,7 @@ import { formatWholeBlock } from '../../src/rpc/eth/format/block.js'
 import { openEthRpc } from '../../src/sources/ethRpc/ethRpc.js'
 import { openForWriting } from '../../src/store/openForWriting.js'
 import { openWritableChain } from '../../src/sync/chainState.js'
+import { ReorgBelowFinalized } from '../../src/sync/head/errors.js'
 import { importBlocks } from '../../src/sync/pipeline.js'
 import { type BftName, bftGenesis, sealBftBlock } from '../support/chains/bftBlocks.js'
 import { temporaryDirectory } from '../support/temporary.js'
@@ -73,6 +74,10 @@ for (const name of ['qbft', 'ibft2'] as const) {
       assert.equal(summary.imported, BLOCKS + 1)
       assert.equal(formatData(chain.reader.headHash()!), formatData(blocks[BLOCKS].hash))
       assert.equal(auditBlocks(db).blocks, BLOCKS + 1)
+      // The seals make every block final.
+      assert.ok(chain.head.isFinalityStored())
+      assert.deepEqual(chain.head.finality(), { safe: BLOCKS, finalized: BLOCKS })
+      assert.throws(() => chain.head.rewind(BLOCKS - 1), ReorgBelowFinalized)
     })
   }
 }

@@ -21,6 +21,7 @@ import {
   type StateProviders,
 } from '../state/stateProvider.js'
 import { requireHash } from '../transition/blockExecutor.js'
+import { executionHeader } from '../transition/familyBlock.js'
 import { executeMessage, settleGas, warmUp } from '../transition/message.js'
 import { blockEnvironment } from '../transition/transaction.js'
 import type { TransactionContext } from '../transition/transactionContext.js'
@@ -148,7 +149,7 @@ export class CallRunner {
     this.beforeRead()
     const block = this.chain.blockByNumber(number)
     if (!block || !hasStateAfter(this.chain.coverage(), number)) throw new StateUnavailable(number)
-    const { header } = block
+    const header = executionHeader(this.chain.spec(), block.header)
     const { chainId } = this.chain.spec()
     const rules = this.chain.rulesOf(block)
     const blocks = { chainId, blockHash: (at: number) => requireHash(this.blockHash, at) }

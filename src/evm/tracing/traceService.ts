@@ -22,7 +22,7 @@ import { createReplayState } from '../state/replayState.js'
 import { createCodeCache, createStateProviders, type StateProviders } from '../state/stateProvider.js'
 import { isDaoFork, moveDaoBalances } from '../transition/block.js'
 import { requireHash } from '../transition/blockExecutor.js'
-import { beginFamilyBlock, openFamilyBlock } from '../transition/familyBlock.js'
+import { beginFamilyBlock, executionHeader, openFamilyBlock } from '../transition/familyBlock.js'
 import { callSystemBefore } from '../transition/systemCalls.js'
 import { applyTransaction, blockEnvironment, runTransaction } from '../transition/transaction.js'
 import type { TransactionContext } from '../transition/transactionContext.js'
@@ -150,17 +150,17 @@ export class TraceService {
 
   /** The context of a block's transactions, on the state of its parent after the system calls. */
   private open(block: StoredBlock, deadline: Deadline): TransactionContext {
-    const { header } = block
+    const spec = this.chain.spec()
+    const header = executionHeader(spec, block.header)
     if (!hasStateBefore(this.chain.coverage(), header.number)) throw new StateUnavailable(header.number - 1)
     this.requireCanonical(header.number - 1, header.parentHash)
-    const spec = this.chain.spec()
     const { chainId } = spec
     const rules = this.chain.rulesOf(block)
     const parent = this.providers.at(header.number - 1, header.parentHash)
     const journal = new Journal(createReplayState(parent, { blockNumber: header.number, rules }), this.codeObjects)
     const environment = blockEnvironment(header, rules, { chainId, blockHash: this.blockHash })
     const machine = new Machine({ ...this.tables(rules), environment, state: journal, deadline })
-    const family = openFamilyBlock(spec, header, journal)
+    const family = openFamilyBlock(spec, block.header, journal)
     const context = { machine, journal, rules, header, chainId, environment, family }
     if (isDaoFork(spec, header)) moveDaoBalances(journal)
     if (family) beginFamilyBlock(family, journal)
@@ -170,12 +170,13 @@ export class TraceService {
 
   /** The context of calls on the state after a block. */
   private openAfter(block: StoredBlock, deadline: Deadline): TransactionContext {
-    const { header, hash } = block
+    const spec = this.chain.spec()
+    const header = executionHeader(spec, block.header)
     if (!hasStateAfter(this.chain.coverage(), header.number)) throw new StateUnavailable(header.number)
-    this.requireCanonical(header.number, hash)
-    const { chainId } = this.chain.spec()
+    this.requireCanonical(header.number, block.hash)
+    const { chainId } = spec
     const rules = this.chain.rulesOf(block)
-    const journal = new Journal(this.providers.at(header.number, hash), this.codeObjects)
+    const journal = new Journal(this.providers.at(header.number, block.hash), this.codeObjects)
     const environment = blockEnvironment(header, rules, { chainId, blockHash: this.blockHash })
     const machine = new Machine({ ...this.tables(rules), environment, state: journal, deadline })
     return { machine, journal, rules, header, chainId, environment }

@@ -10,7 +10,7 @@ import type { AppliedTransaction } from './appliedTransaction.js'
 import type { BlockOutcome, StateRootHasher } from './blockOutcome.js'
 import { type BlockGas, TransactionRefused } from './checkTransaction.js'
 import { DAO_ACCOUNTS, DAO_REFUND_CONTRACT } from './daoFork.js'
-import { beginFamilyBlock, openFamilyBlock } from './familyBlock.js'
+import { beginFamilyBlock, executionHeader, openFamilyBlock } from './familyBlock.js'
 import { callSystemBefore, requestsOf } from './systemCalls.js'
 import { TraceRecorder } from './traceRecorder.js'
 import { applyTransaction, blockEnvironment } from './transaction.js'
@@ -46,12 +46,12 @@ export function runBlock(
   { rules, tables }: { rules: Rules; tables: ForkTables },
 ): BlockOutcome {
   const { spec, machine, journal } = context
-  const { header } = block
+  const header = executionHeader(spec, block.header)
   const { chainId } = spec
   machine.rules = tables.rules
   machine.precompiles = tables.precompiles
   const environment = blockEnvironment(header, rules, { chainId, blockHash: context.blockHash })
-  const family = openFamilyBlock(spec, header, journal)
+  const family = openFamilyBlock(spec, block.header, journal)
   const inner: TransactionContext = { machine, journal, rules, header, chainId, environment, family }
   if (isDaoFork(spec, header)) moveDaoBalances(journal)
   const recorder = journal.recordAccesses(rules.eip7928 || context.recordsAccesses === true)
@@ -85,7 +85,7 @@ export function runBlock(
   // EIP-4895: zero withdrawals leave no empty account behind.
   journal.endTransaction(machine.rules.eip161)
   if (hasRewards(rules, spec)) {
-    for (const { author, wei } of rewardsOf(header, block.uncles, rules)) credit(journal, author, wei)
+    for (const { author, wei } of rewardsOf(header, block.uncles, rules, spec)) credit(journal, author, wei)
   }
   journal.endTransaction(false)
   let requestsHash: Uint8Array | undefined
@@ -96,7 +96,7 @@ export function runBlock(
       spec,
     )
   }
-  const withdrawalsAccount = familyOf(spec).execution?.withdrawalsAccount(spec, header)
+  const withdrawalsAccount = familyOf(spec).execution?.withdrawalsAccount?.(spec, header)
   if (withdrawalsAccount) {
     const account = journal.account(withdrawalsAccount)
     journal.recorder?.account(account)
@@ -173,15 +173,21 @@ export function credit(journal: Journal, address: Uint8Array, amountWei: bigint)
   journal.setBalance(account, account.balance + amountWei)
 }
 
-/** A proof-of-work reward. */
+/** A reward of proof of work, or of the chain's family. */
 export interface BlockReward {
   readonly kind: 'block' | 'uncle'
   readonly author: Uint8Array // 20
   readonly wei: bigint
 }
 
-/** Rewards of the block and of its uncles, in their order (Yellow Paper, 11.3; EIP-649, EIP-1234). */
-export function rewardsOf(header: Header, uncles: readonly Header[], rules: Rules): BlockReward[] {
+/** Rewards of the block and of its uncles, in their order (Yellow Paper, 11.3; EIP-649, EIP-1234), or those of the
+ *  chain's family. */
+export function rewardsOf(header: Header, uncles: readonly Header[], rules: Rules, spec: ChainSpec): BlockReward[] {
+  const { execution } = familyOf(spec)
+  if (execution?.reward !== undefined) {
+    const reward = execution.reward(spec, header)
+    return reward === undefined ? [] : [{ kind: 'block', author: reward.address, wei: reward.wei }]
+  }
   const ether = 1_000_000_000_000_000_000n
   const reward = rules.blockReward * ether
   const forUncles = uncles.map(({ miner, number }) => ({
@@ -192,9 +198,9 @@ export function rewardsOf(header: Header, uncles: readonly Header[], rules: Rule
   return [{ kind: 'block', author: header.miner, wei: reward + (reward / 32n) * BigInt(uncles.length) }, ...forUncles]
 }
 
-/** True if blocks under these rules have rewards. */
-export function hasRewards({ isProofOfStake }: Rules, { ethash }: ChainSpec): boolean {
-  return !isProofOfStake && Boolean(ethash)
+/** True if blocks under these rules may have rewards. */
+export function hasRewards({ isProofOfStake }: Rules, spec: ChainSpec): boolean {
+  return familyOf(spec).execution?.reward !== undefined || (!isProofOfStake && spec.ethash)
 }
 
 /** True for the block that carries out the DAO fork (EIP-779). */

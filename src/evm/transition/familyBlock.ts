@@ -6,25 +6,38 @@ import { createCode } from '../interpreter/code.js'
 import type { Journal } from '../interpreter/journal/journal.js'
 import { LIMBS, setBytes, wordToBigInt } from '../interpreter/words/words.js'
 
-/** The rules of a family for the transactions of one block, and the state that they read and change. */
+/** What a family changes for the transactions of one block. */
 export interface FamilyBlock {
-  readonly rules: FamilyBlockRules
+  readonly rules?: FamilyBlockRules
+  /** The state that the rules read and change. */
   readonly state: FamilyState
   /** See `FamilyExecution.tracedAccounts`. */
-  readonly tracedAccounts: readonly Uint8Array[]
+  readonly tracedAccounts?: readonly Uint8Array[]
+  /** The account, 20 bytes, that gets priority fees instead of the beneficiary. */
+  readonly feeRecipient?: Uint8Array
 }
 
-/** Returns the rules of the chain's family for a block on that journal; undefined where they are those of Ethereum. */
+/** Returns the header as execution reads it: its beneficiary is the account that gets priority fees and that COINBASE
+ *  returns. */
+export function executionHeader(spec: ChainSpec, header: Header): Header {
+  const miner = familyOf(spec).execution?.beneficiary?.(spec, header)
+  return miner === undefined || miner === header.miner ? header : { ...header, miner }
+}
+
+/** Returns what the chain's family changes for a block on that journal; undefined where the rules are those of
+ *  Ethereum. */
 export function openFamilyBlock(spec: ChainSpec, header: Header, journal: Journal): FamilyBlock | undefined {
   const { execution } = familyOf(spec)
-  if (execution === undefined) return undefined
-  const { tracedAccounts } = execution
-  return { rules: execution.open(spec, header), state: createFamilyState(journal), tracedAccounts }
+  const rules = execution?.open?.(spec, header)
+  const feeRecipient = execution?.feeRecipient?.(spec, header)
+  if (rules === undefined && feeRecipient === undefined) return undefined
+  const tracedAccounts = execution?.tracedAccounts
+  return { rules, feeRecipient, tracedAccounts, state: createFamilyState(journal) }
 }
 
 /** Makes the changes of a block before everything else in it. */
 export function beginFamilyBlock({ rules, state }: FamilyBlock, journal: Journal): void {
-  if (rules.begin === undefined) return
+  if (rules?.begin === undefined) return
   rules.begin(state)
   journal.endTransaction(false)
 }

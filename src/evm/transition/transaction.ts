@@ -80,9 +80,9 @@ export function runTransaction(
   used: BlockGas,
 ): AppliedTransaction {
   const { header, family } = context
-  const inclusion = family?.rules.forcedInclusion(transaction)
+  const inclusion = family?.rules?.forcedInclusion(transaction)
   if (inclusion !== undefined) return runForced(context, transaction, inclusion, used)
-  const fees = family?.rules.feesOf(transaction, family.state)
+  const fees = family?.rules?.feesOf(transaction, family.state)
   const { intrinsic, floor } = check(context, transaction, used, fees?.upfront)
   const price = effectiveGasPrice(transaction, header.baseFeePerGas)
   return executeTransaction(context, transaction, {
@@ -133,7 +133,7 @@ export function executeTransaction(
   const spent = gasLimit - outcome.gasLeft
   const blockGas = blockGasOf(machine, { spent, gasUsed, floor })
   journal.setBalance(sender, sender.balance + (gasLimit - gasUsed) * price)
-  const coinbase = journal.account(header.miner)
+  const coinbase = journal.account(context.family?.feeRecipient ?? header.miner)
   journal.recorder?.account(coinbase)
   journal.setBalance(coinbase, coinbase.balance + gasUsed * tip)
   if (fees !== undefined) settleFees(journal, sender, fees, gasUsed)

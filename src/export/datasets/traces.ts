@@ -161,7 +161,7 @@ function rewardCells(source: ExportSource, block: StoredBlock): Cell[][] {
   const { header } = block
   const rules = chain.rulesOf(block)
   if (header.number === 0 || !hasRewards(rules, chain.spec())) return []
-  return rewardsOf(header, chain.uncles(header.number), rules)
+  return rewardsOf(header, chain.uncles(header.number), rules, chain.spec())
     .filter(({ author }) => isSelected(source, author))
     .map(({ kind, author, wei }) => {
       const action = [author, null, wei.toString(), null, null, null, null, kind === 'block' ? 'reward' : 'uncle']

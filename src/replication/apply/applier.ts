@@ -1,3 +1,4 @@
+import type { EarlierHeader } from '../../chain/eth/families/family.js'
 import { type ChainSpec, rulesAt } from '../../chain/eth/forks/rules.js'
 import { InvalidBlock } from '../../chain/eth/invalidBlock.js'
 import type { Block } from '../../chain/eth/types.js'
@@ -215,10 +216,12 @@ export class Applier {
 
   /** Checks that the blocks link to `parent` and to each other. */
   private async verifyLinks(blocks: readonly VerifiedBlock[], first: Head | undefined): Promise<void> {
+    const headers = new Map(blocks.map(({ block: { header } }) => [header.number, header]))
+    const earlier = (number: number) => headers.get(number) ?? this.reader.blockByNumber(number)?.header
     let parent = first
     for (const { block, parts } of blocks) {
       const { number } = block.header
-      if (parent) verifyLink(block, parts.totalDifficulty, parent, this.spec)
+      if (parent) verifyLink(block, parts.totalDifficulty, parent, { spec: this.spec, earlier })
       else await verifyFirst(block, this.chain)
       if (this.keepsState) requireChanges(number, parts.changes)
       parent = { hash: block.hash, header: block.header, totalDifficulty: parts.totalDifficulty }
@@ -341,9 +344,14 @@ function requireChanges<T>(blockNumber: number, changes: T | undefined): T {
 }
 
 /** @throws InvalidBlock unless the block links to `parent` */
-function verifyLink({ hash, header }: Block, totalDifficulty: bigint, parent: Head, spec: ChainSpec): void {
+function verifyLink(
+  { hash, header }: Block,
+  totalDifficulty: bigint,
+  parent: Head,
+  { spec, earlier }: { spec: ChainSpec; earlier: EarlierHeader },
+): void {
   const { number, timestamp, difficulty } = header
-  verifyHeader(header, hash, parent, rulesAt(spec, number, timestamp, parent.totalDifficulty), spec)
+  verifyHeader(header, hash, parent, rulesAt(spec, number, timestamp, parent.totalDifficulty), spec, earlier)
   const expected = parent.totalDifficulty + difficulty
   if (totalDifficulty === expected) return
   const [check, actual] = ['total difficulty', String(totalDifficulty)]

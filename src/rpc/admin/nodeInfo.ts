@@ -57,6 +57,7 @@ export const nodeInfo = defineMethod({
 function writeJson(value: ConfigValue): string {
   if (typeof value === 'bigint') return value.toString()
   if (typeof value !== 'object') return JSON.stringify(value)
+  if (Array.isArray(value)) return `[${value.map(writeJson).join(',')}]`
   const members = Object.entries(value).map(([name, member]) => `${JSON.stringify(name)}:${writeJson(member)}`)
   return `{${members.join(',')}}`
 }

@@ -34,7 +34,7 @@ function rewardsIn(chain: ChainReader, block: StoredBlock): BlockReward[] {
   const { header } = block
   const rules = chain.rulesOf(block)
   if (header.number === 0 || !hasRewards(rules, chain.spec())) return []
-  return rewardsOf(header, chain.uncles(header.number), rules)
+  return rewardsOf(header, chain.uncles(header.number), rules, chain.spec())
 }
 
 /** Schema of `formatBlockDetails`. */

@@ -89,7 +89,7 @@ export function traceRewards({ chain }: RpcContext, block: StoredBlock): LocalTr
   const { header, hash } = block
   const rules = chain.rulesOf(block)
   if (header.number === 0 || !hasRewards(rules, chain.spec())) return []
-  return rewardsOf(header, chain.uncles(header.number), rules).map(({ kind, author, wei }) => ({
+  return rewardsOf(header, chain.uncles(header.number), rules, chain.spec()).map(({ kind, author, wei }) => ({
     json: {
       action: { author: formatData(author), rewardType: kind, value: formatQuantity(wei) },
       result: null,

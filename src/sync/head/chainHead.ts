@@ -1,3 +1,4 @@
+import { familyOf } from '../../chain/eth/families/families.js'
 import type { ChainSpec } from '../../chain/eth/forks/rules.js'
 import type { Block, Header, Receipt } from '../../chain/eth/types.js'
 import { withoutHiding } from '../../lib/errors.js'
@@ -266,6 +267,7 @@ export class ChainHead {
     if (this.hasProvisional) this.rollback()
     if (!this.writer.inTransaction) return
     if (this.rewound) this.lower(this.newestBlock!.header.number)
+    this.raiseSealed()
     this.commitRows()
     notify(this.listeners, this.takeEvents())
   }
@@ -370,6 +372,13 @@ export class ChainHead {
     this.unrecorded = 0
     this.rewound = undefined
     this.finalityChanged = false
+  }
+
+  /** Blocks that two thirds of the validators have sealed are final at once, in the transaction that stores them. */
+  private raiseSealed(): void {
+    const number = this.added.at(-1)?.number
+    if (number === undefined || !familyOf(this.spec).sealsAreFinal?.(this.spec, number)) return
+    this.raise({ safe: number, finalized: number }, this.storedFinality() ?? NOTHING_FINAL)
   }
 
   private storedFinality() {

@@ -59,7 +59,7 @@ export async function acceptBlock(
   if (!head) return acceptFirst(chain, raw)
   const rules = rulesAt(chain.spec, block.header.number, block.header.timestamp, head.totalDifficulty)
   verifyTransactionTypes(block, chain.spec)
-  verifyHeader(block.header, block.hash, head, rules, chain.spec)
+  verifyHeader(block.header, block.hash, head, rules, chain.spec, (number) => chain.ancestors.header(number)?.header)
   await verifyBodyOrExplain(chain, raw, rules)
   const rulesOf = ({ number, timestamp }: Header) => rulesAt(chain.spec, number, timestamp)
   const uncleHashes = verifyUncles(block, chain.ancestors, rulesOf, chain.spec)

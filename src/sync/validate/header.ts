@@ -1,5 +1,5 @@
 import { familyOf } from '../../chain/eth/families/families.js'
-import type { Family, HeaderContext } from '../../chain/eth/families/family.js'
+import type { EarlierHeader, Family, HeaderContext } from '../../chain/eth/families/family.js'
 import { TIME_FORKS } from '../../chain/eth/forkSchedule.js'
 import { FORK_DEFINITIONS } from '../../chain/eth/forks/all.js'
 import type { ChainSpec, Fork, Rules } from '../../chain/eth/forks/rules.js'
@@ -16,24 +16,25 @@ export interface ParentBlock {
 
 /** Checks a header against its parent and the rules in force. The proof-of-work seal is not checked: nonce and mix hash
  *  of Ethash are accepted as they are. Rules: Yellow Paper 4.3.4, EIP-779, 1559, 3675, 4399, 4844, 4788, 4895, 7685,
- *  7918. A development chain may keep the timestamp, and sets base fee and gas limit as it likes. @throws
- *  InvalidBlock */
+ *  7918. A development chain may keep the timestamp, and sets base fee and gas limit as it likes. `earlier` reads the
+ *  headers before the parent, which hold the votes of some families. @throws InvalidBlock */
 export function verifyHeader(
   header: Header,
   blockHash: Uint8Array,
   parent: ParentBlock,
   rules: Rules,
   spec: ChainSpec,
+  earlier: EarlierHeader = () => undefined,
 ): void {
   const refuse = refuserOf(header.number, blockHash)
   if (header.number !== parent.header.number + 1) refuse('number', parent.header.number + 1, header.number)
   if (!equalBytes(header.parentHash, parent.hash)) refuse('parent hash', parent.hash, header.parentHash)
-  verifyHeaderFields(header, parent.header, rules, spec, refuse)
+  verifyHeaderFields(header, { parent: parent.header, rules, spec, earlier, refuse })
 }
 
-function verifyHeaderFields(header: Header, parent: Header, rules: Rules, spec: ChainSpec, refuse: Refuse): void {
+function verifyHeaderFields(header: Header, context: HeaderContext): void {
+  const { parent, spec, refuse } = context
   verifyTimestamp(header, parent, spec, refuse)
-  const context = { parent, rules, spec, refuse }
   const family = familyOf(spec)
   verifyGas(header, family, context)
   verifyForkFields(header, family, context)
@@ -55,7 +56,7 @@ function verifyGas(header: Header, family: Family, { parent, rules, spec, refuse
   // EIP-1559: the gas limit doubles at the fork, so that the old limit becomes the target.
   const before = rules.eip1559 && parent.baseFeePerGas === undefined ? parent.gasLimit * 2n : parent.gasLimit
   const change = gasLimit > before ? gasLimit - before : before - gasLimit
-  if (change >= before / GAS_LIMIT_BOUND && family.boundsGasLimit && !spec.isDevelopment) {
+  if (change >= before / GAS_LIMIT_BOUND && family.boundsGasLimit(spec) && !spec.isDevelopment) {
     refuse('gas limit', `within ${before / GAS_LIMIT_BOUND} of ${before}`, gasLimit)
   }
   if (gasLimit < MIN_GAS_LIMIT || gasLimit > MAX_GAS_LIMIT) {
@@ -145,5 +146,5 @@ function verifyUncle(
 ): void {
   const refuseUncle: Refuse = (check, expected, actual) => refuse(`uncle ${index}: ${check}`, expected, actual)
   if (uncle.number !== parent.number + 1) refuseUncle('number', parent.number + 1, uncle.number)
-  verifyHeaderFields(uncle, parent, rules, spec, refuseUncle)
+  verifyHeaderFields(uncle, { parent, rules, spec, earlier: () => undefined, refuse: refuseUncle })
 }

@@ -2,7 +2,7 @@ import { keccak256, signHash } from '../../../src/chain/crypto.js'
 import { encodeHeader } from '../../../src/chain/eth/header.js'
 import { encodeRlp, type RlpInput } from '../../../src/chain/eth/rlp.js'
 import type { Block, Header } from '../../../src/chain/eth/types.js'
-import { concatBytes, padLeft } from '../../../src/lib/bytes.js'
+import { compareBytes, concatBytes, padLeft } from '../../../src/lib/bytes.js'
 import { formatData, parseHex } from '../../../src/lib/hex.js'
 import { addressOfPrivateKey } from '../signing.js'
 
@@ -22,23 +22,25 @@ export type BftName = 'qbft' | 'ibft2'
 export interface Seal {
   validators?: readonly Uint8Array[]
   signers?: readonly number[]
+  /** Index of the proposer. Default: 0. */
+  proposer?: number
   vote?: RlpInput
   round?: number
 }
 
 /** A genesis whose validators are the first four addresses, in geth's format. */
-export function bftGenesis(name: BftName) {
+export function bftGenesis(name: BftName, config: object = {}) {
   const extraData = formatData(
     encodeRlp([
       new Uint8Array(32),
-      ADDRESSES.slice(0, 4),
+      ADDRESSES.slice(0, 4).sort(compareBytes),
       name === 'qbft' ? [] : new Uint8Array(0),
       name === 'qbft' ? 0n : new Uint8Array(4),
       [],
     ]),
   )
   return {
-    config: { chainId: 1337, berlinBlock: 0, [name]: { blockperiodseconds: 2 } },
+    config: { chainId: 1337, berlinBlock: 0, [name]: { blockperiodseconds: 2 }, ...config },
     gasLimit: '0x1c9c380',
     difficulty: '0x1',
     mixHash: MIX_HASH,
@@ -49,7 +51,7 @@ export function bftGenesis(name: BftName) {
 
 /** Seals a block on top of a parent as a node of the protocol does. */
 export function sealBftBlock(name: BftName, parent: { header: Header; hash: Uint8Array }, options: Seal = {}): Block {
-  const { validators = ADDRESSES.slice(0, 4), signers = [0, 1, 2], round = 0 } = options
+  const { validators = ADDRESSES.slice(0, 4), signers = [0, 1, 2], proposer = 0, round = 0 } = options
   const vote = options.vote ?? (name === 'qbft' ? [] : new Uint8Array(0))
   const writtenRound: RlpInput = name === 'qbft' ? BigInt(round) : padLeft(Uint8Array.of(round), 4)
   const vanity = new Uint8Array(32).fill(7)
@@ -58,11 +60,11 @@ export function sealBftBlock(name: BftName, parent: { header: Header; hash: Uint
     parentHash: parent.hash,
     number: parent.header.number + 1,
     timestamp: parent.header.timestamp + 2n,
-    miner: ADDRESSES[0],
+    miner: ADDRESSES[proposer],
     mixHash: parseHex(MIX_HASH),
   }
   const hashOf = (fields: RlpInput) => keccak256(encodeHeader({ ...header, extraData: encodeRlp(fields) }))
-  const common = [vanity, validators, vote]
+  const common = [vanity, [...validators].sort(compareBytes), vote]
   const toSign = hashOf(name === 'qbft' ? [...common, writtenRound, []] : [...common, writtenRound])
   const seals = signers.map((index) => {
     const { r, s, recoveryId } = signHash(toSign, KEYS[index])

@@ -15,7 +15,7 @@ export const ethereum: Family = {
   chosenBy: '--network mainnet, or --genesis with a file without the configuration of another family',
   isExecuted: true,
   transactionTypes: [0, 1, 2, 3, 4],
-  boundsGasLimit: true,
+  boundsGasLimit: () => true,
   hashesWholeHeader: true,
   hashHeader,
   nextBaseFee,

@@ -53,11 +53,17 @@ export interface FamilyBlockRules {
 
 /** How the blocks of a family are executed, where that differs from Ethereum. */
 export interface FamilyExecution {
-  /** Returns the rules for a block. */
-  open(spec: ChainSpec, header: Header): FamilyBlockRules
+  /** Returns the rules for the transactions of a block. Absent: those of Ethereum. */
+  open?(spec: ChainSpec, header: Header): FamilyBlockRules
   /** Returns the account, 20 bytes, whose storage root is the withdrawals root of the header; undefined where the
    *  withdrawals root covers withdrawals. */
-  withdrawalsAccount(spec: ChainSpec, header: Header): Uint8Array | undefined
-  /** Accounts, 20 bytes each, that the prestateTracer of its nodes has for every transaction and call. */
-  readonly tracedAccounts: readonly Uint8Array[]
+  withdrawalsAccount?(spec: ChainSpec, header: Header): Uint8Array | undefined
+  /** Accounts, 20 bytes each, that the prestateTracer of its nodes has for every transaction and call. Absent: none. */
+  readonly tracedAccounts?: readonly Uint8Array[]
+  /** Returns the account, 20 bytes, that gets priority fees and that COINBASE returns. Absent: the header's. */
+  beneficiary?(spec: ChainSpec, header: Header): Uint8Array
+  /** Returns the account, 20 bytes, that gets priority fees instead of the beneficiary. */
+  feeRecipient?(spec: ChainSpec, header: Header): Uint8Array | undefined
+  /** Returns the reward of a block, which is added after its transactions. */
+  reward?(spec: ChainSpec, header: Header): Payment | undefined
 }

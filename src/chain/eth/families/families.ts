@@ -1,6 +1,6 @@
 import type { ChainSpec } from '../forks/rules.js'
 import { ibft2, qbft } from './bft/bft.js'
-import { clique } from './clique.js'
+import { clique } from './clique/clique.js'
 import { ethereum } from './ethereum.js'
 import type { Family } from './family.js'
 import { gnosis } from './gnosis.js'

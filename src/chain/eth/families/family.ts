@@ -3,6 +3,8 @@ import type { Refuse } from '../invalidBlock.js'
 import type { Block, Header, Transaction } from '../types.js'
 import type { AddedMembers } from './addedType.js'
 import type { FamilyExecution } from './execution.js'
+
+import type { EarlierHeader } from './headerFold.js'
 import type { FamilyName } from './name.js'
 
 export type {
@@ -13,12 +15,15 @@ export type {
   ForcedInclusion,
   Payment,
 } from './execution.js'
+export type { EarlierHeader } from './headerFold.js'
 
 /** What a rule of a header is checked against. */
 export interface HeaderContext {
   readonly parent: Header
   readonly rules: Rules
   readonly spec: ChainSpec
+  /** Headers before the parent, as far as they are available. */
+  readonly earlier: EarlierHeader
   readonly refuse: Refuse
 }
 
@@ -29,7 +34,7 @@ export type BlockBody = Pick<Block, 'header' | 'transactions' | 'withdrawals'>
 export type ReceiptMembers = (transaction: Transaction) => AddedMembers
 
 /** A member of a genesis file's `config`; integers of any size are bigints. */
-export type ConfigValue = bigint | boolean | string | { readonly [name: string]: ConfigValue }
+export type ConfigValue = bigint | boolean | string | readonly ConfigValue[] | { readonly [name: string]: ConfigValue }
 
 /** Everything that differs between families of chains whose blocks have Ethereum's form. Code outside of this folder
  *  asks the family of a chain and never compares its name. */
@@ -48,7 +53,9 @@ export interface Family {
   /** Types of transactions that its blocks may contain, as far as their fork knows them. */
   readonly transactionTypes: readonly number[]
   /** False if a block may change the gas limit by any amount. */
-  readonly boundsGasLimit: boolean
+  boundsGasLimit(spec: ChainSpec): boolean
+  /** True if a block with that number, once its header is verified, can never be replaced. Default: false. */
+  sealsAreFinal?(spec: ChainSpec, number: number): boolean
   /** True if the block hash is that of the header's RLP. */
   readonly hashesWholeHeader: boolean
   /** True if block 0 has fields that Cairn does not decode: its hash is then compared as a node reports it. Default:

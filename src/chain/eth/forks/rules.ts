@@ -1,6 +1,7 @@
 export { FORKS, type Fork } from './all.js'
 export type { BlobSchedule } from './fork.js'
 
+import type { BftRules } from '../families/bft/bftRules.js'
 import type { FamilyName } from '../families/name.js'
 import type { OpRules } from '../families/op/opRules.js'
 import { combineForks, FORK_DEFINITIONS, FORKS, type Fork, type ForkRules } from './all.js'
@@ -10,8 +11,10 @@ import type { BlobSchedule, ForkLists, ParameterChanges } from './fork.js'
 export interface FamilyFork {
   /** Not the name of another fork of the family. */
   readonly name: string
-  /** Unix seconds. */
-  readonly timestamp: bigint
+  /** Unix seconds; of the first block that has it. */
+  readonly timestamp?: bigint
+  /** Number of the first block that has it, where no time is set. */
+  readonly block?: number
   readonly parameters?: Omit<ParameterChanges, 'storage'>
   /** Replaces lists of Ethereum's forks. */
   readonly lists?: Partial<ForkLists>
@@ -34,8 +37,8 @@ export interface ChainSpec {
   family?: FamilyName
   /** Rules of the OP stack, for its chains. */
   op?: OpRules
-  /** Rules of QBFT and IBFT 2.0, for their chains: the base fee is always zero; a contract names the validators. */
-  bft?: { zeroBaseFee: boolean; hasValidatorContract: boolean }
+  /** Rules of QBFT and IBFT 2.0, for their chains. */
+  bft?: BftRules
   /** Rules of clique, for its chains: blocks between two lists of signers. */
   clique?: { epoch: number }
   /** In order of activation, starting with `frontier` at block 0. */
@@ -155,7 +158,9 @@ export function rulesAt(spec: ChainSpec, number: number, timestamp: bigint, pare
   for (let i = FIRST_WITH_BLOBS; i <= order; i++) {
     blobs = spec.blobSchedules[FORKS[i]] ?? FORK_DEFINITIONS[i].blobs ?? blobs
   }
-  const familyForks = spec.familyForks?.filter((each) => timestamp >= each.timestamp)
+  const familyForks = spec.familyForks?.filter((each) =>
+    each.timestamp === undefined ? number >= (each.block ?? 0) : timestamp >= each.timestamp,
+  )
   const familyFork = familyForks?.at(-1)?.name
   const ofForks = rulesOfForks(order, omitted)
   return {

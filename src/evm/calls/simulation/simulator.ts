@@ -25,6 +25,7 @@ import { transferLog } from '../../interpreter/transferLog.js'
 import type { PastTries } from '../../state/pastTries.js'
 import { createCodeCache, createStateProviders } from '../../state/stateProvider.js'
 import { credit, hasRewards, receiptOf, rewardsOf } from '../../transition/block.js'
+import { executionHeader } from '../../transition/familyBlock.js'
 import { SystemCallFailed } from '../../transition/system.js'
 import { callSystemBefore, requestsOf } from '../../transition/systemCalls.js'
 import { blockEnvironment, executeTransaction } from '../../transition/transaction.js'
@@ -165,7 +166,7 @@ class SimulationRun {
     for (const { address, amountGwei } of withdrawals ?? []) credit(journal, address, amountGwei * 1_000_000_000n)
     journal.endTransaction(context.machine.rules.eip161)
     if (hasRewards(rules, spec)) {
-      for (const { author, wei } of rewardsOf(header, [], rules)) credit(journal, author, wei)
+      for (const { author, wei } of rewardsOf(header, [], rules, spec)) credit(journal, author, wei)
     }
     journal.endTransaction(false)
     if (rules.eip7685) {
@@ -176,7 +177,7 @@ class SimulationRun {
     Object.assign(header, rootsOf(body))
     if (withdrawals) header.withdrawalsRoot = withdrawalsRoot(withdrawals)
     header.stateRoot = trie.update(journal.takeTouched())
-    const account = familyOf(spec).execution?.withdrawalsAccount(spec, header)
+    const account = familyOf(spec).execution?.withdrawalsAccount?.(spec, header)
     if (account) header.withdrawalsRoot = trie.prove(account, []).storageRoot
     const hash = hashHeader(header)
     this.hashes.set(header.number, hash)
@@ -195,7 +196,7 @@ class SimulationRun {
     const header: Header = {
       parentHash: parent.hash,
       unclesHash: EMPTY_UNCLES_HASH,
-      miner: before.miner,
+      miner: executionHeader(this.parts.chain.spec(), before).miner,
       stateRoot: ZERO_32,
       transactionsRoot: ZERO_32,
       receiptsRoot: ZERO_32,

@@ -1,12 +1,14 @@
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
-import { signerOf } from '../../../../src/chain/eth/families/clique.js'
+import { describe, it, test } from 'node:test'
+import { signerOf } from '../../../../src/chain/eth/families/clique/signers.js'
 import { familyOf } from '../../../../src/chain/eth/families/families.js'
 import { rulesAt } from '../../../../src/chain/eth/forks/rules.js'
-import { parseGenesisSpec } from '../../../../src/chain/eth/genesis.js'
+import { parseGenesis, parseGenesisSpec } from '../../../../src/chain/eth/genesis.js'
 import type { Header } from '../../../../src/chain/eth/types.js'
 import { formatData } from '../../../../src/lib/hex.js'
 import { decodeHeaderJson } from '../../../../src/sources/ethRpc/blockJson.js'
+import { verifyHeader } from '../../../../src/sync/validate/header.js'
+import { type CliqueSeal, cliqueGenesis, signCliqueHeader } from '../../../support/chains/cliqueBlocks.js'
 
 /** Block 30,000 of Rinkeby, which lists its three signers. */
 const RINKEBY_30000 = {
@@ -41,11 +43,78 @@ test('the seal of a real clique block is that of a listed signer, and is require
     const refuse = (name: string): never => {
       throw new Error(name)
     }
-    family.verifyHeader({ ...header, ...changes }, { parent: header, rules, spec, refuse })
+    family.verifyHeader(
+      { ...header, ...changes },
+      { parent: { ...header, number: 29_999 }, rules, spec, refuse, earlier: () => undefined },
+    )
   }
   check({})
   assert.throws(() => check({ difficulty: 3n }), /difficulty/)
   assert.throws(() => check({ number: 30_001 }), /extra data/)
   assert.throws(() => check({ extraData: Uint8Array.from(header.extraData).fill(0, 92) }), /seal/)
   assert.throws(() => check({ mixHash: new Uint8Array(32).fill(1) }), /mix hash/)
+})
+
+describe('the signer of a clique block', () => {
+  const EPOCH = 12
+  const genesis = parseGenesis(cliqueGenesis(EPOCH))
+  const { spec } = genesis
+  const first = { header: genesis.header, hash: familyOf(spec).hashHeader(genesis.header) }
+  /** Signs and checks headers one after another. `signers` has their number at each. */
+  const extend = (seals: readonly CliqueSeal[], signers: readonly number[] = []) => {
+    const chain = [first]
+    for (const [index, seal] of seals.entries()) {
+      const parent = chain[index]
+      const next = signCliqueHeader(parent, seal, signers[index] ?? 3)
+      const rules = rulesAt(spec, next.header.number, next.header.timestamp)
+      verifyHeader(next.header, next.hash, parent, rules, spec, (number) => chain[number]?.header)
+      chain.push(next)
+    }
+  }
+  const turns = (from: number, to: number): CliqueSeal[] =>
+    Array.from({ length: to - from + 1 }, (_, i) => ({ signer: (from + i) % 3 }))
+
+  it('is one of the signers, in turn or with less difficulty', () => {
+    extend(turns(1, 8))
+    extend([{ signer: 0 }, { signer: 2 }])
+    assert.throws(() => extend([{ signer: 3 }]), /block 1 .*: signer: expected one of 0x/)
+    assert.throws(() => extend([{ signer: 0, difficulty: 2n }]), /difficulty: expected 1 of signer 0x/)
+    assert.throws(() => extend([{ signer: 1, difficulty: 1n }]), /difficulty: expected 2 of signer 0x/)
+  })
+
+  it('waits for half of the signers', () => {
+    extend([{ signer: 1 }, { signer: 0 }, { signer: 1 }])
+    assert.throws(() => extend([{ signer: 1 }, { signer: 1 }]), /signer: expected none of the last 1 blocks/)
+  })
+
+  it('is added and removed by more than half of the votes', () => {
+    const add = { candidate: 3, adds: true }
+    const added = [
+      { signer: 1, vote: add },
+      { signer: 2, vote: add },
+    ]
+    extend([...added, { signer: 3 }, { signer: 0 }], [3, 3, 4, 4])
+    assert.throws(() => extend([added[0], { signer: 2 }, { signer: 3 }]), /signer: expected one of/)
+    const remove = { candidate: 2, adds: false }
+    const removed = [
+      { signer: 1, vote: remove },
+      { signer: 0, vote: remove },
+    ]
+    extend([...removed, { signer: 1 }, { signer: 0 }], [3, 3, 2, 2])
+    assert.throws(() => extend([...removed, { signer: 2 }], [3, 3, 2]), /signer: expected one of/)
+  })
+
+  it('is listed at the end of an epoch, which drops votes', () => {
+    const add = { candidate: 3, adds: true }
+    const until = turns(1, 11)
+    until[10] = { ...until[10], vote: add }
+    const list = { signer: 0, list: [0, 1, 2] }
+    extend([...until, list, { signer: 1, vote: add }, { signer: 2 }])
+    const late = [...until, list, { signer: 1, vote: add }, { signer: 3 }]
+    assert.throws(() => extend(late), /block 14 .*: signer: expected one of/)
+    const wrong = [...turns(1, 11), { signer: 0, list: [0, 1, 3] }]
+    assert.throws(() => extend(wrong), /block 12 .*: signers: expected 0x[0-9a-fx,]*, those of the votes/)
+    const voting = [...turns(1, 11), { ...list, vote: add }]
+    assert.throws(() => extend(voting), /beneficiary: expected none in a block with a list/)
+  })
 })

@@ -1,13 +1,15 @@
 import { equalBytes } from '../../../../lib/bytes.js'
 import { formatData, parseHex } from '../../../../lib/hex.js'
 import { EMPTY_UNCLES_HASH } from '../../emptyHashes.js'
-import type { ChainSpec } from '../../forks/rules.js'
-import { type GenesisJson, requireObject } from '../../genesisFields.js'
 import type { Refuse } from '../../invalidBlock.js'
 import { DecodeError } from '../../rlp.js'
 import type { Header } from '../../types.js'
 import { ethereum, verifyBlobGas } from '../ethereum.js'
-import type { ConfigValue, Family, HeaderContext } from '../family.js'
+import type { Family, HeaderContext } from '../family.js'
+import { formatBftRules, readBftRules } from './bftConfig.js'
+import { bftExecution } from './bftExecution.js'
+import { validatorPeriodAt } from './bftRules.js'
+import { formatContractSize, readContractSizes } from './contractSize.js'
 import {
   type BftExtraData,
   type BftForm,
@@ -17,6 +19,7 @@ import {
   readBftExtraData,
   recoverSealers,
 } from './extraData.js'
+import { validatorsAfter } from './validators.js'
 
 /** `mixHash` of every block: the text "ctical byzantine fault tolerance". */
 const MIX_HASH = parseHex('0x63746963616c2062797a616e74696e65206661756c7420746f6c6572616e6365')
@@ -34,7 +37,9 @@ function createBftFamily(name: 'qbft' | 'ibft2', title: string, form: BftForm): 
     name,
     title,
     chosenBy: `--genesis with config.${name}`,
-    isExecuted: false,
+    boundsGasLimit: ({ bft }) => !bft!.isGoQuorum,
+    sealsAreFinal: ({ bft }, number) => !validatorPeriodAt(bft!, number).hasValidatorContract,
+    execution: bftExecution,
     hashesWholeHeader: false,
     hashHeader: (header) => hashBftHeader(header, form),
     nextBaseFee: (parent, timestamp, spec) =>
@@ -44,21 +49,13 @@ function createBftFamily(name: 'qbft' | 'ibft2', title: string, form: BftForm): 
       verifySeals(header, form, context)
       verifyBlobGas(header, context)
     },
-    readConfig: (config) => readBftConfig(config, name),
-    formatConfig: ({ bft }) => formatBftConfig(name, bft!),
+    readConfig: (config) => {
+      if (config[name] === undefined || config[name] === null) return undefined
+      const familyForks = readContractSizes(config)
+      return { family: name, ethash: false, bft: readBftRules(config, name), familyForks }
+    },
+    formatConfig: ({ bft, familyForks }) => ({ ...formatBftRules(name, bft!), ...formatContractSize(familyForks) }),
   }
-}
-
-function readBftConfig(config: GenesisJson, name: 'qbft' | 'ibft2'): Partial<ChainSpec> | undefined {
-  if (config[name] === undefined || config[name] === null) return undefined
-  const { validatorcontractaddress } = requireObject(config[name], `config.${name}`)
-  const hasValidatorContract = validatorcontractaddress !== undefined
-  return { family: name, ethash: false, bft: { zeroBaseFee: config.zeroBaseFee === true, hasValidatorContract } }
-}
-
-function formatBftConfig(name: string, { hasValidatorContract, zeroBaseFee }: NonNullable<ChainSpec['bft']>) {
-  const contract: { [member: string]: ConfigValue } = hasValidatorContract ? { validatorcontractaddress: 'set' } : {}
-  return { [name]: contract, zeroBaseFee } satisfies { [member: string]: ConfigValue }
 }
 
 function verifyConstants(header: Header, refuse: Refuse): void {
@@ -68,16 +65,23 @@ function verifyConstants(header: Header, refuse: Refuse): void {
   if (!equalBytes(header.unclesHash, EMPTY_UNCLES_HASH)) refuse('uncles hash', EMPTY_UNCLES_HASH, header.unclesHash)
 }
 
-/** Checks that two thirds of the validators sealed the block, and that the validators are those of the parent but for
- *  the one that the parent's proposer voted on. With a validator contract a header does not name them. */
-function verifySeals(header: Header, form: BftForm, { parent, spec, refuse }: HeaderContext): void {
+/** Checks that two thirds of the validators sealed the block, and that they are those of the votes before it. Where the
+ *  headers with the votes are not available: those of the parent but for the one that its proposer voted on. With a
+ *  validator contract a header does not name them, and seals are only required to be of different keys. */
+function verifySeals(header: Header, form: BftForm, context: HeaderContext): void {
+  const { spec, refuse } = context
   const extraData = readOrRefuse(header, refuse)
   const sealers = recoverOrRefuse(header, extraData, form, refuse)
   const distinct = new Set(sealers.map(formatData))
   if (distinct.size < sealers.length) refuse('seals', 'each of another validator', `${sealers.length}`)
-  if (spec.bft!.hasValidatorContract) return
+  if (validatorPeriodAt(spec.bft!, header.number).hasValidatorContract) {
+    const named = extraData.validators.length + (extraData.candidate === undefined ? 0 : 1)
+    if (named > 0) refuse('validators', 'no validators and no vote, since a contract names them', `${named}`)
+    if (sealers.length === 0) refuse('seals', 'at least 1', 0)
+    return
+  }
   const validators = new Set(extraData.validators.map(formatData))
-  verifyValidators(extraData, readOrRefuse(parent, refuse), refuse)
+  verifyValidators(extraData, header, context)
   const quorum = Math.ceil((2 * validators.size) / 3)
   if (sealers.length < Math.max(quorum, 1)) refuse('seals', `at least ${quorum} of ${validators.size}`, sealers.length)
   const other = sealers.find((sealer) => !validators.has(formatData(sealer)))
@@ -85,8 +89,15 @@ function verifySeals(header: Header, form: BftForm, { parent, spec, refuse }: He
   if (!validators.has(formatData(header.miner))) refuse('proposer', 'a validator', header.miner)
 }
 
-function verifyValidators(own: BftExtraData, before: BftExtraData, refuse: Refuse): void {
+function verifyValidators(own: BftExtraData, header: Header, { parent, spec, earlier, refuse }: HeaderContext): void {
+  const before = readOrRefuse(parent, refuse)
   const [now, then] = [own, before].map(({ validators }) => validators.map(formatData))
+  const expected = validatorsAfter(parent, header.parentHash, spec, earlier)?.addresses
+  if (expected !== undefined) {
+    if (now.join() !== expected.join()) refuse('validators', `${expected}, those of the votes`, now.join())
+    return
+  }
+  if (validatorPeriodAt(spec.bft!, parent.number).hasValidatorContract) return
   const changed = [...now.filter((each) => !then.includes(each)), ...then.filter((each) => !now.includes(each))]
   const candidate = before.candidate === undefined ? undefined : formatData(before.candidate)
   if (changed.every((each) => each === candidate)) return

@@ -1,6 +1,6 @@
 import { keccak256, recoverPublicKey } from '../../../crypto.js'
 import { hashHeader } from '../../header.js'
-import { asBytes, asFixed, asList, decodeRlp, encodeRlp, type RlpInput, type RlpItem } from '../../rlp.js'
+import { asBytes, asFixed, asList, DecodeError, decodeRlp, encodeRlp, type RlpInput, type RlpItem } from '../../rlp.js'
 import type { Header } from '../../types.js'
 
 /** The extra data of a block of IBFT 2.0 or QBFT: RLP of [vanity, validators, vote, round, seals]. */
@@ -9,6 +9,8 @@ export interface BftExtraData {
   readonly validators: readonly Uint8Array[]
   /** Whom the proposer votes on, 20 bytes; undefined for no vote. */
   readonly candidate: Uint8Array | undefined
+  /** True if the vote is to add the candidate, false if it is to remove it or there is no vote. */
+  readonly adds: boolean
   /** Signatures of r, s and recovery id, 65 bytes each. */
   readonly seals: readonly Uint8Array[]
   /** All five fields as they are. */
@@ -35,12 +37,21 @@ export function readBftExtraData(extraData: Uint8Array): BftExtraData {
   const fields = asList(decodeRlp(extraData, 'extraData'), 'extraData', 5, 5)
   const vote = fields[2]
   const isVote = !(vote instanceof Uint8Array) && asList(vote, 'extraData.vote').length > 0
+  const [candidate, kind] = isVote ? asList(vote, 'extraData.vote', 2, 2) : []
   return {
     validators: asList(fields[1], 'extraData.validators').map((item) => asFixed(item, 20, 'extraData.validators')),
-    candidate: isVote ? asFixed(asList(vote, 'extraData.vote', 2, 2)[0], 20, 'extraData.vote') : undefined,
+    candidate: candidate && asFixed(candidate, 20, 'extraData.vote'),
+    adds: kind !== undefined && isAdding(asBytes(kind, 'extraData.vote')),
     seals: asList(fields[4], 'extraData.seals').map((item) => asFixed(item, SEAL_BYTES, 'extraData.seals')),
     fields,
   }
+}
+
+/** 0xff adds a validator, zero removes one: a byte in IBFT 2.0, no byte in QBFT. */
+function isAdding(kind: Uint8Array): boolean {
+  if (kind.length === 0 || (kind.length === 1 && kind[0] === 0)) return false
+  if (kind.length === 1 && kind[0] === 255) return true
+  throw new DecodeError('extraData.vote', 'expected 0xff or zero')
 }
 
 /** Returns the block hash, 32 bytes: without seals and round, so that all validators have the same. That of block 0 is

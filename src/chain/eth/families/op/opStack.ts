@@ -30,7 +30,7 @@ export const opStack: Family = {
   hasOwnEngineApi: true, // payloads with a withdrawals root
   execution: opExecution,
   transactionTypes: [0, 1, 2, 4, DEPOSIT_TYPE],
-  boundsGasLimit: false,
+  boundsGasLimit: () => false,
   hashesWholeHeader: true,
   hashHeader,
   nextBaseFee,

@@ -7,6 +7,7 @@ import { rulesAt } from '../../../../../src/chain/eth/forks/rules.js'
 import { parseGenesis, parseGenesisSpec } from '../../../../../src/chain/eth/genesis.js'
 import { formatGenesisConfig } from '../../../../../src/chain/eth/genesisConfig.js'
 import type { Block, Header } from '../../../../../src/chain/eth/types.js'
+import { compareBytes } from '../../../../../src/lib/bytes.js'
 import { formatData, parseHex } from '../../../../../src/lib/hex.js'
 import { verifyBody } from '../../../../../src/sync/validate/body.js'
 import { verifyHeader } from '../../../../../src/sync/validate/header.js'
@@ -40,7 +41,10 @@ for (const name of ['qbft', 'ibft2'] as const) {
       refuses(/seals: expected at least 3 of 4/, { signers: [0, 1] })
       refuses(/seals: expected of validators/, { signers: [0, 1, 4] })
       refuses(/seals: expected each of another validator/, { signers: [0, 1, 1] })
-      refuses(/validators: expected those of the parent/, { validators: ADDRESSES, signers: [0, 1, 2, 4] })
+      refuses(/validators: expected 0x[0-9a-fx,]*, those of the votes/, {
+        validators: ADDRESSES,
+        signers: [0, 1, 2, 4],
+      })
       const forged = sealBftBlock(name, first)
       assert.throws(
         () =>
@@ -50,23 +54,125 @@ for (const name of ['qbft', 'ibft2'] as const) {
       assert.throws(() => check({ ...forged, header: { ...forged.header, difficulty: 2n } }, first), /difficulty/)
     })
 
-    it('may add the validator that the block before votes on', () => {
-      const vote = [ADDRESSES[4], name === 'qbft' ? Uint8Array.of(255) : Uint8Array.of(255)]
-      const voted = sealBftBlock(name, first, { vote })
-      check(voted, first)
+    const add = [ADDRESSES[4], Uint8Array.of(255)]
+    const remove = [ADDRESSES[3], name === 'qbft' ? new Uint8Array(0) : new Uint8Array(1)]
+    /** Seals and checks blocks one after another, with all blocks before available. */
+    const extend = (seals: readonly Seal[], from = first, rules = spec): Block[] => {
+      const blocks: Block[] = []
+      let parent: { header: Header; hash: Uint8Array } = from
+      for (const seal of seals) {
+        const block = sealBftBlock(name, parent, seal)
+        const earlier = (number: number) => (number === 0 ? header : blocks[number - 1]?.header)
+        const active = rulesAt(rules, block.header.number, block.header.timestamp)
+        verifyHeader(block.header, block.hash, parent, active, rules, earlier)
+        blocks.push(block)
+        parent = block
+      }
+      return blocks
+    }
+    const five = { validators: ADDRESSES, signers: [0, 1, 2, 4] }
+
+    it('have the validators of the votes before', () => {
+      const voted = [{ vote: add }, { vote: add, proposer: 1 }, { vote: add, proposer: 2 }]
+      extend([...voted, five])
+      assert.throws(
+        () => extend([...voted, {}]),
+        /validators: expected 0x[0-9a-fx,]*, those of the votes, the block has/,
+      )
+      // A proposer has one vote, and may change it.
+      assert.throws(() => extend([{ vote: add }, { vote: add }, { vote: add, proposer: 1 }, five]), /validators/)
+      const unvote = { vote: [ADDRESSES[4], remove[1]], proposer: 1 }
+      assert.throws(() => extend([voted[0], voted[1], unvote, voted[2], five]), /validators/)
+      const removed = [{ vote: remove }, { vote: remove, proposer: 1 }, { vote: remove, proposer: 2 }]
+      const three = { validators: ADDRESSES.slice(0, 3), signers: [0, 1] }
+      extend([...removed, three])
+      assert.throws(() => extend([...removed, { ...three, proposer: 3 }]), /proposer: expected a validator/)
+    })
+
+    it('that end an epoch drop the votes', () => {
+      const voted = [{ vote: add }, { vote: add, proposer: 1 }, {}, { vote: add, proposer: 2 }]
+      extend([...voted, five])
+      const epochs = parseGenesisSpec(bftGenesis(name, { [name]: { epochlength: 3 } }))
+      assert.throws(() => extend([...voted, five], first, epochs), /validators/)
+      extend([...voted, {}], first, epochs)
+    })
+
+    it('may change by the vote of the block before, where earlier votes are not available', () => {
+      const [before] = extend([{}])
+      const voted = sealBftBlock(name, before, { vote: add })
+      check(voted, before)
       assert.deepEqual(readBftExtraData(voted.header.extraData).candidate, ADDRESSES[4])
-      check(sealBftBlock(name, voted, { validators: ADDRESSES, signers: [0, 1, 2, 4] }), voted)
+      check(sealBftBlock(name, voted, five), voted)
+      check(sealBftBlock(name, voted), voted)
+      const other = { validators: ADDRESSES.slice(0, 3), signers: [0, 1] }
+      assert.throws(
+        () => check(sealBftBlock(name, voted, other), voted),
+        /validators: expected those of the parent with or/,
+      )
+    })
+
+    it('have no validators where a contract names them', () => {
+      const contract = `0x${'00'.repeat(18)}7777`
+      const config = { [name]: {}, transitions: { [name]: [{ block: 2, validatorcontractaddress: contract }] } }
+      const rules = parseGenesisSpec(bftGenesis(name, config))
+      extend([{}, { validators: [] }, { validators: [] }], first, rules)
+      assert.throws(() => extend([{}, {}], first, rules), /validators: expected no validators and no vote/)
+      assert.throws(() => extend([{}, { validators: [], signers: [] }], first, rules), /seals: expected at least 1/)
+      assert.equal(family.sealsAreFinal!(rules, 1), true)
+      assert.equal(family.sealsAreFinal!(rules, 2), false)
+    })
+
+    it('have the validators that a transition names', () => {
+      const validators = ADDRESSES.slice(0, 2).map(formatData)
+      const rules = parseGenesisSpec(bftGenesis(name, { transitions: { [name]: [{ block: 2, validators }] } }))
+      const two = { validators: ADDRESSES.slice(0, 2).sort(compareBytes), signers: [0, 1] }
+      extend([{}, two, two], first, rules)
+      assert.throws(() => extend([{}, {}], first, rules), /those of the votes/)
+    })
+
+    it('of another family are refused by their extra data', () => {
+      const block = sealBftBlock(name, first)
+      const ofClique = { ...block.header, extraData: new Uint8Array(97) }
+      assert.throws(() => check({ ...block, header: ofClique }, first), /extra data: expected vanity, validators, vote/)
+      const vote = [ADDRESSES[4], Uint8Array.of(7)]
+      assert.throws(() => check(sealBftBlock(name, first, { vote }), first), /extra data: .*0xff or zero/)
     })
 
     it('have rules that a genesis file keeps', () => {
+      const spec = parseGenesisSpec(
+        bftGenesis(name, {
+          ...{ [name]: { epochLength: 7, blockReward: '0x10' }, zeroBaseFee: true, contractSizeLimit: 50_000 },
+          transitions: { [name]: [{ block: 9, miningbeneficiary: `0x${'01'.repeat(20)}`, blockreward: '5' }] },
+        }),
+      )
+      assert.deepEqual(
+        spec.bft!.periods.map(({ blockReward }) => blockReward),
+        [16n, 5n],
+      )
+      assert.equal(rulesAt(spec, 1, 0n).maxCodeSize, 50_000)
       const config = JSON.parse(
         JSON.stringify(formatGenesisConfig(spec), (_, value) => (typeof value === 'bigint' ? `${value}` : value)),
       )
       assert.deepEqual(parseGenesisSpec({ config }).bft, spec.bft)
+      assert.deepEqual(parseGenesisSpec({ config }).familyForks, spec.familyForks)
       assert.equal(parseGenesisSpec({ config }).family, name)
     })
   })
 }
+
+it('names the member of a genesis that is wrong', () => {
+  const refuses = (config: object, message: RegExp) =>
+    assert.throws(() => parseGenesisSpec(bftGenesis('qbft', config)), message)
+  refuses({ qbft: { epochlength: 0 } }, /config\.qbft\.epochlength: expected at least 1, got 0/)
+  refuses(
+    { qbft: { validatorselectionmode: 'x' } },
+    /validatorselectionmode: expected contract or blockheader, got "x"/,
+  )
+  refuses({ transitions: { qbft: 1 } }, /config\.transitions\.qbft: expected a list, got 1/)
+  const unordered = [{ block: 5 }, { block: 4 }]
+  refuses({ transitions: { qbft: unordered } }, /config\.transitions\[1\]\.block: expected those in order, got 4/)
+  refuses({ transitions: { qbft: [{ block: 1, validators: 'x' }] } }, /validators: expected a list of addresses/)
+})
 
 it('decodes the extra data of the test of QBFT in Besu', () => {
   const { validators, candidate, seals } = readBftExtraData(

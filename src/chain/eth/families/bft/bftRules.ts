@@ -1,0 +1,40 @@
+/** Rules of QBFT and IBFT 2.0. */
+export interface BftRules {
+  /** The base fee is always zero. */
+  readonly zeroBaseFee: boolean
+  /** Votes count until the next block whose number is a multiple of this. */
+  readonly epoch: number
+  /** The rules of GoQuorum where they differ from Besu's (`config.isQuorum`): any change of the gas limit, votes in the
+   *  blocks that end an epoch, a beneficiary that instructions do not read, validators one block after a transition. */
+  readonly isGoQuorum: boolean
+  /** In order; the first begins at block 0. */
+  readonly periods: readonly BftPeriod[]
+}
+
+/** What holds from a block on. */
+export interface BftPeriod {
+  readonly block: number
+  /** A contract names the validators, and headers do not. */
+  readonly hasValidatorContract: boolean
+  /** Wei that each block adds to the beneficiary's balance. */
+  readonly blockReward: bigint
+  /** The account that gets fees and rewards, 20 bytes. Absent: the proposer. */
+  readonly beneficiary?: Uint8Array
+  /** Validators that replace those before at its first block, 20 bytes each, in ascending order. */
+  readonly validators?: readonly Uint8Array[]
+}
+
+/** Returns what holds at a block. */
+export function periodAt({ periods }: BftRules, number: number): BftPeriod {
+  return periods.findLast(({ block }) => block <= number) ?? periods[0]
+}
+
+/** Returns what holds for the validators that may seal block `number`: GoQuorum's change one block later. */
+export function validatorPeriodAt(bft: BftRules, number: number): BftPeriod {
+  return periodAt(bft, bft.isGoQuorum ? Math.max(number - 1, 0) : number)
+}
+
+/** True if `period` begins with the validators that may seal block `number`. */
+export function beginsAt({ isGoQuorum }: BftRules, period: BftPeriod, number: number): boolean {
+  return period.block === (isGoQuorum ? number - 1 : number)
+}
