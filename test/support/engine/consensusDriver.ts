@@ -12,6 +12,8 @@ export interface DriverCounts {
   payloads: number
   reorgs: number
   deepest: number
+  /** Different depths of reorgs. */
+  depths: number
   invalid: number
   missed: number
   oldHeads: number
@@ -24,6 +26,7 @@ export class ConsensusDriver {
     payloads: 0,
     reorgs: 0,
     deepest: 0,
+    depths: 0,
     invalid: 0,
     missed: 0,
     oldHeads: 0,
@@ -37,6 +40,7 @@ export class ConsensusDriver {
   private safe: string
   private finalized: string
   private finalizedNumber = 0
+  private readonly depths = new Set<number>()
 
   constructor(nodes: SideBySide, chain: PayloadChain, random: SeededRandom) {
     this.nodes = nodes
@@ -44,6 +48,11 @@ export class ConsensusDriver {
     this.random = random
     this.safe = chain.genesisHash
     this.finalized = chain.genesisHash
+  }
+
+  /** By how many blocks the newest one is above the finalized one: a reorg may be one less deep. */
+  get unfinalized(): number {
+    return this.trunk.length - this.finalizedNumber
   }
 
   private get newest(): BuiltPayload {
@@ -87,6 +96,7 @@ export class ConsensusDriver {
     assert.equal(await this.choose(this.newest.payload, `reorg of ${depth}`), 'VALID own')
     this.counts.reorgs++
     this.counts.deepest = Math.max(this.counts.deepest, depth)
+    this.counts.depths = this.depths.add(depth).size
   }
 
   /** Sends blocks out of order: the parents of the head come late. */
