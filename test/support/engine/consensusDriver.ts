@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict'
 import { formatQuantity } from '../../../src/lib/hex.js'
 import type { SeededRandom } from '../random.js'
-import { resultOf } from '../rpcClient.js'
+import { ask, resultOf } from '../rpcClient.js'
+import { untilValue } from '../until.js'
+import { callEngine } from './engineClient.js'
 import { childOf, invalidPayloads } from './invalidPayloads.js'
 import type { BuiltPayload, PayloadChain } from './payloadChain.js'
 import { forkChoiceOf, type SentPayload } from './payloads.js'
@@ -242,8 +244,26 @@ export class ConsensusDriver {
     return this.extend()
   }
 
-  /** Compares head, safe and finalized blocks, and all blocks with their receipts. */
-  async compareChains(): Promise<void> {
+  /** Sends Cairn the newest payload and the fork choice until it has reached it: it begins, or was away. */
+  async catchUp(): Promise<void> {
+    const { payload } = this.newest
+    const { cairn } = this.nodes
+    const choose = async () => {
+      await callEngine(cairn.engineUrl, payload.method, payload.params)
+      await callEngine(cairn.engineUrl, forkChoiceOf(payload), [this.state(payload.hash), null])
+      const { result } = await ask(cairn.url, 'eth_getBlockByNumber', ['latest', false])
+      return (result as { hash: string } | null | undefined)?.hash
+    }
+    await untilValue(choose, (hash) => hash === payload.hash)
+  }
+
+  /** Number of the finalized block. */
+  get finalizedBlock(): number {
+    return this.finalizedNumber
+  }
+
+  /** Compares head, safe and finalized blocks, and all blocks from `first` on with their receipts. */
+  async compareChains(first = 1): Promise<void> {
     const { geth, cairn } = this.nodes
     for (const tag of ['latest', 'safe', 'finalized']) {
       const [a, b] = await Promise.all(
@@ -251,14 +271,14 @@ export class ConsensusDriver {
       )
       assert.equal(b?.hash, a?.hash, tag)
     }
-    for (let number = 1; number <= this.trunk.length; number++) {
+    for (let number = first; number <= this.trunk.length; number++) {
       const [a, b] = await Promise.all(
         [geth, cairn].map(({ url }) => resultOf(url, 'eth_getBlockReceipts', [formatQuantity(number)])),
       )
       assert.deepEqual(b, a, `receipts of block ${number}`)
     }
     const hashes = this.trunk.slice(-20).map(({ payload }) => payload.hash)
-    const from = Math.max(1, this.trunk.length - 25)
+    const from = Math.max(first, this.trunk.length - 25)
     for (const version of [1, 2]) {
       await this.nodes.send(`engine_getPayloadBodiesByHashV${version}`, [[...hashes, `0x${'77'.repeat(32)}`]])
       const range = [formatQuantity(from), '0x20']
