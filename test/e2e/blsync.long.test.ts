@@ -90,7 +90,7 @@ test('blsync drives sparse state from a checkpoint on: no node is trusted', {
   let head = checkpoint
   const publishAt = async (slot: number, finalized?: BeaconBlock) => {
     head = await addBlock(slot, head, finalized)
-    api.publish(head)
+    await api.publish(head)
   }
   for (const slot of [SECOND - 9, SECOND - 2]) await publishAt(slot)
   await publishAt(SECOND, checkpoint)

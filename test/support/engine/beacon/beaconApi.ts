@@ -1,5 +1,6 @@
 import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { formatData } from '../../../../src/lib/hex.js'
 import {
   type BeaconBlock,
@@ -11,6 +12,9 @@ import {
 } from './beaconChain.js'
 import type { SyncCommittee } from './syncCommittee.js'
 
+// blsync drops events above one a second (beacon/light/request/server.go, maxServerEventRate).
+const MS_PER_EVENT = 1_050
+
 type After = { after(callback: () => void | Promise<void>): void }
 
 /** The part of the beacon API that a light client asks for (ethereum/beacon-APIs). */
@@ -18,8 +22,8 @@ export interface BeaconApi {
   readonly url: string
   /** Paths of all requests, in order. */
   readonly requests: readonly string[]
-  /** Makes a block the head, and notifies subscribers. */
-  publish(block: BeaconBlock): void
+  /** Makes a block the head, and notifies subscribers of it, and of its finalized block when that is another one. */
+  publish(block: BeaconBlock): Promise<void>
 }
 
 /** Serves blocks from `checkpoint` on. It ends with the test. */
@@ -38,38 +42,32 @@ export async function serveBeaconApi(
   keep(checkpoint)
 
   const answer = (url: URL): unknown => {
-    const [, , , , kind, id] = url.pathname.split('/')
-    if (url.pathname.startsWith('/eth/v1/beacon/light_client/')) {
-      const name = kind
-      if (name === 'bootstrap') {
-        const block = blocks.get(id)
-        return block && versioned(bootstrapOf(committees, block))
-      }
-      if (name === 'optimistic_update') return versioned(optimisticUpdateOf(committees, head))
-      if (name === 'finality_update') return versioned(finalityUpdateOf(committees, head))
-      if (name === 'updates') return updates(Number(url.searchParams.get('start_period')), url)
+    const [resource, id, root] = url.pathname.replace(/^\/eth\/v\d\/beacon\//, '').split('/')
+    const block = id === 'head' ? head : blocks.get(root ?? id)
+    if (resource === 'light_client') {
+      if (id === 'bootstrap') return block && versioned(bootstrapOf(committees, block))
+      if (id === 'optimistic_update') return versioned(optimisticUpdateOf(committees, head))
+      if (id === 'finality_update') return versioned(finalityUpdateOf(committees, head))
+      if (id === 'updates') return updates(url.searchParams)
     }
-    if (url.pathname.startsWith('/eth/v1/beacon/headers/')) {
-      const block = kind === 'head' ? head : blocks.get(kind)
-      if (!block) return undefined
+    if (resource === 'headers' && block) {
       const header = { message: block.header, signature: `0x${'00'.repeat(96)}` }
       return { finalized: false, data: { root: formatData(block.root), canonical: true, header } }
     }
-    if (url.pathname.startsWith('/eth/v2/beacon/blocks/')) {
-      const block = blocks.get(kind)
-      if (!block) return undefined
+    if (resource === 'blocks' && block) {
       const { slot, proposer_index, parent_root, state_root } = block.header
       return versioned({ message: { slot, proposer_index, parent_root, state_root, body: block.body } })
     }
     return undefined
   }
 
-  const updates = (start: number, url: URL): unknown => {
-    const count = Number(url.searchParams.get('count'))
-    return Array.from({ length: count }, (_, i) => {
-      const inPeriod = [...blocks.values()].filter(({ slot }) => Math.floor(slot / SLOTS_PER_PERIOD) === start + i)
-      return inPeriod.length > 0 ? versioned(updateOf(committees, inPeriod[0])) : undefined
-    }).filter((each) => each !== undefined)
+  const updates = (params: URLSearchParams): unknown => {
+    const [start, count] = [Number(params.get('start_period')), Number(params.get('count'))]
+    const first = (period: number) =>
+      [...blocks.values()].find(({ slot }) => Math.floor(slot / SLOTS_PER_PERIOD) === period)
+    return Array.from({ length: count }, (_, i) => first(start + i)).flatMap((each) =>
+      each ? [versioned(updateOf(committees, each))] : [],
+    )
   }
 
   const server = createServer((request, response) => {
@@ -97,11 +95,12 @@ export async function serveBeaconApi(
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     requests,
-    publish: (block) => {
+    publish: async (block) => {
+      const isFinalizing = block.finalized !== head.finalized
+      if (subscribers.size > 0) await sleep(MS_PER_EVENT * (isFinalizing ? 3 : 2))
       keep(block)
       send('head', { slot: String(block.slot), block: formatData(block.root) })
-      const finality = finalityUpdateOf(committees, block)
-      if (finality) send('light_client_finality_update', versioned(finality))
+      if (isFinalizing) send('light_client_finality_update', versioned(finalityUpdateOf(committees, block)))
       send('light_client_optimistic_update', versioned(optimisticUpdateOf(committees, block)))
     },
   }
