@@ -61,7 +61,11 @@ async function untilHead(node: EngineNode, built: BuiltPayload, finalized: strin
 }
 
 // Blocks of the first round; then reorgs of each depth in turn.
-const { forks: FORKS, blocks: BLOCKS, reorgs: REORGS } = THOROUGH
+const {
+  forks: FORKS,
+  blocks: BLOCKS,
+  reorgs: REORGS,
+} = THOROUGH
   ? { forks: { shanghai: 30, cancun: 90, prague: 170, osaka: 260, amsterdam: 360 }, blocks: 60, reorgs: 200 }
   : { forks: { shanghai: 5, cancun: 12, prague: 22, osaka: 70, amsterdam: 100 }, blocks: 130, reorgs: 0 }
 const DEEPEST = 32
@@ -87,7 +91,9 @@ test('hundreds of payloads with reorgs of up to 32 blocks are answered as geth d
   await driver.invalid()
   await driver.finalize(10)
   await driver.compareChains()
-  t.diagnostic(JSON.stringify({ head: chain.head, ...driver.counts, requests: nodes.requests, differences: [...nodes.seen] }))
+  t.diagnostic(
+    JSON.stringify({ head: chain.head, ...driver.counts, requests: nodes.requests, differences: [...nodes.seen] }),
+  )
   assert.ok(driver.counts.payloads > (THOROUGH ? 2_000 : 300))
   assert.ok(!THOROUGH || driver.counts.depths === DEEPEST)
 })

@@ -13,8 +13,8 @@ import { seededRandom } from '../support/random.js'
 import { resultOf } from '../support/rpcClient.js'
 import { temporaryDirectory } from '../support/temporary.js'
 import { THOROUGH } from '../support/thorough.js'
-import { SKIP_GETH } from '../support/upstream/geth.js'
 import { untilValue } from '../support/until.js'
+import { SKIP_GETH } from '../support/upstream/geth.js'
 
 const SEED = Number(process.env.SEED ?? 1)
 const FORKS = { shanghai: 0, cancun: 0, prague: 0, osaka: 0, amsterdam: 60 }

@@ -31,7 +31,9 @@ test('sparse state begins at the finalized block, follows payloads and reorgs, a
   const cairn = await startCairnEngine(t, { genesis: chain.genesis, args })
   nodes.cairn = cairn
   await driver.catchUp()
-  const first = Number((await resultOf<{ number: string }>(cairn.url, 'eth_getBlockByNumber', ['finalized', false])).number)
+  const first = Number(
+    (await resultOf<{ number: string }>(cairn.url, 'eth_getBlockByNumber', ['finalized', false])).number,
+  )
   assert.equal(first, driver.finalizedBlock)
   const { error } = await ask(cairn.url, 'eth_getBalance', [formatData(LOGGER), formatQuantity(first - 1)])
   assert.ok(error, 'it has state before its first block')

@@ -119,8 +119,7 @@ for (const { folder, every, least } of FOLDERS) {
  * benchmark/blockchain_tests_engine of the repository erigontech/eest-fixtures. */
 
 const FIXTURES = process.env.CAIRN_ENGINE_FIXTURES
-const SKIP_FIXTURES =
-  FIXTURES !== undefined && existsSync(FIXTURES) ? false : 'CAIRN_ENGINE_FIXTURES names no folder'
+const SKIP_FIXTURES = FIXTURES !== undefined && existsSync(FIXTURES) ? false : 'CAIRN_ENGINE_FIXTURES names no folder'
 
 interface EngineFixture extends Omit<BlockchainTest, 'blocks'> {
   engineNewPayloads: {

@@ -1,15 +1,7 @@
 import { encodeTransaction } from '../../../../src/chain/eth/transaction.js'
 import type { Block } from '../../../../src/chain/eth/types.js'
 import { formatData } from '../../../../src/lib/hex.js'
-import {
-  branchOf,
-  byteListRoot,
-  bytesRoot,
-  containerRoot,
-  listRoot,
-  merkleize,
-  numberLeaf,
-} from './ssz.js'
+import { branchOf, byteListRoot, bytesRoot, containerRoot, listRoot, merkleize, numberLeaf } from './ssz.js'
 import { createSyncCommittee, type SyncCommittee, signingDomain } from './syncCommittee.js'
 
 /* A beacon chain of Electra, as far as a light client sees it: blocks with execution payloads, sync committees that sign
@@ -61,17 +53,12 @@ export function createCommittees(): (slot: number) => SyncCommittee {
 /** Builds a block on `parent` (default: none) whose state has the finalized block. */
 export function createBeaconBlock(
   committees: (slot: number) => SyncCommittee,
-  {
-    slot,
-    payload,
-    parent,
-    finalized,
-  }: { slot: number; payload: Block; parent?: BeaconBlock; finalized?: BeaconBlock },
+  { slot, payload, parent, finalized }: { slot: number; payload: Block; parent?: BeaconBlock; finalized?: BeaconBlock },
 ): BeaconBlock {
-  const { json, leaves, root: payloadRoot, headerJson } = describePayload(payload)
+  const { json, root: payloadRoot, headerJson } = describePayload(payload)
   const body = describeBody(json, payloadRoot)
   const bodyRoot = merkleize(body.leaves, BODY_DEPTH)
-  const stateLeaves = Array.from({ length: 1 << STATE_DEPTH }, () => new Uint8Array(32))
+  const stateLeaves: Uint8Array[] = Array.from({ length: 1 << STATE_DEPTH }, () => new Uint8Array(32))
   stateLeaves[STATE.slot] = numberLeaf(slot)
   stateLeaves[STATE.finalizedCheckpoint] = merkleize(checkpointLeaves(finalized), 1)
   stateLeaves[STATE.currentCommittee] = committees(slot).root
@@ -88,7 +75,6 @@ export function createBeaconBlock(
   const root = containerRoot([numberLeaf(slot), numberLeaf(0), parentRoot, stateRoot, bodyRoot])
   const executionBranch = branchOf(body.leaves, BODY_DEPTH, EXECUTION_PAYLOAD).map(formatData)
   const lightHeader = { beacon: header, execution: headerJson, execution_branch: executionBranch }
-  if (leaves.length !== 17) throw new Error('an execution payload has 17 members')
   return { slot, root, header, body: body.json, payload, finalized, stateLeaves, lightHeader }
 }
 
@@ -189,7 +175,6 @@ function describePayload({ header, hash, transactions, withdrawals = [] }: Block
       transactions_root: formatData(transactionsRoot),
       withdrawals_root: formatData(withdrawalsRoot),
     },
-    leaves,
     root: containerRoot(leaves),
   }
 }

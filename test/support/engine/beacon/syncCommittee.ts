@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
-import { bls12_381 } from '@noble/curves/bls12-381.js'
 import { normalizeZ } from '@noble/curves/abstract/curve.js'
+import { bls12_381 } from '@noble/curves/bls12-381.js'
 import { formatData, parseHex } from '../../../../src/lib/hex.js'
 import { bytesRoot, containerRoot, merkleize } from './ssz.js'
 
