@@ -18,8 +18,14 @@ import { SKIP_GETH } from '../support/upstream/geth.js'
 
 const SEED = Number(process.env.SEED ?? 1)
 const FORKS = { shanghai: 0, cancun: 0, prague: 0, osaka: 0, amsterdam: 60 }
-/** When the process is killed. */
-const MOMENTS = ['before the fork choice', 'during a reorg', 'during a gap', 'after a random time', 'during a payload']
+/** When the process is killed, and up to how many milliseconds later. */
+const MOMENTS = {
+  'before the fork choice': 0,
+  'during a reorg': 400,
+  'during a gap': 2_000,
+  'after a random time': 1_500,
+  'during a payload': 30,
+}
 const KILLS = THOROUGH ? 30 : 2
 const GAP = 40
 // Payloads of a consensus client that has just seen the restart.
@@ -142,13 +148,13 @@ test('killed at any moment, the process resumes with the head of a fork choice, 
   await blocks.recover(cairn)
   const kept = { before: 0, after: 0, between: 0 }
   for (let kill = 0; kill < KILLS; kill++) {
-    const moment = MOMENTS[kill % MOMENTS.length]
+    const [moment, delayMs] = Object.entries(MOMENTS)[kill % Object.keys(MOMENTS).length]
     const head = blocks.hashes.length - 1
     const former = blocks.hashes
     const work = await prepare(moment)
     const working = work().catch(() => {}) // it is killed meanwhile
     if (moment === 'before the fork choice') await working
-    else await delay(random.below(moment === 'during a payload' ? 12 : 250))
+    else await delay(random.below(delayMs))
     await cairn.kill()
     await working
     cairn = await start()
