@@ -26,7 +26,7 @@ const MOMENTS = {
   'after a random time': 1_500,
   'during a payload': 30,
 }
-const KILLS = THOROUGH ? 30 : 2
+const KILLS = 30
 const GAP = 40
 // Payloads of a consensus client that has just seen the restart.
 const SENT_AGAIN = 3
@@ -133,7 +133,8 @@ async function compareWith(nodes: SideBySide, blocks: KilledBeside): Promise<voi
 }
 
 test('killed at any moment, the process resumes with the head of a fork choice, and answers as geth does', {
-  skip: SKIP_GETH,
+  // Without geth, a few kills are part of engine.long.test.ts.
+  skip: SKIP_GETH || (!THOROUGH && 'takes minutes: npm run test:thorough'),
 }, async (t) => {
   const random = seededRandom(SEED)
   const chain = await createPayloadChain(t, { random, forks: FORKS })

@@ -12,9 +12,9 @@ import { THOROUGH } from '../support/thorough.js'
 import { SKIP_GETH } from '../support/upstream/geth.js'
 
 const SEED = Number(process.env.SEED ?? 1)
-const FORKS = { shanghai: 0, cancun: 0, prague: 0, osaka: 0, amsterdam: 70 }
+const FORKS = { shanghai: 0, cancun: 0, prague: 0, osaka: 0, amsterdam: THOROUGH ? 70 : 32 }
 // geth has the states of 128 blocks: of all that are sent.
-const [BEFORE, STEPS] = THOROUGH ? [60, 40] : [50, 8]
+const [BEFORE, STEPS] = THOROUGH ? [60, 40] : [24, 4]
 const DEEPEST = 8
 
 test('sparse state begins at the finalized block, follows payloads and reorgs, and answers as a full geth does', {
