@@ -118,7 +118,7 @@ test('blsync drives sparse state from a checkpoint on: no node is trusted', {
   await untilHead(head)
   assert.equal(await hashOf(cairn, 'finalized'), formatData(finalized.payload.hash))
 
-  // A branch of two blocks of which the light client sees only the second one: the first is fetched.
+  // A branch of two blocks: the light client sees the second one only, and the first is fetched.
   const left = head
   chain.rewind(finalized.payload.header.number)
   head = await addBlock(SECOND + 5, finalized, finalized)

@@ -27,7 +27,8 @@ const ZERO = `0x${'00'.repeat(32)}`
 
 type OfficialBlock = TestBlock & { requests?: string[] }
 
-/** Opens a chain on the genesis of an official test. `call` answers methods of the Engine API. It ends with the test. */
+/** Opens a chain on the genesis of an official test; `call` answers methods of the Engine API. It ends with the test.
+ *  */
 async function openEngineChain(t: TestContext, official: Parameters<typeof genesisOf>[0]) {
   const db = openForWriting(temporaryDirectory(t))
   const chain = await openWritableChain(db, { genesis: genesisOf(official) }, 'execute')

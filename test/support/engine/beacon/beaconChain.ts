@@ -4,8 +4,9 @@ import { formatData } from '../../../../src/lib/hex.js'
 import { branchOf, byteListRoot, bytesRoot, containerRoot, listRoot, merkleize, numberLeaf } from './ssz.js'
 import { createSyncCommittee, type SyncCommittee, signingDomain } from './syncCommittee.js'
 
-/* A beacon chain of Electra, as far as a light client sees it: blocks with execution payloads, sync committees that sign
- * them, and states of which only the committees and the finalized checkpoint are there (consensus-specs, electra). */
+/* A beacon chain of Electra, as far as a light client sees it: blocks with execution payloads, sync committees that
+ * sign them, and states whose other members than the committees and the finalized checkpoint are zero (consensus-specs,
+ * electra). */
 
 const SLOTS_PER_EPOCH = 32
 /** Slots of a period of sync committees. */
