@@ -150,6 +150,17 @@ export class ConsensusDriver {
     this.counts.finalized++
   }
 
+  /** Finalizes a block beside a branch, and names that branch. */
+  async againstFinality(): Promise<void> {
+    const branch = [await this.chain.add(), await this.chain.add()]
+    for (const { payload } of branch) await this.sendPayload(payload, { what: 'branch to be left' })
+    this.chain.rewind(this.trunk.length)
+    for (let i = 0; i < 3; i++) await this.extend()
+    await this.finalize(2)
+    assert.equal(await this.choose(branch[1].payload, 'branch without the finalized block'), 'error -38002')
+    assert.equal(await this.choose(this.newest.payload, 'after it'), 'VALID own')
+  }
+
   /** Sends all invalid forms of the next block, then children of them, and the valid block at last. */
   async invalid(): Promise<void> {
     const built = await this.chain.add()
