@@ -1,8 +1,11 @@
-import { readFileSync } from 'node:fs'
-import { messageOf, UsageError } from '../lib/errors.js'
+import { UsageError } from '../lib/errors.js'
 import { parseHex } from '../lib/hex.js'
+import { readOptionFile } from '../lib/optionFile.js'
 import type { Config } from './config.js'
 import type { ServingOptions } from './serving/options.js'
+
+// 64 digits, with white space.
+const MAX_SECRET_FILE_BYTES = 4096
 
 /** Returns where the Engine API is served, with its secret; undefined without `--engine`. @throws UsageError for
  *  options that do not go together, and for a file that cannot be read or has no secret; its content is never shown */
@@ -28,12 +31,7 @@ export function readEngineOptions(config: Config): ServingOptions['engine'] {
 }
 
 function readSecret(path: string): Uint8Array {
-  let text: string
-  try {
-    text = readFileSync(path, 'utf8').trim()
-  } catch (error) {
-    throw new UsageError(`--jwt-secret ${path}: ${messageOf(error)}`)
-  }
+  const text = readOptionFile('--jwt-secret', path, MAX_SECRET_FILE_BYTES).toString('utf8').trim()
   if (/^(0x)?[0-9a-f]{64}$/i.test(text)) return parseHex(text.startsWith('0x') ? text : `0x${text}`)
   throw new UsageError(`--jwt-secret ${path}: expected 32 bytes as hex; make one with 'openssl rand -hex 32'`)
 }

@@ -14,6 +14,7 @@ import { SideBySide } from '../support/engine/sideBySide.js'
 import { seededRandom } from '../support/random.js'
 import { resultOf } from '../support/rpcClient.js'
 import { temporaryDirectory } from '../support/temporary.js'
+import { THOROUGH } from '../support/thorough.js'
 import { startChangingProxy } from '../support/upstream/changingProxy.js'
 import { SKIP_GETH } from '../support/upstream/geth.js'
 
@@ -59,23 +60,42 @@ async function untilHead(node: EngineNode, built: BuiltPayload, finalized: strin
   assert.fail(`the head ${built.payload.number} was not reached`)
 }
 
+// Blocks of the first round; then reorgs of each depth in turn.
+const {
+  forks: FORKS,
+  blocks: BLOCKS,
+  reorgs: REORGS,
+} = THOROUGH
+  ? { forks: { shanghai: 30, cancun: 90, prague: 170, osaka: 260, amsterdam: 360 }, blocks: 60, reorgs: 200 }
+  : { forks: { shanghai: 5, cancun: 12, prague: 22, osaka: 70, amsterdam: 100 }, blocks: 130, reorgs: 0 }
+const DEEPEST = 32
+
 test('hundreds of payloads with reorgs of up to 32 blocks are answered as geth does', {
   skip: SKIP_GETH,
 }, async (t) => {
   const random = seededRandom(SEED)
-  const forks = { shanghai: 5, cancun: 12, prague: 22, osaka: 70, amsterdam: 100 }
-  const chain = await createPayloadChain(t, { random, forks })
+  const chain = await createPayloadChain(t, { random, forks: FORKS })
   const args = ['--block-access-lists=on']
   const starting = [startGethEngine(t, chain.genesis), startCairnEngine(t, { genesis: chain.genesis, args })] as const
   const nodes = new SideBySide(...(await Promise.all(starting)))
   const driver = new ConsensusDriver(nodes, chain, random)
   while (chain.head < 36) await driver.extend()
-  await driver.reorg(32)
-  while (chain.head < 130) await driver.step(32)
+  await driver.reorg(DEEPEST)
+  while (chain.head < BLOCKS) await driver.step(DEEPEST)
+  for (let i = 0; driver.counts.reorgs < REORGS; i++) {
+    const depth = 1 + (i % DEEPEST)
+    while (driver.unfinalized <= depth) await driver.extend()
+    await driver.reorg(depth)
+    for (let steps = random.below(4); steps > 0; steps--) await driver.step(DEEPEST)
+  }
+  await driver.invalid()
   await driver.finalize(10)
   await driver.compareChains()
-  t.diagnostic(JSON.stringify({ ...driver.counts, requests: nodes.requests, differences: [...nodes.seen] }))
-  assert.ok(driver.counts.payloads > 300)
+  t.diagnostic(
+    JSON.stringify({ head: chain.head, ...driver.counts, requests: nodes.requests, differences: [...nodes.seen] }),
+  )
+  assert.ok(driver.counts.payloads > (THOROUGH ? 2_000 : 300))
+  assert.ok(!THOROUGH || driver.counts.depths === DEEPEST)
 })
 
 test('a killed process begins with the head of the last fork choice, and resumes', async (t) => {

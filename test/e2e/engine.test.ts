@@ -33,6 +33,7 @@ test('payloads and fork choices are answered as geth does', { skip: SKIP_GETH },
   while (chain.head < 30) await driver.step(6)
   await driver.invalid()
   await driver.finalize(8)
+  await driver.againstFinality()
   await driver.differing()
   await driver.compareChains()
   t.diagnostic(JSON.stringify({ ...driver.counts, requests: nodes.requests, differences: [...nodes.seen] }))

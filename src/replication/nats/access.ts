@@ -1,5 +1,4 @@
 import { X509Certificate } from 'node:crypto'
-import { readFileSync } from 'node:fs'
 import {
   type Authenticator,
   credsAuthenticator,
@@ -8,6 +7,7 @@ import {
   nkeyAuthenticator,
 } from '@nats-io/transport-node'
 import { messageOf, UsageError } from '../../lib/errors.js'
+import { readOptionFile } from '../../lib/optionFile.js'
 
 /** NATS servers and credentials. Plain data. */
 export interface NatsAccess {
@@ -66,11 +66,14 @@ function decodePart(text: string): string {
   }
 }
 
+// The authorities of a system are some 250 kB.
+const MAX_AUTHORITIES_BYTES = 4 * 2 ** 20
+const MAX_CREDENTIALS_BYTES = 2 ** 16
 const CERTIFICATE = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g
 
 /** Reads PEM certificates. OpenSSL would skip entries that it cannot read. */
 function readAuthorities(path: string): string {
-  const text = readText('--nats-ca', path)
+  const text = readText('--nats-ca', path, MAX_AUTHORITIES_BYTES)
   const certificates = text.match(CERTIFICATE) ?? []
   try {
     for (const each of certificates) new X509Certificate(each)
@@ -82,7 +85,7 @@ function readAuthorities(path: string): string {
 }
 
 function readCredentials(path: string): Authenticator {
-  const text = readText('--nats-credentials', path)
+  const text = readText('--nats-credentials', path, MAX_CREDENTIALS_BYTES)
   const seed = text.split('\n').find((line) => /^SU[A-Z2-7]{56}\s*$/.test(line))
   const isCreds = text.includes('BEGIN NATS USER JWT')
   if (seed !== undefined) {
@@ -97,12 +100,8 @@ function readCredentials(path: string): Authenticator {
   )
 }
 
-function readText(option: string, path: string): string {
-  try {
-    return readFileSync(path, 'utf8')
-  } catch (error) {
-    throw new UsageError(`${option} ${path}: ${messageOf(error)}`)
-  }
+function readText(option: string, path: string, maxBytes: number): string {
+  return readOptionFile(option, path, maxBytes).toString('utf8')
 }
 
 /** OpenSSL codes for a certificate that no trusted authority has signed. */

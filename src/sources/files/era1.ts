@@ -40,14 +40,16 @@ export function openEra1(path: string): BlockSource {
   const file = openFileBytes(path)
   try {
     const { offsets, firstNumber } = readIndex(path, file)
+    const open = () => (file.isInMemory ? file : openFileBytes(path))
     return {
       kind: ERA1,
       path,
       totalBlocks: offsets.length,
-      blocks: (range = {}) => decodeItems(readPacked(path, firstNumber, range), READER, range.senderRecovery),
+      blocks: (range = {}) =>
+        decodeItems(readPacked(path, open, { ...range, firstNumber }), READER, range.senderRecovery),
     }
   } finally {
-    file.close()
+    file.close() // one in memory can be read still
   }
 }
 
@@ -129,8 +131,12 @@ function bytesOf({ bytes, error }: Unpacked): Uint8Array {
   return bytes
 }
 
-function* readPacked(path: string, firstNumber: number, { from = 0, passedOver }: SourceRange): Generator<PackedBlock> {
-  const file = openFileBytes(path)
+function* readPacked(
+  path: string,
+  open: () => FileBytes,
+  { firstNumber, from = 0, passedOver }: SourceRange & { firstNumber: number },
+): Generator<PackedBlock> {
+  const file = open()
   try {
     const index = readIndex(path, file)
     const { offsets } = index

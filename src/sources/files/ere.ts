@@ -58,12 +58,13 @@ export function readEreChain(path: string, wanted?: Uint8Array): EreChain {
  *  @throws UsageError when it cannot be opened; SourceError when it is not ere or its index is wrong. */
 export function openEre(path: string, { until = Number.MAX_SAFE_INTEGER }: { until?: number } = {}): BlockSource {
   const file = openEreFile(path)
-  file.close()
+  if (!file.bytes.isInMemory) file.close()
+  const open = () => (file.bytes.isInMemory ? file : openEreFile(path))
   return {
     kind: ERE,
     path,
     totalBlocks: Math.max(0, Math.min(file.blockCount, until - file.firstNumber + 1)),
-    blocks: (range = {}) => decodeItems(readPacked(path, range, until), READER, range.senderRecovery),
+    blocks: (range = {}) => decodeItems(readPacked(open, range, until), READER, range.senderRecovery),
   }
 }
 
@@ -95,8 +96,12 @@ function decodePacked(packed: PackedBlock, senders?: KnownSenders): RawBlock {
 }
 
 /** Sections are far apart in the file: each is read through a window of its own. */
-function* readPacked(path: string, { from = 0, passedOver }: SourceRange, until: number): Generator<PackedBlock> {
-  const file = openEreFile(path)
+function* readPacked(
+  open: () => EreFile,
+  { from = 0, passedOver }: SourceRange,
+  until: number,
+): Generator<PackedBlock> {
+  const file = open()
   let bodies: FileBytes | undefined
   try {
     const { firstNumber, blockCount } = file
@@ -107,7 +112,7 @@ function* readPacked(path: string, { from = 0, passedOver }: SourceRange, until:
     for (let ordinal = 0; ordinal < Math.min(first, end); ordinal++) {
       passedOver?.(firstNumber + ordinal, headers[ordinal].hash)
     }
-    bodies = file.bytes.isInMemory ? file.bytes : openFileBytes(path)
+    bodies = file.bytes.isInMemory ? file.bytes : openFileBytes(file.path)
     for (let ordinal = first; ordinal < end; ordinal++) yield readBlock(file, bodies, headers[ordinal], ordinal)
   } finally {
     bodies?.close()

@@ -1,3 +1,4 @@
+import { equalBytes } from '../../lib/bytes.js'
 import { formatData, parseHex } from '../../lib/hex.js'
 import type { Database } from '../database.js'
 import { beginWriting, commitWriting, rollbackWriting } from '../writeTransaction.js'
@@ -91,7 +92,11 @@ export function createTrieHistory(db: Database): TrieHistory {
     changed: (blockNumber) => {
       const pages = new Map(selectChanged.all(blockNumber).map((page) => [page, { isAbsent: false }]))
       for (const page of layers.pagesOf(blockNumber)) {
-        pages.set(page, { isAbsent: layers.read(page, blockNumber - 1) === undefined })
+        const before = layers.read(page, blockNumber - 1)
+        const after = layers.read(page, blockNumber)
+        // Version 0.2 wrote contents that had not changed, too, after many patches.
+        if (before && after && equalBytes(before, after)) continue
+        pages.set(page, { isAbsent: before === undefined })
       }
       return pages
     },

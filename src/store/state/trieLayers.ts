@@ -297,10 +297,10 @@ export class TrieLayers {
   /** Encodes the change of a page; undefined if it is none. */
   #encode(page: number, { content, before = this.read(page) }: PageChange): Uint8Array | undefined {
     if (content === undefined) return before && encodeEntry(page, 'absent')
-    if (before === undefined || this.#index.isWholeDue(page)) return encodeEntry(page, 'whole', content)
-    const patch = diffPage(before, content)
-    if (patch === undefined) return encodeEntry(page, 'whole', content)
-    return patch.length === 0 ? undefined : encodeEntry(page, 'patch', patch)
+    const patch = before && diffPage(before, content)
+    if (patch?.length === 0) return undefined
+    const isWhole = patch === undefined || this.#index.isWholeDue(page)
+    return isWhole ? encodeEntry(page, 'whole', content) : encodeEntry(page, 'patch', patch)
   }
 
   #apply(page: number, before: Uint8Array | undefined, { kind, part, at }: EntryPlace): Uint8Array | undefined {

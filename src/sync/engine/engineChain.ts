@@ -204,6 +204,7 @@ export class EngineChain {
     if (branch.kind === 'broken') {
       const inherited = tree.refusalOf(branch.missing)
       if (inherited) return this.refuseAll(branch.blocks, inherited)
+      this.requireFinalized(branch.blocks)
       this.options.onGap(choice, branch.missing)
       return syncing()
     }
@@ -218,6 +219,16 @@ export class EngineChain {
       )
     }
     return this.adopt(blocks, ancestor, choice)
+  }
+
+  /** Requires that blocks whose first parent is unknown may descend from the finalized block. @throws EngineRefusal */
+  private requireFinalized([oldest]: readonly RawBlock[]): void {
+    const { finalized } = this.chain.head.finality()
+    if (oldest === undefined || oldest.block.header.number > finalized + 1) return
+    throw new EngineRefusal(
+      'invalid fork choice',
+      `the branch of the head does not have the finalized block ${finalized}`,
+    )
   }
 
   private answerValid(hash: Uint8Array): PayloadStatus {

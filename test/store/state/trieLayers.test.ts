@@ -199,6 +199,24 @@ test('a page that changes with each block is read from few rows', (t) => {
   )
 })
 
+test('a page that is written with the content that it has is not changed, also after many patches', (t) => {
+  const db = openForWriting(temporaryDirectory(t))
+  t.after(() => void db.close())
+  const layers = TrieLayers.of(db)
+  const content = new Uint8Array(1_000)
+  const append = (block: number) =>
+    layers.append(block, { top: Uint8Array.of(1), accounts: 0 }, new Map([[7, { content: content.slice() }]]))
+  beginWriting(db)
+  for (let block = 1; block <= 60; block += 2) {
+    content[block] = block
+    append(block)
+    append(block + 1)
+    assert.deepEqual([...layers.pagesOf(block)], [7])
+    assert.deepEqual([...layers.pagesOf(block + 1)], [])
+  }
+  commitWriting(db)
+})
+
 test('what is due to be flushed leaves the blocks that are kept', (t) => {
   const db = openForWriting(temporaryDirectory(t))
   t.after(() => void db.close())

@@ -90,6 +90,11 @@ const NETWORKS: { [name: string]: object } = {
   Shanghai: { ...upTo('grayGlacierBlock'), terminalTotalDifficulty: 0, shanghaiTime: 0 },
   Cancun: { ...upTo('grayGlacierBlock'), terminalTotalDifficulty: 0, shanghaiTime: 0, cancunTime: 0 },
   Prague: { ...upTo('grayGlacierBlock'), terminalTotalDifficulty: 0, shanghaiTime: 0, cancunTime: 0, pragueTime: 0 },
+  Osaka: {
+    ...{ ...upTo('grayGlacierBlock'), terminalTotalDifficulty: 0, shanghaiTime: 0, cancunTime: 0, pragueTime: 0 },
+    osakaTime: 0,
+    blobSchedule: { osaka: { target: 6, max: 9, baseFeeUpdateFraction: 5007716 } },
+  },
   Amsterdam: { ...BPO2, amsterdamTime: 0 },
   BPO2ToAmsterdamAtTime15k: { ...BPO2, amsterdamTime: 15000 },
   FrontierToHomesteadAt5: { homesteadBlock: 5 },

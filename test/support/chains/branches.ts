@@ -33,7 +33,8 @@ export const LOGGER = address(0x1a)
 export const LOGGED_EVENT = 'event Stored(uint256 indexed topic, uint256 indexed slot, uint256 zero)'
 /** Topic 0 of all logs. */
 export const LOGGED = keccak256(new TextEncoder().encode('Stored(uint256,uint256,uint256)'))
-const FACTORY = address(0xfa)
+/** A contract that creates contracts from its call data. */
+export const FACTORY = address(0xfa)
 // Words: slot, value, topic. Sets the slot and logs it.
 const LOGGER_CODE = assemble(`
   32 calldataload 0 calldataload sstore

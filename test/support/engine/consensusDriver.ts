@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict'
 import { formatQuantity } from '../../../src/lib/hex.js'
 import type { SeededRandom } from '../random.js'
-import { resultOf } from '../rpcClient.js'
+import { ask, resultOf } from '../rpcClient.js'
+import { untilValue } from '../until.js'
+import { callEngine } from './engineClient.js'
 import { childOf, invalidPayloads } from './invalidPayloads.js'
 import type { BuiltPayload, PayloadChain } from './payloadChain.js'
 import { forkChoiceOf, type SentPayload } from './payloads.js'
@@ -12,6 +14,8 @@ export interface DriverCounts {
   payloads: number
   reorgs: number
   deepest: number
+  /** Different depths of reorgs. */
+  depths: number
   invalid: number
   missed: number
   oldHeads: number
@@ -24,6 +28,7 @@ export class ConsensusDriver {
     payloads: 0,
     reorgs: 0,
     deepest: 0,
+    depths: 0,
     invalid: 0,
     missed: 0,
     oldHeads: 0,
@@ -37,6 +42,7 @@ export class ConsensusDriver {
   private safe: string
   private finalized: string
   private finalizedNumber = 0
+  private readonly depths = new Set<number>()
 
   constructor(nodes: SideBySide, chain: PayloadChain, random: SeededRandom) {
     this.nodes = nodes
@@ -44,6 +50,11 @@ export class ConsensusDriver {
     this.random = random
     this.safe = chain.genesisHash
     this.finalized = chain.genesisHash
+  }
+
+  /** By how many blocks the newest one is above the finalized one: a reorg may be one less deep. */
+  get unfinalized(): number {
+    return this.trunk.length - this.finalizedNumber
   }
 
   private get newest(): BuiltPayload {
@@ -87,6 +98,7 @@ export class ConsensusDriver {
     assert.equal(await this.choose(this.newest.payload, `reorg of ${depth}`), 'VALID own')
     this.counts.reorgs++
     this.counts.deepest = Math.max(this.counts.deepest, depth)
+    this.counts.depths = this.depths.add(depth).size
   }
 
   /** Sends blocks out of order: the parents of the head come late. */
@@ -136,6 +148,17 @@ export class ConsensusDriver {
     this.safe = this.trunk[Math.min(this.trunk.length, number + (depth >> 1)) - 1].payload.hash
     assert.equal(await this.choose(payload), 'VALID own')
     this.counts.finalized++
+  }
+
+  /** Finalizes a block beside a branch, and names that branch. */
+  async againstFinality(): Promise<void> {
+    const branch = [await this.chain.add(), await this.chain.add()]
+    for (const { payload } of branch) await this.sendPayload(payload, { what: 'branch to be left' })
+    this.chain.rewind(this.trunk.length)
+    for (let i = 0; i < 3; i++) await this.extend()
+    await this.finalize(2)
+    assert.equal(await this.choose(branch[1].payload, 'branch without the finalized block'), 'error -38002')
+    assert.equal(await this.choose(this.newest.payload, 'after it'), 'VALID own')
   }
 
   /** Sends all invalid forms of the next block, then children of them, and the valid block at last. */
@@ -232,8 +255,26 @@ export class ConsensusDriver {
     return this.extend()
   }
 
-  /** Compares head, safe and finalized blocks, and all blocks with their receipts. */
-  async compareChains(): Promise<void> {
+  /** Sends Cairn the newest payload and the fork choice until it has reached it: it begins, or was away. */
+  async catchUp(): Promise<void> {
+    const { payload } = this.newest
+    const { cairn } = this.nodes
+    const choose = async () => {
+      await callEngine(cairn.engineUrl, payload.method, payload.params)
+      await callEngine(cairn.engineUrl, forkChoiceOf(payload), [this.state(payload.hash), null])
+      const { result } = await ask(cairn.url, 'eth_getBlockByNumber', ['latest', false])
+      return (result as { hash: string } | null | undefined)?.hash
+    }
+    await untilValue(choose, (hash) => hash === payload.hash)
+  }
+
+  /** Number of the finalized block. */
+  get finalizedBlock(): number {
+    return this.finalizedNumber
+  }
+
+  /** Compares head, safe and finalized blocks, and all blocks from `first` on with their receipts. */
+  async compareChains(first = 1): Promise<void> {
     const { geth, cairn } = this.nodes
     for (const tag of ['latest', 'safe', 'finalized']) {
       const [a, b] = await Promise.all(
@@ -241,14 +282,14 @@ export class ConsensusDriver {
       )
       assert.equal(b?.hash, a?.hash, tag)
     }
-    for (let number = 1; number <= this.trunk.length; number++) {
+    for (let number = first; number <= this.trunk.length; number++) {
       const [a, b] = await Promise.all(
         [geth, cairn].map(({ url }) => resultOf(url, 'eth_getBlockReceipts', [formatQuantity(number)])),
       )
       assert.deepEqual(b, a, `receipts of block ${number}`)
     }
     const hashes = this.trunk.slice(-20).map(({ payload }) => payload.hash)
-    const from = Math.max(1, this.trunk.length - 25)
+    const from = Math.max(first, this.trunk.length - 25)
     for (const version of [1, 2]) {
       await this.nodes.send(`engine_getPayloadBodiesByHashV${version}`, [[...hashes, `0x${'77'.repeat(32)}`]])
       const range = [formatQuantity(from), '0x20']

@@ -56,10 +56,16 @@ export async function callEngineBatch(
 }
 
 async function post(url: string, body: object): Promise<unknown> {
-  const response = await fetch(url, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json', authorization: `Bearer ${makeToken()}` },
-    body: JSON.stringify(body),
+  const send = () =>
+    fetch(url, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', authorization: `Bearer ${makeToken()}` },
+      body: JSON.stringify(body),
+    })
+  // A server closes an idle connection, maybe when this process builds blocks for seconds.
+  const response = await send().catch((error: Error & { cause?: { code?: string } }) => {
+    if (error.cause?.code !== 'UND_ERR_SOCKET') throw error
+    return send()
   })
   if (response.status !== 200) throw new Error(`HTTP ${response.status} ${await response.text()}`)
   return response.json()

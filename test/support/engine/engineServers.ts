@@ -1,7 +1,7 @@
 import { startCairn } from '../cairn.js'
 import { freePort } from '../freePort.js'
 import { temporaryDirectory } from '../temporary.js'
-import { serveWithGeth } from '../upstream/geth.js'
+import { serveWithGeth, startFullGeth } from '../upstream/geth.js'
 import { writeSecret } from './engineClient.js'
 
 type After = { after(callback: () => void | Promise<void>): void }
@@ -23,6 +23,14 @@ export async function startGethEngine(
   const port = await freePort()
   const args = ['--syncmode=full', `--authrpc.port=${port}`, `--authrpc.jwtsecret=${writeSecret(t)}`, ...more]
   const url = await serveWithGeth(t, { datadir: temporaryDirectory(t), genesis, args, program })
+  return { engineUrl: `http://127.0.0.1:${port}`, url }
+}
+
+/** Starts geth as a full node on a genesis: it keeps the states of its 128 newest blocks. It ends with the test. */
+export async function startFullGethEngine(t: After, genesis: string): Promise<EngineNode> {
+  const port = await freePort()
+  const args = [`--authrpc.port=${port}`, `--authrpc.jwtsecret=${writeSecret(t)}`]
+  const { url } = await startFullGeth(t, { genesis, args })
   return { engineUrl: `http://127.0.0.1:${port}`, url }
 }
 

@@ -2,7 +2,8 @@ import { keccak256 } from '../../../src/chain/crypto.js'
 import { transactionsRoot, withdrawalsRoot } from '../../../src/chain/eth/block.js'
 import { hashHeader } from '../../../src/chain/eth/header.js'
 import type { Block, Header } from '../../../src/chain/eth/types.js'
-import { parseHex } from '../../../src/lib/hex.js'
+import { hashRequests } from '../../../src/evm/transition/system.js'
+import { formatData, parseHex } from '../../../src/lib/hex.js'
 import { payloadOf, type SentPayload } from './payloads.js'
 import type { Difference } from './sideBySide.js'
 
@@ -54,6 +55,22 @@ export function invalidPayloads(block: Block, parent: Header, list: Uint8Array |
     cases.push({ what: 'excess blob gas', payload: changed({ excessBlobGas: header.excessBlobGas! + 1n }) })
     cases.push({ what: 'beacon root', payload: changed({ parentBeaconBlockRoot: OTHER }) })
   }
+  cases.push({ what: 'a transaction that is no RLP', payload: resent(payloadOf(block, list), addNoTransaction) })
+  if (header.parentBeaconBlockRoot) {
+    const addHash = ([payload, hashes, ...rest]: readonly unknown[]) => [
+      payload,
+      [...(hashes as string[]), `0x01${'17'.repeat(31)}`],
+      ...rest,
+    ]
+    cases.push({ what: 'versioned hashes', payload: resent(payloadOf(block, list), addHash) })
+  }
+  if (header.requestsHash) {
+    const deposit = new Uint8Array(192).fill(3)
+    const whole = { ...header, requestsHash: hashRequests([deposit]) }
+    const requests = [formatData(Uint8Array.of(0, ...deposit))]
+    const other = { ...block, header: whole, hash: hashHeader(whole) }
+    cases.push({ what: 'a request that no log has', payload: payloadOf(other, list, requests) })
+  }
   if (list) {
     const empty = Uint8Array.of(0xc0)
     const fields = { blockAccessListHash: keccak256(empty) }
@@ -61,6 +78,16 @@ export function invalidPayloads(block: Block, parent: Header, list: Uint8Array |
   }
   // With another transaction or withdrawal the access list is another one, too.
   return cases.map((each) => (list ? { difference: 'accessList', ...each } : each))
+}
+
+/** The payload with other parameters, the block hash unchanged. */
+function resent(payload: SentPayload, change: (params: readonly unknown[]) => unknown[]): SentPayload {
+  return { ...payload, params: change(payload.params) }
+}
+
+function addNoTransaction([payload, ...rest]: readonly unknown[]): unknown[] {
+  const { transactions } = payload as { transactions: string[] }
+  return [{ ...(payload as object), transactions: [...transactions, '0x05ff'] }, ...rest]
 }
 
 /** The payload of an empty child of a payload, as far as decoding asks: it is never executed. */

@@ -4,7 +4,7 @@ import type { Block, Header } from '../../../src/chain/eth/types.js'
 import { formatData } from '../../../src/lib/hex.js'
 import { openForWriting } from '../../../src/store/openForWriting.js'
 import { createStateReads } from '../../../src/store/state/stateReader.js'
-import { createChainBuilder, type TransactionPlan } from '../../../tools/fixture/chainBuilder.js'
+import { type BlockPlan, createChainBuilder, type TransactionPlan } from '../../../tools/fixture/chainBuilder.js'
 import { SYSTEM_ACCOUNTS } from '../../../tools/fixture/genesis.js'
 import { BRANCHES_GENESIS, randomPlan, SENDERS } from '../chains/branches.js'
 import type { SeededRandom } from '../random.js'
@@ -61,8 +61,8 @@ export interface PayloadChain {
   readonly head: number
   /** Hash of block 0. */
   readonly genesisHash: string
-  /** Builds the next block, with random transactions. */
-  add(): Promise<BuiltPayload>
+  /** Builds the next block, with random transactions; `parentBeaconBlockRoot`: from Cancun on. */
+  add(fields?: Pick<BlockPlan, 'parentBeaconBlockRoot'>): Promise<BuiltPayload>
   /** Builds the next block from these transactions. */
   addWith(transactions: readonly TransactionPlan[]): Promise<BuiltPayload>
   /** Removes the blocks above `number`: those that are added next are others. */
@@ -83,9 +83,12 @@ export async function createPayloadChain(
   const builder = await createChainBuilder(db, genesis)
   const state = createStateReads(db)
   const head = () => builder.chain.head.newest!.header.number
-  const addWith = async (transactions: readonly TransactionPlan[]) => {
+  const addWith = async (
+    transactions: readonly TransactionPlan[],
+    fields: Pick<BlockPlan, 'parentBeaconBlockRoot'> = {},
+  ) => {
     for (const sender of SENDERS) sender.nonce = state.nonce(sender.address, head())
-    const plan = { transactions: [...transactions], extraData: random.bytes(8), afterSeconds: SECONDS }
+    const plan = { transactions: [...transactions], extraData: random.bytes(8), afterSeconds: SECONDS, ...fields }
     const parent = builder.chain.head.newest!.header
     const { block, blockAccessList } = await builder.add(plan)
     if (!hasNoRequests(block)) throw new Error(`block ${head()} has requests`)
@@ -98,9 +101,9 @@ export async function createPayloadChain(
     },
     genesisHash: formatData(builder.chain.reader.blockHash(0)!),
     addWith,
-    add: async () => {
+    add: async (fields) => {
       const transactions = Array.from({ length: random.below(5) }, () => randomPlan(random))
-      return addWith(transactions)
+      return addWith(transactions, fields)
     },
     rewind: (number) => builder.rewind(number),
   }

@@ -67,7 +67,8 @@ const show = (answer: EngineAnswer) => JSON.stringify(answer).slice(0, 600)
 /** Sends the same requests to geth and Cairn, and compares every answer. */
 export class SideBySide {
   readonly geth: EngineNode
-  readonly cairn: EngineNode
+  /** Another one after a restart. */
+  cairn: EngineNode
   /** Requests sent. */
   requests = 0
   /** How often each difference was seen. */

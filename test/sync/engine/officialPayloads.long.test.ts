@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { existsSync } from 'node:fs'
 import { type TestContext, test } from 'node:test'
 import { decodeBlock } from '../../../src/chain/eth/block.js'
 import { DecodeError } from '../../../src/chain/eth/rlp.js'
@@ -26,16 +27,25 @@ const ZERO = `0x${'00'.repeat(32)}`
 
 type OfficialBlock = TestBlock & { requests?: string[] }
 
+/** Opens a chain on the genesis of an official test; `call` answers methods of the Engine API. It ends with the test.
+ *  */
+async function openEngineChain(t: TestContext, official: Parameters<typeof genesisOf>[0]) {
+  const db = openForWriting(temporaryDirectory(t))
+  const chain = await openWritableChain(db, { genesis: genesisOf(official) }, 'execute')
+  chain.head.finalize({ safe: 0, finalized: 0 })
+  const engine = new EngineChain(chain, { log: silentLogger, onGap: () => assert.fail('a gap') })
+  t.after(() => {
+    engine.release()
+    db.close()
+  })
+  const context = { chain: engine, reader: chain.reader, version: '' }
+  return { chain, call: (method: string, params: readonly unknown[]) => callEngine(context, method, params) }
+}
+
 /** Sends the blocks of a test as payloads. Returns how many were valid, how many invalid, and how many no payload can
  *  express: those that cannot be decoded, and those with work, uncles or requests that are not listed. */
 async function sendBlocks(t: TestContext, blockchainTest: BlockchainTest) {
-  const db = openForWriting(temporaryDirectory(t))
-  t.after(() => db.close())
-  const chain = await openWritableChain(db, { genesis: genesisOf(blockchainTest) }, 'execute')
-  chain.head.finalize({ safe: 0, finalized: 0 })
-  const engine = new EngineChain(chain, { log: silentLogger, onGap: () => assert.fail('a gap') })
-  t.after(() => engine.release())
-  const context = { chain: engine, reader: chain.reader, version: '' }
+  const { chain, call } = await openEngineChain(t, blockchainTest)
   const counts = { valid: 0, invalid: 0, inexpressible: 0 }
   for (const official of blockchainTest.blocks as OfficialBlock[]) {
     const { blockAccessListRLP: list, requests, expectException } = official
@@ -47,7 +57,6 @@ async function sendBlocks(t: TestContext, blockchainTest: BlockchainTest) {
       continue
     }
     const payload = payloadOf(block, list === undefined ? undefined : parseHex(list), requests)
-    const call = (method: string, params: readonly unknown[]) => callEngine(context, method, params)
     const answer = await call(payload.method, payload.params).catch((error: unknown) => {
       if (error instanceof EngineRefusal) return { status: error.reason, latestValidHash: null }
       throw error
@@ -106,3 +115,52 @@ for (const { folder, every, least } of FOLDERS) {
     assert.ok(sum.valid >= least.valid && sum.invalid >= least.invalid, JSON.stringify(sum))
   })
 }
+
+/* The public engine fixtures of execution-specs: a folder blockchain_tests_engine of a release, for example
+ * benchmark/blockchain_tests_engine of the repository erigontech/eest-fixtures. */
+
+const FIXTURES = process.env.CAIRN_ENGINE_FIXTURES
+const SKIP_FIXTURES = FIXTURES !== undefined && existsSync(FIXTURES) ? false : 'CAIRN_ENGINE_FIXTURES names no folder'
+
+interface EngineFixture extends Omit<BlockchainTest, 'blocks'> {
+  engineNewPayloads: {
+    params: unknown[]
+    newPayloadVersion: string
+    forkchoiceUpdatedVersion: string
+    validationError?: string
+    errorCode?: string
+  }[]
+}
+
+test('public engine fixtures: each payload is answered with what it is', { skip: SKIP_FIXTURES }, async (t) => {
+  const sum = { fixtures: 0, valid: 0, invalid: 0, refused: 0 }
+  for (const { name, test: fixture } of readBlockchainTests(FIXTURES!)) {
+    await t.test(name, async (child) => {
+      sum.fixtures++
+      const { engineNewPayloads, lastblockhash } = fixture as unknown as EngineFixture
+      const { chain, call } = await openEngineChain(child, fixture)
+      for (const { params, validationError, errorCode, ...versions } of engineNewPayloads) {
+        const sending = call(`engine_newPayloadV${versions.newPayloadVersion}`, params)
+        if (errorCode !== undefined) {
+          await assert.rejects(sending, EngineRefusal)
+          sum.refused++
+          continue
+        }
+        const { status } = (await sending) as { status: string }
+        assert.equal(status, validationError === undefined ? 'VALID' : 'INVALID', validationError)
+        if (validationError !== undefined) {
+          sum.invalid++
+          continue
+        }
+        const { blockHash: headBlockHash } = params[0] as { blockHash: string }
+        const state = { headBlockHash, safeBlockHash: ZERO, finalizedBlockHash: ZERO }
+        const chosen = await call(`engine_forkchoiceUpdatedV${versions.forkchoiceUpdatedVersion}`, [state, null])
+        assert.equal((chosen as { payloadStatus: { status: string } }).payloadStatus.status, 'VALID')
+        sum.valid++
+      }
+      assert.equal(formatData(chain.head.newest!.hash), lastblockhash)
+    })
+  }
+  t.diagnostic(JSON.stringify(sum))
+  assert.ok(sum.valid > 0)
+})
