@@ -17,6 +17,7 @@ import { writeSecret } from '../support/engine/engineClient.js'
 import { freePort } from '../support/freePort.js'
 import { resultOf } from '../support/rpcClient.js'
 import { temporaryDirectory } from '../support/temporary.js'
+import { ALL } from '../support/thorough.js'
 import { untilBlockNumber } from '../support/until.js'
 
 /* The program executes a chain of the OP stack from its genesis, through all forks. op-geth executed it too. */
@@ -83,6 +84,8 @@ async function check(url: string, number: number, isSparse = false): Promise<voi
   }
 }
 
+const skip = !ALL && 'takes seconds: npm run test:all'
+
 test('traces, estimates and balances are those of op-geth at every height', async (t) => {
   const { url, stop } = await startCairn(t, ['--datadir', datadir, '--open'])
   assert.equal(await resultOf(url, 'eth_blockNumber', []), quantity(HEAD))
@@ -98,7 +101,7 @@ test('traces, estimates and balances are those of op-geth at every height', asyn
   await runCairnOk(['verify', '--datadir', datadir])
 })
 
-test('sparse state begins at a block of Ecotone, and answers the same from there on', async (t) => {
+test('sparse state begins at a block of Ecotone, and answers the same from there on', { skip }, async (t) => {
   const upstream = await startCairn(t, ['--datadir', datadir, '--open'])
   const first = inFork(3)
   const own = temporaryDirectory(t)

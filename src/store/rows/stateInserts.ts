@@ -39,14 +39,14 @@ export interface StateInserts {
   moveRecent(): boolean
   /** Number of blocks that have recent rows, at most. */
   recentBlocks(): number
-  /** True when there are so many that `moveRecent` pays: rows of several blocks share pages of the next table. */
+  /** True when `moveRecent` pays: rows of several blocks share pages of the next table. */
   isMoveDue(): boolean
   /** Discards unwritten rows and cached ids. Call it after a rollback. */
   clear(): void
 }
 
-// With each block, where moves are urgent. Of 256 rows and 1.2 ms each: those of three blocks of mainnet's size, most of
-// which move twice.
+// With each block, where moves are urgent. Of 256 rows and 1.2 ms each: those of three blocks of mainnet's size, most
+// of which move twice.
 const MOVES_OF_BLOCK = 16
 
 /** How rows are written. */

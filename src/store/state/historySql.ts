@@ -1,7 +1,7 @@
 /* The state history is in three tables of each kind: `account_tip`, `account_recent` and `account_history`, likewise of
  * storage. Blocks at the tip are written to the small `_tip` tables, and the rows are moved later, those of some blocks
- * to `_recent`, those of many to `_history` (recentRows.ts): a block changes keys all over the state, so the fewer pages
- * a table has, the fewer are written.
+ * to `_recent`, those of many to `_history` (recentRows.ts): a block changes keys all over the state, so the fewer
+ * pages a table has, the fewer are written.
  *
  * Each row is in one table of its kind, and for the same key (an address id; or an address id, an incarnation and a
  * slot) every row in `_tip` has a higher block number than every row in `_recent`, and these than every row in

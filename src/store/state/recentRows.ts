@@ -25,8 +25,8 @@ interface RecentRows {
 
 // About 1.2 ms.
 const ROWS_AT_ONCE = 256
-// With more, a move writes fewer pages for each row, but rows are added on more pages. In a state of a million accounts,
-// blocks of 400 changed accounts and 1,000 slots write 3.4 MB of history; 5.9 without the `_tip` tables.
+// With more, a move writes fewer pages for each row, but rows are added on more pages. In a state of a million
+// accounts, blocks of 400 changed accounts and 1,000 slots write 3.4 MB of history; 5.9 without the `_tip` tables.
 const TIP_BLOCKS = 8
 const RECENT_BLOCKS = 128
 

@@ -86,7 +86,8 @@ export async function openEngine(settings: FollowSettings, parts: FollowerParts)
           session = createSession(writer)
         }
         const { head } = writer.chain
-        const own = head.newest?.header.number ?? -1
+        // What was imported is believed; block 0 alone is not finalized before the consensus client says so.
+        const own = head.newest?.header.number || -1
         if (!head.isFinalityStored()) head.finalize({ safe: own, finalized: own })
         figures.begins(head.newest?.header.number)
         const unlisten = head.listen({ changed: (event) => figures.changed(event) })
