@@ -46,8 +46,8 @@ export interface StateInserts {
 }
 
 // With each block, where moves are urgent. Of 256 rows and 1.2 ms each: those of three blocks of mainnet's size, most
-// of which move twice.
-const MOVES_OF_BLOCK = 16
+// With each block, where moves are urgent. Of 256 rows and 1.2 ms each: those of three blocks of mainnet's size. Most
+// rows move twice.
 
 /** How rows are written. */
 interface StateInsertOptions {
