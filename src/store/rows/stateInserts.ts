@@ -45,7 +45,6 @@ export interface StateInserts {
   clear(): void
 }
 
-// With each block, where moves are urgent. Of 256 rows and 1.2 ms each: those of three blocks of mainnet's size, most
 // With each block, where moves are urgent. Of 256 rows and 1.2 ms each: those of three blocks of mainnet's size. Most
 // rows move twice.
 
