@@ -3,7 +3,6 @@ import type { Refuse } from '../invalidBlock.js'
 import type { Block, Header, Transaction } from '../types.js'
 import type { AddedMembers } from './addedType.js'
 import type { FamilyExecution } from './execution.js'
-
 import type { EarlierHeader } from './headerFold.js'
 import type { FamilyName } from './name.js'
 
