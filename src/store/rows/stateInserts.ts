@@ -47,6 +47,7 @@ export interface StateInserts {
 
 // With each block, where moves are urgent. Of 256 rows and 1.2 ms each: those of three blocks of mainnet's size. Most
 // rows move twice.
+const MOVES_OF_BLOCK = 16
 
 /** How rows are written. */
 interface StateInsertOptions {
