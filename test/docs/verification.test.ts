@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { test } from 'node:test'
 import { ALL_FORKS } from '../../src/chain/eth/forks/all.js'
 import { packagePath } from '../../src/store/open.js'
@@ -46,11 +46,13 @@ test('the page of networks names every check of a family, and no other', () => {
   const networks = readFileSync(packagePath('docs/networks.md'), 'utf8').split(/^## /m).at(-1)!
   const listed = new Set(Array.from(networks.matchAll(/^\| `([^`]+)` \|/gm), (match) => match[1]))
   const calls = /\b(?:refuse|context\.refuse)\(\s*'([^']+)'/g
-  const names = new Set(
-    ['op/opStack.ts', 'bft/bft.ts', 'clique/clique.ts'].flatMap((file) => namesIn(`chain/eth/families/${file}`, calls)),
-  )
-  for (const name of namesIn('chain/eth/families/op/opExecution.ts', /rule: '([^']+)'/g))
-    names.add(`transaction: ${name}`)
+  const names = new Set<string>()
+  for (const file of readdirSync(packagePath('src/chain/eth/families'), { recursive: true, encoding: 'utf8' })) {
+    if (!file.endsWith('.ts') || file === 'ethereum.ts') continue // its checks are those of every block
+    const text = readFileSync(packagePath(`src/chain/eth/families/${file}`), 'utf8')
+    for (const [, name] of text.matchAll(calls)) names.add(name)
+    for (const [, name] of text.matchAll(/rule: '([^']+)'/g)) names.add(`transaction: ${name}`)
+  }
   for (const name of ['transaction N: type', 'base fee']) names.add(name) // sync/validate asks the family
   assert.deepEqual([...listed].toSorted(), [...names].toSorted())
 })
