@@ -10,8 +10,8 @@ export async function compareServers(
   datadir: string,
 ): Promise<void> {
   const asks = listAsks(datadir).filter(({ method }) => method.startsWith('eth_') || method.startsWith('debug_'))
-  for (let from = 0; from < asks.length; from += 500) {
-    const batch = asks.slice(from, from + 500).map((each, id) => ({ jsonrpc: '2.0', id, ...each }))
+  for (let from = 0; from < asks.length; from += 100) {
+    const batch = asks.slice(from, from + 100).map((each, id) => ({ jsonrpc: '2.0', id, ...each }))
     const [wanted, found] = await Promise.all([send(expected.url, batch), send(server.url, batch)])
     for (const [i, answer] of (wanted as unknown as object[]).entries()) {
       assert.deepEqual((found as unknown as object[])[i], answer, JSON.stringify(batch[i]))
