@@ -70,8 +70,8 @@ interface PoolJob extends ScheduledJob {
 
 type Thread = ScheduledThread<PoolJob>
 
-/** The client of calls without one. */
-const NO_CLIENT: ClientId = 0
+/** The client of calls without one. No number: these are ids of keys, which may be revoked. */
+const NO_CLIENT: ClientId = {}
 
 const NOT_COPIED: RpcErrorBody = { code: INVALID_PARAMS, message: 'params: cannot be read, being nested too deep' }
 const INTERNAL: RpcErrorBody = { code: INTERNAL_ERROR, message: 'internal error' }

@@ -282,6 +282,13 @@ test('the log says why a thread failed, also when it threw no Error', async (t) 
   assert.match(String(errors[0]), /database disk image is malformed.*\n.* at /s)
 })
 
+test('calls without a client are those of no key, so no revoked key ends them', async () => {
+  const running = run(common, 'test_wait', ['0x64'])
+  const clients = [...common.clients()]
+  assert.deepEqual([clients.length, clients.filter((client) => typeof client === 'number')], [1, []])
+  assert.equal(read(await running), 'waited 100')
+})
+
 test('a thread that dies answers its request with an internal error and is replaced', async () => {
   const crashed = run(common, 'test_crash', [])
   const next = run(common, 'test_scan', ['next'])
