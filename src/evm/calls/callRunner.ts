@@ -149,8 +149,9 @@ export class CallRunner {
     this.beforeRead()
     const block = this.chain.blockByNumber(number)
     if (!block || !hasStateAfter(this.chain.coverage(), number)) throw new StateUnavailable(number)
-    const header = executionHeader(this.chain.spec(), block.header)
-    const { chainId } = this.chain.spec()
+    const spec = this.chain.spec()
+    const header = executionHeader(spec, block.header)
+    const { chainId } = spec
     const rules = this.chain.rulesOf(block)
     const blocks = { chainId, blockHash: (at: number) => requireHash(this.blockHash, at) }
     const environments = environmentsOf(header, rules, blocks)
