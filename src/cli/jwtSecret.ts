@@ -1,11 +1,8 @@
 import { UsageError } from '../lib/errors.js'
 import { parseHex } from '../lib/hex.js'
-import { readOptionFile } from '../lib/optionFile.js'
+import { MAX_SECRET_FILE_BYTES, readOptionText } from '../lib/optionFile.js'
 import type { Config } from './config.js'
 import type { ServingOptions } from './serving/options.js'
-
-// 64 digits, with white space.
-const MAX_SECRET_FILE_BYTES = 4096
 
 /** Returns where the Engine API is served, with its secret; undefined without `--engine`. @throws UsageError for
  *  options that do not go together, and for a file that cannot be read or has no secret; its content is never shown */
@@ -31,7 +28,7 @@ export function readEngineOptions(config: Config): ServingOptions['engine'] {
 }
 
 function readSecret(path: string): Uint8Array {
-  const text = readOptionFile('--jwt-secret', path, MAX_SECRET_FILE_BYTES).toString('utf8').trim()
+  const text = readOptionText('--jwt-secret', path, MAX_SECRET_FILE_BYTES).trim()
   if (/^(0x)?[0-9a-f]{64}$/i.test(text)) return parseHex(text.startsWith('0x') ? text : `0x${text}`)
   throw new UsageError(`--jwt-secret ${path}: expected 32 bytes as hex; make one with 'openssl rand -hex 32'`)
 }

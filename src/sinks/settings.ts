@@ -1,5 +1,5 @@
 import { messageOf, UsageError } from '../lib/errors.js'
-import { readOptionFile } from '../lib/optionFile.js'
+import { MAX_SECRET_FILE_BYTES, readOptionText } from '../lib/optionFile.js'
 import type { NatsSettings } from '../replication/nats/connection.js'
 import { parseSinkFilter, type SinkFilter } from './filter.js'
 
@@ -19,14 +19,13 @@ export interface SinkSettings {
 
 const MIN_SECRET_BYTES = 24
 const MAX_SECRET_BYTES = 64
-const MAX_SECRET_FILE_BYTES = 4096
 const MAX_FILTER_FILE_BYTES = 16 * 2 ** 20
 
 /** Reads the secret of a webhook: `whsec_` and base64 of 24 to 64 bytes, as Standard Webhooks has it.
  *  @throws UsageError, which does not show the secret */
 export function readSinkSecret(path: string): Uint8Array {
   const [, base64] =
-    /^whsec_([A-Za-z0-9+/]+={0,2})$/.exec(readText('--sink-secret', path, MAX_SECRET_FILE_BYTES).trim()) ?? []
+    /^whsec_([A-Za-z0-9+/]+={0,2})$/.exec(readOptionText('--sink-secret', path, MAX_SECRET_FILE_BYTES).trim()) ?? []
   const secret = Buffer.from(base64 ?? '', 'base64')
   if (secret.length < MIN_SECRET_BYTES || secret.length > MAX_SECRET_BYTES) {
     throw new UsageError(`--sink-secret ${path}: expected whsec_ and base64 of 24 to 64 bytes, got something else`)
@@ -36,7 +35,7 @@ export function readSinkSecret(path: string): Uint8Array {
 
 /** Reads a filter. @throws UsageError */
 export function readSinkFilter(path: string): SinkFilter {
-  const text = readText('--sink-filter', path, MAX_FILTER_FILE_BYTES)
+  const text = readOptionText('--sink-filter', path, MAX_FILTER_FILE_BYTES)
   let json: unknown
   try {
     json = JSON.parse(text)
@@ -44,10 +43,6 @@ export function readSinkFilter(path: string): SinkFilter {
     throw new UsageError(`--sink-filter ${path}: invalid JSON: ${messageOf(error)}`)
   }
   return parseSinkFilter(json, `--sink-filter ${path}`)
-}
-
-function readText(option: string, path: string, maxBytes: number): string {
-  return readOptionFile(option, path, maxBytes).toString('utf8')
 }
 
 /** Splits `nats://HOST:PORT/SUBJECT` into server and subject. @throws UsageError without a subject */

@@ -7,7 +7,7 @@ import {
   nkeyAuthenticator,
 } from '@nats-io/transport-node'
 import { messageOf, UsageError } from '../../lib/errors.js'
-import { readOptionFile } from '../../lib/optionFile.js'
+import { readOptionText } from '../../lib/optionFile.js'
 
 /** NATS servers and credentials. Plain data. */
 export interface NatsAccess {
@@ -73,7 +73,7 @@ const CERTIFICATE = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g
 
 /** Reads PEM certificates. OpenSSL would skip entries that it cannot read. */
 function readAuthorities(path: string): string {
-  const text = readText('--nats-ca', path, MAX_AUTHORITIES_BYTES)
+  const text = readOptionText('--nats-ca', path, MAX_AUTHORITIES_BYTES)
   const certificates = text.match(CERTIFICATE) ?? []
   try {
     for (const each of certificates) new X509Certificate(each)
@@ -85,7 +85,7 @@ function readAuthorities(path: string): string {
 }
 
 function readCredentials(path: string): Authenticator {
-  const text = readText('--nats-credentials', path, MAX_CREDENTIALS_BYTES)
+  const text = readOptionText('--nats-credentials', path, MAX_CREDENTIALS_BYTES)
   const seed = text.split('\n').find((line) => /^SU[A-Z2-7]{56}\s*$/.test(line))
   const isCreds = text.includes('BEGIN NATS USER JWT')
   if (seed !== undefined) {
@@ -98,10 +98,6 @@ function readCredentials(path: string): Authenticator {
   throw new UsageError(
     `--nats-credentials ${path}: expected an NKEY seed (SU…) of a user, or a .creds file, got something else or a damaged one`,
   )
-}
-
-function readText(option: string, path: string, maxBytes: number): string {
-  return readOptionFile(option, path, maxBytes).toString('utf8')
 }
 
 /** OpenSSL codes for a certificate that no trusted authority has signed. */
