@@ -5,55 +5,20 @@ import { spawnSync } from 'node:child_process'
 import { copyFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { build } from 'esbuild'
+import { bundle, PROGRAM, READER, THREADS } from './bundleEntries.mjs'
 import { writeContained } from './contained.mjs'
 import { ensureWebBuilt, ROOT, tool } from './ensure.mjs'
 
-const ENTRIES = [
-  'cli/main.ts',
-  'cli/startCairn.ts',
-  'workers/pool/readerThread.ts',
-  'sync/thread/l2VerifierThread.ts',
-  'sources/senders/senderRecoveryThread.ts',
-  'replication/threads/blockVerifierThread.ts',
-  'workers/checkpointerThread.ts',
-  'sync/thread/ingestWorkerThread.ts',
-  'replication/threads/replicaThread.ts',
-  'replication/threads/trieHasherThread.ts',
-  'replication/threads/replicationThread.ts',
-  'replication/failover/leaderSessionThread.ts',
-  'sinks/sinkThread.ts',
-  'sql/queryProcess.ts',
-  'sql/lake/keeperProcess.ts',
-  'cli/doctor/quickCheckProcess.ts',
-]
-
-// CommonJS packages in an ES module call `require` for Node's own modules.
-const REQUIRE = `import { createRequire as createBundleRequire } from 'node:module'
-const require = createBundleRequire(import.meta.url)`
-
 ensureWebBuilt()
-const { metafile } = await build({
-  absWorkingDir: ROOT,
-  entryPoints: ENTRIES.map((name) => join('src', name)),
-  outdir: 'dist/cli',
-  entryNames: '[name]',
-  chunkNames: '[name]-[hash]',
-  bundle: true,
-  splitting: true, // what is imported dynamically is loaded when it is needed
-  format: 'esm',
-  platform: 'node',
-  target: 'node22',
-  // They find native or WebAssembly parts beside their own files.
-  external: ['better-sqlite3', '@bokuweb/zstd-wasm', '@duckdb/node-api'],
-  banner: { js: REQUIRE },
-  sourcemap: 'external', // for the stacks that are logged (src/lib/sourceMaps.ts); the package leaves them out
-  sourcesContent: false,
-  metafile: true,
-  logLevel: 'warning',
-})
+const FOLDER = join('dist', 'cli')
+const outputs = [
+  await bundle([...PROGRAM, ...THREADS], FOLDER),
+  // Alone, it is a few files, and starts in a fifth less processor time.
+  await bundle([READER], FOLDER),
+].flatMap((metafile) => Object.values(metafile.outputs))
 writeContained(
-  join(ROOT, 'dist', 'cli'),
-  Object.values(metafile.outputs).flatMap(({ inputs }) =>
+  join(ROOT, FOLDER),
+  outputs.flatMap(({ inputs }) =>
     Object.entries(inputs).flatMap(([path, { bytesInOutput }]) => (bytesInOutput > 0 ? [path] : [])),
   ),
 )

@@ -16,6 +16,7 @@ await ensureCurrentNode()
 export const ROOT = fileURLToPath(new URL('..', import.meta.url))
 
 const INSTALL_STAMP = 'node_modules/.cairn-stamp'
+const ENTRIES = 'scripts/bundleEntries.mjs'
 
 /** Runs a program in the repository, its output on standard error; ends this process with its exit code if it fails. */
 export function run(command, args, { env = {}, stdout = 2 } = {}) {
@@ -72,7 +73,7 @@ function checkDatabase(platform) {
 /** Checks the types of src/ and bundles it to dist/cli and dist/web, unless they were made from this very source. */
 export function ensureBuilt() {
   ensureWebBuilt()
-  compile('dist/cli', ['src'], ['scripts/bundle.mjs', 'scripts/contained.mjs', 'tsconfig.types.json'], () => {
+  compile('dist/cli', ['src'], ['scripts/bundle.mjs', ENTRIES, 'scripts/contained.mjs', 'tsconfig.types.json'], () => {
     run(tool('tsc'), ['-p', 'tsconfig.json'])
     run(process.execPath, [join(ROOT, 'scripts', 'bundle.mjs')])
   })
@@ -88,10 +89,16 @@ export function ensureWebBuilt() {
 
 /** Compiles src/, test/, bench/ and tools/ to build/ unless it was made from these very sources. */
 export function ensureTestsBuilt() {
-  compile('build', ['src', 'src/web', 'test', 'bench', 'tools'], ['scripts/bundleDrizzle.mjs'], () => {
-    run(tool('tsc'), ['-p', 'test/tsconfig.json'])
-    run(process.execPath, ['scripts/bundleDrizzle.mjs'])
-  })
+  compile(
+    'build',
+    ['src', 'src/web', 'test', 'bench', 'tools'],
+    ['scripts/bundleDrizzle.mjs', 'scripts/bundleTestThreads.mjs', ENTRIES],
+    () => {
+      run(tool('tsc'), ['-p', 'test/tsconfig.json'])
+      run(process.execPath, ['scripts/bundleDrizzle.mjs'])
+      run(process.execPath, ['scripts/bundleTestThreads.mjs'])
+    },
+  )
 }
 
 function compile(outDir, folders, tools, work) {

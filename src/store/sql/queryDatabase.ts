@@ -8,6 +8,7 @@ import { addBodyViews } from './bodyViews.js'
 import { addCallViews, type CallDecoding, noCallDecoding } from './callViews.js'
 import { addHashFunctions } from './hashFunctions.js'
 import { JOINED_LOGS, PLACE_OF_LOG } from './logSql.js'
+import { secondConnection } from './secondConnection.js'
 import { addStateViews } from './stateViews.js'
 import { addTokenViews, type TokenSql } from './tokenViews.js'
 import { addTraceViews } from './traceViews.js'
@@ -63,6 +64,7 @@ export function openForQueries(
   { calls = noCallDecoding, tokens }: { calls?: CallDecoding; tokens?: TokenSql } = {},
 ): Database {
   const db = openForReading(datadir)
+  const getSecond = secondConnection(db, datadir)
   try {
     const events = readEvents(db)
     addFunctions(db, events)
@@ -70,9 +72,9 @@ export function openForQueries(
     addHashFunctions(db)
     addBodyViews(db)
     addCallViews(db, calls)
-    addStateViews(db, datadir)
+    addStateViews(db, getSecond)
     if (tokens !== undefined) addTokenViews(db, tokens)
-    addTraceViews(db, datadir)
+    addTraceViews(db, getSecond)
     for (const sql of [ERC20_TRANSFERS, ...events.map(eventView)]) db.exec(sql)
     db.pragma('query_only = 1')
     return db

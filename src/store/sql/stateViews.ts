@@ -1,7 +1,7 @@
 import { padLeft } from '../../lib/bytes.js'
 import { formatData } from '../../lib/hex.js'
+import { createDataVersion } from '../commitWatch.js'
 import type { Database } from '../database.js'
-import { openForReading } from '../open.js'
 import { createChainReader } from '../rows/chainReader.js'
 import { decodeAccountKeys } from '../state/changedKeys.js'
 import { eachTable, fromTables, newestRow, nextBlock } from '../state/historySql.js'
@@ -18,10 +18,10 @@ import { bytesOfValue } from './functionValues.js'
 /** A block number above every block. */
 const NO_END = Number.MAX_SAFE_INTEGER
 
-/** Adds `v_accounts`, `v_balances`, `v_storage` and `v_account_changes` to a connection to the database of `datadir`. A
- *  query of theirs is an error where the database has no state. */
-export function addStateViews(db: Database, datadir: string): void {
-  addStates(db, datadir)
+/** Adds `v_accounts`, `v_balances`, `v_storage` and `v_account_changes` to a connection. `getSecond` returns another
+ *  connection to the same database. A query of these views is an error where the database has no state. */
+export function addStateViews(db: Database, getSecond: () => Database): void {
+  addStates(db, getSecond)
   db.table('cairn_hex', {
     columns: ['hex'],
     parameters: ['bytes'],
@@ -47,13 +47,13 @@ export function addStateViews(db: Database, datadir: string): void {
 
 /** Adds the table `cairn_states`, with a row for each interval of blocks that has state: `first`; `last`, NULL while it
  *  grows; `until`, the block after it; `changes`, the first block whose changes are known; `is_sparse`: 1 where keys
- *  without rows are unknown. `cairn_require_state()` is 1, or an error where there is no such interval. Both
- *  read over another connection: a connection runs no other statement during a query. */
-function addStates(db: Database, datadir: string): void {
+ *  without rows are unknown. `cairn_require_state()` is 1, or an error where there is no such interval. */
+function addStates(db: Database, getSecond: () => Database): void {
+  const readStates = openStates(getSecond)
   db.table('cairn_states', {
     columns: ['first', 'last', 'until', 'changes', 'is_sparse'],
     *rows() {
-      for (const { first, last, isSparse } of readStates(datadir)) {
+      for (const { first, last, isSparse } of readStates()) {
         const until = last === undefined ? NO_END : last + 1
         const changes = isSparse ? first + 1 : first
         yield [
@@ -68,7 +68,7 @@ function addStates(db: Database, datadir: string): void {
   })
   // A constant condition is evaluated before any table is read, which may be empty.
   db.function('cairn_require_state', { deterministic: true }, () => {
-    if (readStates(datadir).length === 0) throw new Error(NO_STATE)
+    if (readStates().length === 0) throw new Error(NO_STATE)
     return 1
   })
 }
@@ -83,16 +83,31 @@ interface States {
   readonly isSparse: boolean
 }
 
-/** The intervals of blocks with state, ascending. */
-function readStates(datadir: string): States[] {
-  const own = openForReading(datadir)
-  try {
-    const { stateFirst, closedStates = [] } = createChainReader(own).coverage() ?? {}
-    const isSparse = createSparseCheck(own)()
+/** Returns a function that returns the intervals of blocks with state, ascending. A join calls it for each row: the
+ *  intervals are read again only after a commit. */
+function openStates(getDatabase: () => Database): () => readonly States[] {
+  let read: (() => readonly States[]) | undefined
+  return () => {
+    read ??= createStatesReader(getDatabase())
+    return read()
+  }
+}
+
+function createStatesReader(db: Database): () => readonly States[] {
+  const dataVersion = createDataVersion(db)
+  const reader = createChainReader(db)
+  const readSparse = createSparseCheck(db)
+  let version: number | undefined
+  let states: readonly States[] = []
+  return () => {
+    const newestVersion = dataVersion()
+    if (newestVersion === version) return states
+    const { stateFirst, closedStates = [] } = reader.coverage() ?? {}
+    const isSparse = readSparse()
     const newest = stateFirst === undefined ? [] : [{ first: stateFirst }]
-    return [...closedStates, ...newest].map((each) => ({ ...each, isSparse }))
-  } finally {
-    own.close()
+    states = [...closedStates, ...newest].map((each) => ({ ...each, isSparse }))
+    version = newestVersion
+    return states
   }
 }
 

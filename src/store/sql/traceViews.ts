@@ -11,7 +11,6 @@ import {
 import { formatData } from '../../lib/hex.js'
 import { encodeUint } from '../columns.js'
 import type { Database } from '../database.js'
-import { openForReading } from '../open.js'
 import { type CallTrace, decodeCallTraces } from '../rows/callTraces.js'
 import { effectiveTraces, movesEther, placeCalls } from '../rows/placeCalls.js'
 import { createTraceReader } from '../rows/traceRows.js'
@@ -30,18 +29,14 @@ const CALL_TYPES = new Map([
   [CREATE2, 'create2'],
 ])
 
-/** Adds `v_traces`, `v_native_transfers` and `v_contracts` to a connection to the database of `datadir`. A query of
- *  theirs is an error where the trace index does not have all blocks. They use `cairn_method` of `addCallViews`. */
-export function addTraceViews(db: Database, datadir: string): void {
-  // A constant condition is evaluated before any table is read. A connection runs no other statement during a query.
+/** Adds `v_traces`, `v_native_transfers` and `v_contracts` to a connection. `getSecond` returns another connection to
+ *  the same database. A query of these views is an error where the trace index does not have all blocks. They use
+ *  `cairn_method` of `addCallViews`. */
+export function addTraceViews(db: Database, getSecond: () => Database): void {
+  // A constant condition is evaluated before any table is read.
   db.function('cairn_require_traces', { deterministic: true }, () => {
-    const own = openForReading(datadir)
-    try {
-      createTraceReader(own).requireComplete()
-      return 1
-    } finally {
-      own.close()
-    }
+    createTraceReader(getSecond()).requireComplete()
+    return 1
   })
   addCalls(db)
   addTransfers(db)
