@@ -43,7 +43,9 @@ function makeCheckout(t: TestContext): Checkout {
   mkdirSync(at('test'))
   mkdirSync(join(folder, 'bin'))
   const configs = ['package.json', 'package-lock.json', 'tsconfig.json', 'tsconfig.types.json', 'test/tsconfig.json']
-  const scripts = ['currentNode', 'ensure', 'build', 'bundle', 'contained'].map((name) => `scripts/${name}.mjs`)
+  const scripts = ['currentNode', 'ensure', 'build', 'bundle', 'bundleEntries', 'contained'].map(
+    (name) => `scripts/${name}.mjs`,
+  )
   for (const name of [...configs, ...scripts]) cpSync(packagePath(name), at(name))
   for (const name of entryNames()) {
     mkdirSync(dirname(at('src', name)), { recursive: true })
@@ -77,9 +79,9 @@ function makeCheckout(t: TestContext): Checkout {
 
 /** The files that the bundles begin with, below `src`. */
 function entryNames(): string[] {
-  const script = readFileSync(packagePath('scripts/bundle.mjs'), 'utf8')
-  const names = [...script.matchAll(/'(?:src\/)?([a-zA-Z0-9/]+\.ts)'/g)].map(([, name]) => name as string)
-  assert.ok(names.includes('cli/main.ts'), 'scripts/bundle.mjs names no entries')
+  const scripts = ['bundleEntries', 'bundle'].map((name) => readFileSync(packagePath(`scripts/${name}.mjs`), 'utf8'))
+  const names = [...scripts.join().matchAll(/'(?:src\/)?([a-zA-Z0-9/]+\.ts)'/g)].map(([, name]) => name as string)
+  assert.ok(names.includes('cli/main.ts'), 'the scripts name no entries')
   return [...new Set(names)]
 }
 

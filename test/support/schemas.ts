@@ -11,9 +11,13 @@ const JSON_SCHEMA_COPY = 'https://meta.json-schema.tools/'
 /** What is wrong with the value by the schema; empty when nothing is. */
 export type Validate = (value: unknown) => string[]
 
+// One for all schemas: each compiles the meta-schema once, and a schema once by its object.
+let shared: Ajv | undefined
+
 /** Validates values of a JSON schema, draft 7. @throws Error when the schema itself is not valid. */
 export function validatorOf(schema: JsonSchema): Validate {
-  return compile(new Ajv({ strict: false, logger: false }), schema)
+  shared ??= new Ajv({ strict: false, logger: false, addUsedSchema: false })
+  return compile(shared, schema)
 }
 
 /** Validates OpenRPC documents by the official meta-schema. */
