@@ -46,7 +46,6 @@ import { createLazyTrie, type LazyTrie, nextTrieBlock } from './head/lazyTrie.js
 import { createWrongRoots, type WrongRoots } from './head/wrongRoots.js'
 import { decodeFirstBlock } from './import/recordedFixture.js'
 import { type IndexChoices, keepsAddressIndex, keepsTraceIndex } from './keptIndexes.js'
-import { requireStateMode } from './requireStateMode.js'
 import { beginRecorded } from './sparse/beginRecorded.js'
 import { requireNoDumpImport, requireNoListedStates, requireNoStateDump } from './sparse/importStateDump.js'
 import { verifyRecordedState } from './sparse/recordedSource.js'
@@ -154,7 +153,7 @@ export async function openWritableChain(
     )
   }
   const source = options.forkTimes === undefined ? named : setForkTimes(db, named, options.forkTimes)
-  const spec = requireStateMode(specOfSource(source), stateMode)
+  const spec = specOfSource(source)
   const recorded = openRecorded(source, stateMode, options)
   const { stateCacheBytes = STATE_CACHE_BYTES, log = silentLogger } = options
   const lazyTrie = (options.lazyTrie ?? false) && stateMode !== 'sparse' // a partial trie follows with each block

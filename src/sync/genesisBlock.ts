@@ -34,11 +34,11 @@ function headerWithRoot(genesis: Genesis): Header {
 }
 
 /** @throws UsageError for a genesis without its state, from which no block can be executed */
-export function requireGenesisState({ hash, accounts }: Genesis): void {
+export function requireGenesisState({ spec, hash, accounts }: Genesis): void {
   if (hash === undefined || accounts.length > 0) return
+  const { notFromGenesis } = familyOf(spec)
   throw new UsageError(
-    '--state execute: the state of block 0 is not known; --genesis FILE with alloc has it, and --state sparse or none ' +
-      'begins at any block',
+    `--state execute: ${notFromGenesis ?? 'the state of block 0 is not known; --genesis FILE with alloc has it, and --state sparse or none begins at any block'}`,
   )
 }
 

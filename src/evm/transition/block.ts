@@ -7,6 +7,7 @@ import type { Hooks } from '../interpreter/hooks.js'
 import type { Journal } from '../interpreter/journal/journal.js'
 import type { Machine } from '../interpreter/machine.js'
 import type { AppliedTransaction } from './appliedTransaction.js'
+import { endBlock } from './blockEnd.js'
 import type { BlockOutcome, StateRootHasher } from './blockOutcome.js'
 import { type BlockGas, TransactionRefused } from './checkTransaction.js'
 import { DAO_ACCOUNTS, DAO_REFUND_CONTRACT } from './daoFork.js'
@@ -81,13 +82,7 @@ export function runBlock(
   }
   machine.callees = undefined
   if (recorder) recorder.index = block.transactions.length + 1
-  for (const { address, amountGwei } of block.withdrawals ?? []) credit(journal, address, amountGwei * 1_000_000_000n)
-  // EIP-4895: zero withdrawals leave no empty account behind.
-  journal.endTransaction(machine.rules.eip161)
-  if (hasRewards(rules, spec)) {
-    for (const { author, wei } of rewardsOf(header, block.uncles, rules, spec)) credit(journal, author, wei)
-  }
-  journal.endTransaction(false)
+  endBlock(inner, block, spec)
   let requestsHash: Uint8Array | undefined
   if (rules.eip7685) {
     requestsHash = requestsOf(
@@ -164,43 +159,6 @@ export function receiptOf(
     blobGasUsed: blobs && BigInt(blobs.length) * GAS_PER_BLOB,
     blobGasPrice: blobs && blobBaseFeeOf(header.excessBlobGas!, rules),
   }
-}
-
-/** Adds to the balance of an account. */
-export function credit(journal: Journal, address: Uint8Array, amountWei: bigint): void {
-  const account = journal.account(address)
-  journal.recorder?.account(account)
-  journal.setBalance(account, account.balance + amountWei)
-}
-
-/** A reward of proof of work, or of the chain's family. */
-export interface BlockReward {
-  readonly kind: 'block' | 'uncle'
-  readonly author: Uint8Array // 20
-  readonly wei: bigint
-}
-
-/** Rewards of the block and of its uncles, in their order (Yellow Paper, 11.3; EIP-649, EIP-1234), or those of the
- *  chain's family. */
-export function rewardsOf(header: Header, uncles: readonly Header[], rules: Rules, spec: ChainSpec): BlockReward[] {
-  const { execution } = familyOf(spec)
-  if (execution?.reward !== undefined) {
-    const reward = execution.reward(spec, header)
-    return reward === undefined ? [] : [{ kind: 'block', author: reward.address, wei: reward.wei }]
-  }
-  const ether = 1_000_000_000_000_000_000n
-  const reward = rules.blockReward * ether
-  const forUncles = uncles.map(({ miner, number }) => ({
-    kind: 'uncle' as const,
-    author: miner,
-    wei: (reward * BigInt(8 - (header.number - number))) / 8n,
-  }))
-  return [{ kind: 'block', author: header.miner, wei: reward + (reward / 32n) * BigInt(uncles.length) }, ...forUncles]
-}
-
-/** True if blocks under these rules may have rewards. */
-export function hasRewards({ isProofOfStake }: Rules, spec: ChainSpec): boolean {
-  return familyOf(spec).execution?.reward !== undefined || (!isProofOfStake && spec.ethash)
 }
 
 /** True for the block that carries out the DAO fork (EIP-779). */

@@ -5,6 +5,7 @@ import type { Header } from '../../chain/eth/types.js'
 import { createCode } from '../interpreter/code.js'
 import type { Journal } from '../interpreter/journal/journal.js'
 import { LIMBS, setBytes, wordToBigInt } from '../interpreter/words/words.js'
+import { SYSTEM_ADDRESS } from './system.js'
 
 /** What a family changes for the transactions of one block. */
 export interface FamilyBlock {
@@ -13,6 +14,8 @@ export interface FamilyBlock {
   readonly state: FamilyState
   /** See `FamilyExecution.tracedAccounts`. */
   readonly tracedAccounts?: readonly Uint8Array[]
+  /** See `FamilyExecution.keepsSystemAccount`. */
+  readonly keepsSystemAccount?: boolean
   /** The account, 20 bytes, that gets priority fees instead of the beneficiary. */
   readonly feeRecipient?: Uint8Array
 }
@@ -31,8 +34,9 @@ export function openFamilyBlock(spec: ChainSpec, header: Header, journal: Journa
   const rules = execution?.open?.(spec, header)
   const feeRecipient = execution?.feeRecipient?.(spec, header)
   if (rules === undefined && feeRecipient === undefined) return undefined
-  const tracedAccounts = execution?.tracedAccounts
-  return { rules, feeRecipient, tracedAccounts, state: createFamilyState(journal) }
+  const { tracedAccounts, keepsSystemAccount } = execution ?? {}
+  journal.keepEmpty(keepsSystemAccount ? SYSTEM_ADDRESS : undefined)
+  return { rules, feeRecipient, tracedAccounts, keepsSystemAccount, state: createFamilyState(journal) }
 }
 
 /** Makes the changes of a block before everything else in it. */

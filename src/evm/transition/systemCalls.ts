@@ -19,7 +19,7 @@ import type { TransactionContext } from './transactionContext.js'
  *  Without code at their address they do nothing; a development chain may omit them. */
 export function callSystemBefore(context: TransactionContext, header: Header, rules: Rules): void {
   if (rules.omitsSystemCalls) return
-  for (const { address, input } of rules.systemCalls) callSystemContract(context, address, header[input]!)
+  for (const { address, input } of rules.systemCalls) callSystemContract(context, address, { input: header[input]! })
 }
 
 /** The requests hash of the block (EIP-7685), 32 bytes: deposits from the logs (EIP-6110), then the output of the
@@ -34,7 +34,7 @@ export function requestsOf(context: TransactionContext, logs: readonly Log[], sp
 }
 
 function requireSystemCall(context: TransactionContext, address: Uint8Array, { isDevelopment }: ChainSpec): Uint8Array {
-  const outcome = callSystemContract(context, address, EMPTY_BYTES)
+  const outcome = callSystemContract(context, address, { input: EMPTY_BYTES })
   if (!outcome && isDevelopment) return EMPTY_BYTES
   if (!outcome) throw new SystemCallFailed(`no code at the system contract ${formatData(address)}`)
   if (outcome.failure !== undefined) {
@@ -43,11 +43,12 @@ function requireSystemCall(context: TransactionContext, address: Uint8Array, { i
   return outcome.output
 }
 
-/** Returns undefined if there is no code. Changes neither the caller's account nor the block's gas. */
-function callSystemContract(
-  { machine, journal, environment }: TransactionContext,
+/** Calls a contract as the system and ends the call as a transaction. Returns undefined if there is no code. Changes
+ *  neither the caller's account, unless the family has it created, nor the block's gas. */
+export function callSystemContract(
+  { machine, journal, environment, family }: TransactionContext,
   to: Uint8Array,
-  input: Uint8Array,
+  { input, gas = SYSTEM_CALL_GAS }: { input: Uint8Array; gas?: bigint },
 ): Outcome | undefined {
   const called = journal.account(to)
   journal.recorder?.account(called)
@@ -55,7 +56,8 @@ function callSystemContract(
   const { eip8037, eip8037Full, eip161, eip8246 } = machine.rules
   if (eip8037) beginStateGas(machine, machine.frame(0, called), eip8037Full ? Number(SYSTEM_CALL_STATE_GAS) : 0)
   machine.environment = withTransaction(environment, { origin: SYSTEM_ADDRESS, gasPrice: 0n, blobVersionedHashes: [] })
-  const outcome = runMessage(machine, { caller: SYSTEM_ADDRESS, to, value: 0n, input, gas: SYSTEM_CALL_GAS })
+  const outcome = runMessage(machine, { caller: SYSTEM_ADDRESS, to, value: 0n, input, gas })
+  if (family?.keepsSystemAccount) journal.touch(journal.account(SYSTEM_ADDRESS))
   journal.endTransaction(eip161, eip8246)
   return outcome
 }

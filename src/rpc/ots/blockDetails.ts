@@ -1,4 +1,4 @@
-import { type BlockReward, hasRewards, rewardsOf } from '../../evm/transition/block.js'
+import { type BlockReward, hasRewards, rewardsOf } from '../../evm/transition/blockEnd.js'
 import { formatQuantity } from '../../lib/hex.js'
 import type { ChainReader, StoredBlock } from '../../store/rows/types.js'
 import { formatBlock } from '../eth/format/block.js'

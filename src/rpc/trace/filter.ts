@@ -1,4 +1,4 @@
-import { hasRewards } from '../../evm/transition/block.js'
+import { hasRewards } from '../../evm/transition/blockEnd.js'
 import { formatData } from '../../lib/hex.js'
 import { BLOCK_UNAVAILABLE, findBlock } from '../core/blockId.js'
 import type { RpcContext } from '../core/context.js'

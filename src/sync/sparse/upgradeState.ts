@@ -6,7 +6,6 @@ import type { StoredBlock } from '../../store/rows/types.js'
 import { readStateFirst } from '../../store/state/sparseState.js'
 import { beginWriting, commitWriting, rollbackWriting } from '../../store/writeTransaction.js'
 import type { StateMode } from '../chainState.js'
-import { requireStateMode } from '../requireStateMode.js'
 import { beginSparseState, canBeginSparse } from './beginState.js'
 
 /** Raises a database without state to sparse state, which begins at its newest block: later blocks are executed. One
@@ -42,7 +41,6 @@ function requireUpgradable(db: Database): StoredBlock {
       `the database was begun with --state ${mode}; only one that was begun with --state none can be raised to sparse state`,
     )
   }
-  requireStateMode(chain.spec(), 'sparse')
   const block = chain.blockByNumber(number)!
   if (!canBeginSparse(chain.spec(), block.header)) {
     throw new UsageError(

@@ -13,7 +13,6 @@ export const ethereum: Family = {
   name: 'ethereum',
   title: 'Ethereum',
   chosenBy: '--network mainnet, or --genesis with a file without the configuration of another family',
-  isExecuted: true,
   transactionTypes: [0, 1, 2, 3, 4],
   boundsGasLimit: () => true,
   hashesWholeHeader: true,

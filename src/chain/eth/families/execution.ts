@@ -1,5 +1,5 @@
 import type { ChainSpec } from '../forks/rules.js'
-import type { Header, Transaction } from '../types.js'
+import type { Block, Header, Transaction } from '../types.js'
 
 /** The state that a family's rules read and change during a block. */
 export interface FamilyState {
@@ -28,6 +28,18 @@ export interface ForcedInclusion {
 export interface Payment {
   readonly address: Uint8Array // 20
   readonly wei: bigint
+}
+
+/** A system call to a contract after the transactions of a block. */
+export interface ClosingCall {
+  /** For messages. */
+  readonly purpose: string
+  readonly address: Uint8Array // 20
+  readonly input: Uint8Array
+  /** Gas limit of the system transaction, with intrinsic gas. */
+  readonly gasLimit: bigint
+  /** Returns the amounts that the call's output adds to balances. Absent: it adds nothing. @throws DecodeError */
+  payments?(output: Uint8Array): Payment[]
 }
 
 /** What a transaction pays beside its gas. */
@@ -64,6 +76,11 @@ export interface FamilyExecution {
   beneficiary?(spec: ChainSpec, header: Header): Uint8Array
   /** Returns the account, 20 bytes, that gets priority fees instead of the beneficiary. */
   feeRecipient?(spec: ChainSpec, header: Header): Uint8Array | undefined
+  /** Returns the system calls after the transactions of a block, in order, which then has neither rewards nor the balance
+   *  changes of withdrawals. Absent: it has those of Ethereum. */
+  closingCalls?(spec: ChainSpec, block: Pick<Block, 'header' | 'withdrawals'>): ClosingCall[]
+  /** True if system calls create the account of their caller, which no transaction removes while it is empty. */
+  readonly keepsSystemAccount?: boolean
   /** Returns the reward of a block, which is added after its transactions. */
   reward?(spec: ChainSpec, header: Header): Payment | undefined
 }

@@ -3,7 +3,7 @@ import { ibft2, qbft } from './bft/bft.js'
 import { clique } from './clique/clique.js'
 import { ethereum } from './ethereum.js'
 import type { Family } from './family.js'
-import { gnosis } from './gnosis.js'
+import { gnosis } from './gnosis/gnosis.js'
 import type { FamilyName } from './name.js'
 import { opStack } from './op/opStack.js'
 

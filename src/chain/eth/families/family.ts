@@ -8,6 +8,7 @@ import type { FamilyName } from './name.js'
 
 export type {
   AddedFees,
+  ClosingCall,
   FamilyBlockRules,
   FamilyExecution,
   FamilyState,
@@ -43,8 +44,8 @@ export interface Family {
   readonly title: string
   /** The options that choose it, for messages. */
   readonly chosenBy: string
-  /** True if Cairn executes its blocks; otherwise `--state none` is the only mode. */
-  readonly isExecuted: boolean
+  /** Why its built-in networks are not executed from block 0, for messages. Absent: for want of its state. */
+  readonly notFromGenesis?: string
   /** True if its consensus clients speak a form of the Engine API that Cairn does not. Default: false. */
   readonly hasOwnEngineApi?: boolean
   /** How its blocks are executed, where that differs from Ethereum. */

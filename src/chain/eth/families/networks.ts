@@ -1,4 +1,4 @@
-import { GNOSIS_NETWORKS } from './gnosis.js'
+import { GNOSIS_NETWORKS } from './gnosis/gnosisNetworks.js'
 import { OP_NETWORKS } from './op/opNetworks.js'
 
 /** Built-in networks of all families but Ethereum, by name. */

@@ -2,6 +2,7 @@ export { FORKS, type Fork } from './all.js'
 export type { BlobSchedule } from './fork.js'
 
 import type { BftRules } from '../families/bft/bftRules.js'
+import type { GnosisRules } from '../families/gnosis/gnosisRules.js'
 import type { FamilyName } from '../families/name.js'
 import type { OpRules } from '../families/op/opRules.js'
 import { combineForks, FORK_DEFINITIONS, FORKS, type Fork, type ForkRules } from './all.js'
@@ -39,6 +40,8 @@ export interface ChainSpec {
   op?: OpRules
   /** Rules of QBFT and IBFT 2.0, for their chains. */
   bft?: BftRules
+  /** Rules of Gnosis, for its chains. */
+  gnosis?: GnosisRules
   /** Rules of clique, for its chains: blocks between two lists of signers. */
   clique?: { epoch: number }
   /** In order of activation, starting with `frontier` at block 0. */
@@ -49,6 +52,8 @@ export interface ChainSpec {
   daoForkSupport: boolean
   depositContract?: Uint8Array // 20, EIP-6110
   blobSchedules: { [K in Fork]?: BlobSchedule }
+  /** Lowest price of a unit of blob gas in wei. Default: 1 (EIP-4844). */
+  minBlobBaseFee?: bigint
   /** Forks of the family that change rules of Ethereum's forks, in order. */
   familyForks?: readonly FamilyFork[]
   /** Before proof of stake: Ethash difficulty and block rewards. */
@@ -158,6 +163,7 @@ export function rulesAt(spec: ChainSpec, number: number, timestamp: bigint, pare
   for (let i = FIRST_WITH_BLOBS; i <= order; i++) {
     blobs = spec.blobSchedules[FORKS[i]] ?? FORK_DEFINITIONS[i].blobs ?? blobs
   }
+  if (blobs !== undefined && spec.minBlobBaseFee !== undefined) blobs = { ...blobs, minBaseFee: spec.minBlobBaseFee }
   const familyForks = spec.familyForks?.filter((each) =>
     each.timestamp === undefined ? number >= (each.block ?? 0) : timestamp >= each.timestamp,
   )

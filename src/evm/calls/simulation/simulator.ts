@@ -24,7 +24,8 @@ import { Machine } from '../../interpreter/machine.js'
 import { transferLog } from '../../interpreter/transferLog.js'
 import type { PastTries } from '../../state/pastTries.js'
 import { createCodeCache, createStateProviders } from '../../state/stateProvider.js'
-import { credit, hasRewards, receiptOf, rewardsOf } from '../../transition/block.js'
+import { receiptOf } from '../../transition/block.js'
+import { endBlock } from '../../transition/blockEnd.js'
 import { executionHeader } from '../../transition/familyBlock.js'
 import { SystemCallFailed } from '../../transition/system.js'
 import { callSystemBefore, requestsOf } from '../../transition/systemCalls.js'
@@ -163,12 +164,7 @@ class SimulationRun {
     const { transactions, receipts, calls } = body
     if (recorder) recorder.index = calls.length + 1
     const withdrawals = rules.eip4895 ? (planned.block.withdrawals ?? []) : undefined
-    for (const { address, amountGwei } of withdrawals ?? []) credit(journal, address, amountGwei * 1_000_000_000n)
-    journal.endTransaction(context.machine.rules.eip161)
-    if (hasRewards(rules, spec)) {
-      for (const { author, wei } of rewardsOf(header, [], rules, spec)) credit(journal, author, wei)
-    }
-    journal.endTransaction(false)
+    endBlock(context, { header, uncles: [], withdrawals }, spec)
     if (rules.eip7685) {
       const logs = receipts.flatMap((receipt) => receipt.logs)
       header.requestsHash = requestsOf(context, logs, spec)

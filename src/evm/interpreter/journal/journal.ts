@@ -67,6 +67,8 @@ export class Journal implements EvmState {
   private touchedNow: JournalAccount[] = [] // in this transaction
   /** The RIPEMD-160 precompile, if this transaction has touched it without value: also in a frame that failed. */
   private keptTouched: JournalAccount | undefined
+  /** The account that EIP-161 does not remove. */
+  private keptEmpty: JournalAccount | undefined
   private changedAccounts: JournalAccount[] = []
   private touchedAccounts: JournalAccount[] = []
   private readonly scratch: Words = new Int32Array(LIMBS)
@@ -292,6 +294,12 @@ export class Journal implements EvmState {
     return recorder
   }
 
+  /** Sets the account, 20 bytes, that `endTransaction` does not remove while it is empty, until the next call or
+   *  `clear`; undefined for none. */
+  keepEmpty(address: Uint8Array | undefined): void {
+    this.keptEmpty = address && this.account(address)
+  }
+
   /** Ends a transaction: removes destructed accounts (`eip8246` keeps their balance) and, with `deleteEmpty`, touched
    *  empty ones (EIP-161). Clears warm sets, transient storage, logs and the refund. Nothing can be reverted
    *  afterwards. */
@@ -305,7 +313,8 @@ export class Journal implements EvmState {
       if (account.touched !== this.epoch) continue
       const isDestructed = account.destructed === this.epoch
       if (isDestructed && eip8246) this.empty(account)
-      if ((isDestructed && !eip8246) || (deleteEmpty && account.exists && this.isEmpty(account))) this.delete(account)
+      const isRemoved = deleteEmpty && account.exists && this.isEmpty(account) && account !== this.keptEmpty
+      if ((isDestructed && !eip8246) || isRemoved) this.delete(account)
     }
     this.recorder?.endTransaction(this.touchedNow)
     this.touchedNow = []
@@ -448,6 +457,7 @@ export class Journal implements EvmState {
     this.newCodes = new Set()
     this.touchedNow = []
     this.keptTouched = undefined
+    this.keptEmpty = undefined
     this.changedAccounts = []
     this.touchedAccounts = []
     this.logs = []

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { familyOf } from '../../../../src/chain/eth/families/families.js'
 import { blobBaseFeeOf } from '../../../../src/chain/eth/fees.js'
 import { forkHashAt } from '../../../../src/chain/eth/forkId.js'
 import { rulesAt } from '../../../../src/chain/eth/forks/rules.js'
@@ -31,6 +30,5 @@ describe('networks of Gnosis', () => {
       assert.deepEqual([rules.blobs!.target, rules.blobs!.max], [1, 2])
       assert.equal(blobBaseFeeOf(0n, rules), 1_000_000_000n)
     }
-    assert.equal(familyOf(spec).isExecuted, false)
   })
 })

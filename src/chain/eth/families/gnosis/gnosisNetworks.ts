@@ -1,30 +1,20 @@
-import { parseHex } from '../../../lib/hex.js'
-import type { BlobSchedule } from '../forks/fork.js'
-import type { ChainSpec, ForkActivation } from '../forks/rules.js'
-import { ethereum } from './ethereum.js'
-import type { Family } from './family.js'
-import type { NetworkWithoutState } from './networkWithoutState.js'
-
-/** Gnosis Chain and Chiado after their merge. Blocks before it are sealed by Authority Round, and have other fields. */
-export const gnosis: Family = {
-  ...ethereum,
-  name: 'gnosis',
-  title: 'Gnosis',
-  chosenBy: '--network gnosis or chiado',
-  isExecuted: false,
-  hasOtherGenesis: true,
-}
-
-/** Blobs of all forks since Cancun, with a minimum price of 1 gwei. */
-const BLOBS: BlobSchedule = { target: 1, max: 2, baseFeeUpdateFraction: 1_112_826n, minBaseFee: 1_000_000_000n }
+import { parseHex } from '../../../../lib/hex.js'
+import type { ChainSpec, ForkActivation } from '../../forks/rules.js'
+import type { NetworkWithoutState } from '../networkWithoutState.js'
+import { BALANCER } from './balancer.js'
+import { GNOSIS_BLOBS, GNOSIS_MIN_BLOB_BASE_FEE } from './gnosisConfig.js'
 
 const byBlock = (forks: { readonly [F in ForkActivation['fork']]?: number }): ForkActivation[] =>
   Object.entries(forks).map(([fork, block]) => ({ fork: fork as ForkActivation['fork'], block }))
 const byTime = (forks: { readonly [F in ForkActivation['fork']]?: bigint }): ForkActivation[] =>
   Object.entries(forks).map(([fork, timestamp]) => ({ fork: fork as ForkActivation['fork'], timestamp }))
 
-/* Times and terminal difficulties: chain specifications of Nethermind (src/Nethermind/Chains/gnosis.json, chiado.json)
- * and gnosischain/specs. The fork ids that follow from them are those of the networks. */
+const GNOSIS_DEPOSITS = parseHex('0x0b98057ea310f4d31f2a452b414647007d1645d9')
+const CHIADO_DEPOSITS = parseHex('0xb97036a26259b7147018913bd58a774cf91acf25')
+
+/* Times, terminal difficulties and contracts: chain specifications of Nethermind (src/Nethermind/Chains/gnosis.json,
+ * chiado.json) and reth_gnosis (src/spec/chainspecs), gnosischain/specs. The fork ids that follow from them are those of
+ * the networks. Contracts of rewards before the merge are left out. */
 
 /** Built-in networks of Gnosis, by name. */
 export const GNOSIS_NETWORKS = {
@@ -35,19 +25,31 @@ export const GNOSIS_NETWORKS = {
       ...byBlock({ berlin: 16_101_500, london: 19_040_000 }),
       ...byTime({ shanghai: 1_690_889_660n, cancun: 1_710_181_820n, prague: 1_746_021_820n, osaka: 1_776_168_380n }),
     ],
-    otherForkTimes: [1_766_419_900n], // Balancer: changes the code of one account
+    otherForkTimes: [BALANCER.timestamp],
     mergeNetsplitBlock: 9_186_425, // POSDAO, without rules after the merge
-    depositContract: parseHex('0x0b98057ea310f4d31f2a452b414647007d1645d9'),
+    depositContract: GNOSIS_DEPOSITS,
     terminalTotalDifficulty: 8_626_000_000_000_000_000_000_058_750_000_000_000_000_000_000n,
+    gnosis: {
+      feeCollector: parseHex('0x6bbe78ee9e474842dbd4ab4987b3cefe88426a92'),
+      rewardContracts: [{ block: 9_186_425, address: parseHex('0x481c034c6d9441db23ea48de68bcae812c5d39ba') }],
+      withdrawalContract: GNOSIS_DEPOSITS,
+      codeChanges: [BALANCER],
+    },
   }),
   chiado: network('chiado', 10_200n, '0xada44fd8d2ecab8b08f256af07ad3e777f17fb434f8f8e678b312f576212ba9a', {
     activations: [
       ...byBlock({ frontier: 0, homestead: 0, tangerineWhistle: 0, spuriousDragon: 0, byzantium: 0 }),
       ...byBlock({ constantinople: 0, petersburg: 0, istanbul: 0, berlin: 0, london: 0 }),
-      ...byTime({ shanghai: 1_684_934_220n, cancun: 1_706_724_940n, prague: 1_741_254_220n }),
+      ...byTime({ shanghai: 1_684_934_220n, cancun: 1_706_724_940n, prague: 1_741_254_220n, osaka: 1_773_653_580n }),
     ],
-    depositContract: parseHex('0xb97036a26259b7147018913bd58a774cf91acf25'),
+    depositContract: CHIADO_DEPOSITS,
     terminalTotalDifficulty: 231_707_791_542_740_786_049_188_744_689_299_064_356_246_512n,
+    gnosis: {
+      feeCollector: parseHex('0x1559000000000000000000000000000000000000'),
+      rewardContracts: [{ block: 0, address: parseHex('0x2000000000000000000000000000000000000001') }],
+      withdrawalContract: CHIADO_DEPOSITS,
+      codeChanges: [],
+    },
   }),
 } as const satisfies { readonly [name: string]: NetworkWithoutState }
 
@@ -57,14 +59,15 @@ function network(
   genesisHash: string,
   rules: Pick<
     ChainSpec,
-    'activations' | 'depositContract' | 'terminalTotalDifficulty' | 'mergeNetsplitBlock' | 'otherForkTimes'
+    'activations' | 'depositContract' | 'terminalTotalDifficulty' | 'mergeNetsplitBlock' | 'otherForkTimes' | 'gnosis'
   >,
 ): NetworkWithoutState {
   const common = {
     family: 'gnosis',
     daoForkSupport: false,
     ethash: false,
-    blobSchedules: { cancun: BLOBS, prague: BLOBS },
+    blobSchedules: GNOSIS_BLOBS,
+    minBlobBaseFee: GNOSIS_MIN_BLOB_BASE_FEE,
   } as const
   return { spec: { ...common, ...rules, name, chainId }, genesisHash: parseHex(genesisHash) }
 }
