@@ -85,8 +85,8 @@ export async function findNetwork(
   const chainId = await upstream.call('eth_chainId', [], signal)
   return NETWORKS.find((network) => {
     if (formatQuantity(builtInSpec(network).chainId) !== chainId) return false
-    const { header, accounts } = builtInGenesis(network)
-    return equalBytes(hashHeader({ ...header, stateRoot: hashGenesis(accounts) }), block0.hash)
+    const { header, accounts, hash } = builtInGenesis(network)
+    return equalBytes(hash ?? hashHeader({ ...header, stateRoot: hashGenesis(accounts) }), block0.hash)
   })
 }
 

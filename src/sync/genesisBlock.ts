@@ -4,7 +4,6 @@ import { EMPTY_CODE_HASH } from '../chain/eth/emptyHashes.js'
 import { familyOf } from '../chain/eth/families/families.js'
 import { type ChainSpec, commitsToState } from '../chain/eth/forks/rules.js'
 import { type Genesis, InvalidGenesis } from '../chain/eth/genesis.js'
-import { hashHeader } from '../chain/eth/header.js'
 import type { Block, Header } from '../chain/eth/types.js'
 import type { Executor } from '../evm/transition/blockExecutor.js'
 import { equalBytes } from '../lib/bytes.js'
@@ -54,9 +53,9 @@ function hashGenesis({ accounts }: Genesis): Uint8Array {
 
 /** Returns block 0 where it is known without its state, or where `hashesState` asks to hash that. */
 export function genesisBlockOf(genesis: Genesis, hashesState: boolean): Block | undefined {
-  if (genesis.hash !== undefined) return { ...blockOf(genesis.header), hash: genesis.hash }
-  if (hasStateRoot(genesis.header)) return blockOf(genesis.header)
-  return hashesState ? blockOf(headerWithRoot(genesis)) : undefined
+  if (genesis.hash !== undefined) return { ...blockOf(genesis.spec, genesis.header), hash: genesis.hash }
+  if (hasStateRoot(genesis.header)) return blockOf(genesis.spec, genesis.header)
+  return hashesState ? blockOf(genesis.spec, headerWithRoot(genesis)) : undefined
 }
 
 /** Initializes the genesis state and returns block 0. @throws InvalidGenesis if the file has the root of another
@@ -64,9 +63,9 @@ export function genesisBlockOf(genesis: Genesis, hashesState: boolean): Block | 
 export async function initGenesis(genesis: Genesis, executor: Executor): Promise<Block> {
   const { spec, header } = genesis
   const stateRoot = await executor.initGenesis(genesis)
-  if (!hasStateRoot(header)) return blockOf(genesisHeader(genesis, stateRoot))
+  if (!hasStateRoot(header)) return blockOf(spec, genesisHeader(genesis, stateRoot))
   requireState(spec, header, stateRoot)
-  return blockOf(header)
+  return blockOf(spec, header)
 }
 
 /** @throws InvalidGenesis if the header has the root of another state */
@@ -82,8 +81,9 @@ function hasStateRoot({ stateRoot }: Header): boolean {
 }
 
 /** Returns block 0 with that header. */
-function blockOf(header: Header): Block {
+function blockOf(spec: ChainSpec, header: Header): Block {
   const withdrawals = header.withdrawalsRoot ? [] : undefined
-  const block: Block = { hash: hashHeader(header), header, transactions: [], uncles: [], withdrawals, sizeBytes: 0 }
+  const hash = familyOf(spec).hashHeader(header)
+  const block: Block = { hash, header, transactions: [], uncles: [], withdrawals, sizeBytes: 0 }
   return { ...block, sizeBytes: encodeBlock(block).length }
 }

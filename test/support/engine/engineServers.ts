@@ -1,7 +1,7 @@
 import { startCairn } from '../cairn.js'
 import { freePort } from '../freePort.js'
 import { temporaryDirectory } from '../temporary.js'
-import { serveWithGeth, startFullGeth } from '../upstream/geth.js'
+import { type GethProgram, serveWithGeth, startFullGeth } from '../upstream/geth.js'
 import { writeSecret } from './engineClient.js'
 
 type After = { after(callback: () => void | Promise<void>): void }
@@ -14,11 +14,11 @@ export interface EngineNode {
   readonly url: string
 }
 
-/** Starts geth, or op-geth, on a genesis, with further arguments. It ends with the test. */
+/** Starts geth, or a fork of it, on a genesis, with further arguments. It ends with the test. */
 export async function startGethEngine(
   t: After,
   genesis: string,
-  { program, args: more = [] }: { program?: 'geth' | 'op-geth'; args?: readonly string[] } = {},
+  { program, args: more = [] }: { program?: GethProgram; args?: readonly string[] } = {},
 ): Promise<EngineNode> {
   const port = await freePort()
   const args = ['--syncmode=full', `--authrpc.port=${port}`, `--authrpc.jwtsecret=${writeSecret(t)}`, ...more]

@@ -22,7 +22,15 @@ export const SKIP_GETH: false | string =
 export const SKIP_OP_GETH: false | string =
   spawnSync('op-geth', ['version'], { encoding: 'utf8' }).status !== 0 && 'no op-geth on the PATH'
 
-/** Serves a chain file, or only the genesis, with geth or op-geth, which gets the further arguments. Returns the URL.
+/** Why tests beside geth of Gnosis (github.com/gnosischain/go-ethereum) are skipped; false when it is on the PATH by
+ *  that name. */
+export const SKIP_GNOSIS_GETH: false | string =
+  spawnSync('gnosis-geth', ['version'], { encoding: 'utf8' }).status !== 0 && 'no gnosis-geth on the PATH'
+
+/** geth and its forks, as they are named on the PATH. */
+export type GethProgram = 'geth' | 'op-geth' | 'gnosis-geth'
+
+/** Serves a chain file, or only the genesis, with geth or a fork of it, which gets the further arguments. Returns the URL.
  *  The node ends with the test. */
 export async function serveWithGeth(
   t: { after(callback: () => void | Promise<void>): void },
@@ -32,7 +40,7 @@ export async function serveWithGeth(
     chain,
     args = [],
     program = 'geth',
-  }: { datadir: string; genesis: string; chain?: string; args?: readonly string[]; program?: 'geth' | 'op-geth' },
+  }: { datadir: string; genesis: string; chain?: string; args?: readonly string[]; program?: GethProgram },
 ): Promise<string> {
   const fixed = ['--datadir', datadir, '--state.scheme=hash', '--cache.preimages']
   for (const step of [['init', genesis], ...(chain === undefined ? [] : [['--gcmode=archive', 'import', chain]])]) {
