@@ -1,0 +1,152 @@
+import assert from 'node:assert/strict'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { after, before, test } from 'node:test'
+import { decodeBlock, encodeBlock, withdrawalsRoot } from '../../src/chain/eth/block.js'
+import { parseHex } from '../../src/lib/hex.js'
+import { runCairn, runCairnOk, startCairn } from '../support/cairn.js'
+import { readGnosisChain, withoutNewMembers } from '../support/chains/gnosis/gnosisChain.js'
+import { resultOf, resultsOf } from '../support/rpcClient.js'
+import { temporaryDirectory } from '../support/temporary.js'
+import { ALL } from '../support/thorough.js'
+import { untilBlockNumber } from '../support/until.js'
+
+/* The program executes a chain of Gnosis from block 0. geth of Gnosis executed it too. */
+
+const { genesis, hash, blocks } = readGnosisChain()
+const HEAD = blocks.length
+const WITHDRAWALS = genesis.config.aura.withdrawalContractAddress as string
+const quantity = (number: number) => `0x${number.toString(16)}`
+
+const folder = temporaryDirectory({ after })
+const genesisFile = join(folder, 'genesis.json')
+const datadir = join(folder, 'data')
+
+function writeBlocks(name: string, raw: readonly (string | Uint8Array)[]): string {
+  const file = join(folder, name)
+  writeFileSync(file, Buffer.concat(raw.map((each) => (typeof each === 'string' ? parseHex(each) : each))))
+  return file
+}
+
+const rawOf = (to: number) => blocks.slice(0, to).map(({ raw }) => raw)
+
+before(async () => {
+  writeFileSync(genesisFile, JSON.stringify(genesis))
+  // Compares receipts, gas and the state root of each block with its header.
+  const args = ['--genesis', genesisFile, '--root-interval', '1', writeBlocks('chain', rawOf(HEAD))]
+  assert.match(await runCairnOk(['import', '--datadir', datadir, ...args]), new RegExp(`${HEAD} blocks imported`))
+})
+
+/** Compares what a server answers after the blocks from `first` on with the answers of geth. */
+async function check(url: string, first: number): Promise<void> {
+  const numbered = blocks.map((block, i) => ({ ...block, id: quantity(i + 1) })).slice(first - 1)
+  const compare = async (method: string, calls: readonly (readonly [params: unknown[], expected: unknown])[]) => {
+    const params = calls.map(([each]) => each)
+    for (const [i, found] of (await resultsOf(url, method, params)).entries()) {
+      assert.deepEqual(found, calls[i][1], `${method} ${JSON.stringify(params[i])}`)
+    }
+  }
+  const tracer = { tracer: 'callTracer', tracerConfig: { withLog: true } }
+  const traced = await resultsOf<{ result: object }[]>(
+    ...([url, 'debug_traceBlockByNumber', numbered.map(({ id }) => [id, tracer])] as const),
+  )
+  for (const [i, { traces, id }] of numbered.entries()) {
+    assert.deepEqual(
+      withoutNewMembers(traced[i].map(({ result }) => result)),
+      withoutNewMembers(traces),
+      `traces of block ${id}`,
+    )
+  }
+  const each = <T>(list: (block: (typeof numbered)[0]) => T[]) => numbered.flatMap(list)
+  await compare(
+    'eth_estimateGas',
+    each(({ calls, id }) => calls.map(({ request, estimate }) => [[request, id], estimate])),
+  )
+  await compare(
+    'eth_getBalance',
+    each(({ balances, id }) => Object.entries(balances).map(([address, balance]) => [[address, id], balance])),
+  )
+  await compare(
+    'eth_getStorageAt',
+    each(({ withdrawn, id }) => Object.entries(withdrawn).map(([slot, value]) => [[WITHDRAWALS, slot, id], value])),
+  )
+}
+
+test('state, traces and estimates are those of geth of Gnosis at every height', async (t) => {
+  const { url, stop } = await startCairn(t, ['--datadir', datadir, '--open'])
+  assert.equal((await resultOf<{ hash: string }>(url, 'eth_getBlockByNumber', ['0x0', false])).hash, hash)
+  const { hash: newest } = await resultOf<{ hash: string }>(url, 'eth_getBlockByNumber', ['latest', false])
+  assert.equal(newest, blocks.at(-1)!.hash)
+  await check(url, 1)
+  const types = new Set(blocks.flatMap(({ raw }) => decodeBlock(parseHex(raw)).transactions.map(({ type }) => type)))
+  assert.deepEqual([...types].sort(), [0, 1, 2, 3, 4])
+  if (!ALL) return
+  await stop()
+  await runCairnOk(['verify', '--datadir', datadir])
+})
+
+const skip = !ALL && 'takes seconds: npm run test:all'
+
+test('sparse state begins in the middle of the chain, and answers the same from there on', { skip }, async (t) => {
+  const upstream = await startCairn(t, ['--datadir', datadir, '--open'])
+  const first = 10
+  const own = temporaryDirectory(t)
+  const sparse = ['--state', 'sparse', '--from', String(first), '--upstream', upstream.url]
+  const { url, stop } = await startCairn(t, ['--datadir', own, '--open', '--genesis', genesisFile, ...sparse])
+  await untilBlockNumber({ url }, HEAD)
+  await check(url, first + 1)
+  await stop()
+  await runCairnOk(['verify', '--datadir', own])
+})
+
+test('a withdrawal that differs is refused, and the check is named', async (t) => {
+  const number = blocks.findIndex(({ raw }) => decodeBlock(parseHex(raw)).withdrawals!.length > 1) + 1
+  const block = decodeBlock(parseHex(blocks[number - 1].raw))
+  const withdrawals = block.withdrawals!.map((each, i) =>
+    i === 0 ? { ...each, amountGwei: each.amountGwei + 1n } : each,
+  )
+  const changed = { ...block, withdrawals }
+  const header = { ...block.header, withdrawalsRoot: withdrawalsRoot(withdrawals) }
+  const own = temporaryDirectory(t)
+  const refused = async (...raw: (string | Uint8Array)[]) => {
+    const args = ['--genesis', genesisFile, '--root-interval', '1', writeBlocks('changed', raw)]
+    return (await runCairn(['import', '--datadir', own, ...args])).stderr
+  }
+  const at = `block ${number} .*`
+  assert.match(
+    await refused(...rawOf(number - 1), encodeBlock(changed)),
+    new RegExp(`${at}withdrawals root: expected 0x`),
+  )
+  assert.match(await refused(encodeBlock({ ...changed, header })), new RegExp(`${at}state root: expected 0x`))
+})
+
+test('a chain that pays fees or rewards elsewhere, or whose contracts fail, is refused', async (t) => {
+  const importing = async (aura: object) => {
+    const file = join(folder, 'other.json')
+    const config = { ...genesis.config, aura: { ...genesis.config.aura, ...aura } }
+    writeFileSync(file, JSON.stringify({ ...genesis, config }))
+    const args = ['--genesis', file, '--root-interval', '1', writeBlocks('first', rawOf(1))]
+    return (await runCairn(['import', '--datadir', temporaryDirectory(t), ...args])).stderr
+  }
+  const other = `0x${'12'.repeat(20)}`
+  assert.match(await importing({ eip1559FeeCollector: other }), /block 1 .*state root: expected 0x/)
+  const failing = `0x${'0'.repeat(34)}0c0de4`
+  assert.match(
+    await importing({ withdrawalContractAddress: failing }),
+    /block 1 .*system call: withdrawals, contract 0x0{34}0c0de4: execution reverted/,
+  )
+  if (!ALL) return
+  assert.match(await importing({ blockRewardContractAddress: other }), /block 1 .*state root: expected 0x/)
+  assert.match(await importing({ withdrawalContractAddress: other }), /block 1 .*state root: expected 0x/)
+})
+
+test('networks of Gnosis are not executed from block 0, and not with the reference', async (t) => {
+  const importing = async (...args: readonly string[]) =>
+    (await runCairn(['import', '--datadir', temporaryDirectory(t), ...args, join(folder, 'chain')])).stderr
+  assert.match(
+    await importing('--network', 'gnosis'),
+    /--state execute: Authority Round seals the blocks before the merge, which Cairn does not execute; --state sparse/,
+  )
+  const reference = await importing('--genesis', genesisFile, '--evm', 'reference')
+  assert.match(reference, /--evm reference does not execute blocks of Gnosis/)
+})
