@@ -271,6 +271,7 @@ describe('families of chains', () => {
   /** Files of one family that others need: types of its rules, and a format of its own that the command line reads. */
   const NAMED: { readonly [file: string]: readonly string[] } = {
     'bft/bftRules': ['chain/eth/forks/rules.ts'],
+    'gnosis/gnosisRules': ['chain/eth/forks/rules.ts'],
     'op/opRules': ['chain/eth/forks/rules.ts'],
     'op/rollupConfig': ['sync/import/importFiles.ts'],
   }

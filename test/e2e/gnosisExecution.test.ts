@@ -39,7 +39,8 @@ before(async () => {
 
 /** Compares what a server answers after the blocks from `first` on with the answers of geth. */
 async function check(url: string, first: number): Promise<void> {
-  const numbered = blocks.map((block, i) => ({ ...block, id: quantity(i + 1) })).slice(first - 1)
+  const all = blocks.map((block, i) => ({ ...block, id: quantity(i + 1) })).slice(first - 1)
+  const numbered = ALL ? all : all.filter((_, i) => i % 4 === 0)
   const compare = async (method: string, calls: readonly (readonly [params: unknown[], expected: unknown])[]) => {
     const params = calls.map(([each]) => each)
     for (const [i, found] of (await resultsOf(url, method, params)).entries()) {
@@ -113,14 +114,16 @@ test('a withdrawal that differs is refused, and the check is named', async (t) =
     return (await runCairn(['import', '--datadir', own, ...args])).stderr
   }
   const at = `block ${number} .*`
+  const before = rawOf(number - 1)
   assert.match(
-    await refused(...rawOf(number - 1), encodeBlock(changed)),
-    new RegExp(`${at}withdrawals root: expected 0x`),
+    await refused(...before, encodeBlock({ ...changed, header })),
+    new RegExp(`${at}state root: expected 0x`),
   )
-  assert.match(await refused(encodeBlock({ ...changed, header })), new RegExp(`${at}state root: expected 0x`))
+  if (!ALL) return
+  assert.match(await refused(encodeBlock(changed)), new RegExp(`${at}withdrawals root: expected 0x`))
 })
 
-test('a chain that pays fees or rewards elsewhere, or whose contracts fail, is refused', async (t) => {
+test('a chain that pays fees or rewards elsewhere, or whose contracts fail, is refused', { skip }, async (t) => {
   const importing = async (aura: object) => {
     const file = join(folder, 'other.json')
     const config = { ...genesis.config, aura: { ...genesis.config.aura, ...aura } }
@@ -135,12 +138,11 @@ test('a chain that pays fees or rewards elsewhere, or whose contracts fail, is r
     await importing({ withdrawalContractAddress: failing }),
     /block 1 .*system call: withdrawals, contract 0x0{34}0c0de4: execution reverted/,
   )
-  if (!ALL) return
   assert.match(await importing({ blockRewardContractAddress: other }), /block 1 .*state root: expected 0x/)
   assert.match(await importing({ withdrawalContractAddress: other }), /block 1 .*state root: expected 0x/)
 })
 
-test('networks of Gnosis are not executed from block 0, and not with the reference', async (t) => {
+test('networks of Gnosis are not executed from block 0, and not with the reference', { skip }, async (t) => {
   const importing = async (...args: readonly string[]) =>
     (await runCairn(['import', '--datadir', temporaryDirectory(t), ...args, join(folder, 'chain')])).stderr
   assert.match(

@@ -34,7 +34,7 @@ const REVERTER = parseHex('0x00000000000000000000000000000000000c0de4')
 const BRIDGED = [1, 2, 3].map((number) => parseHex(`0x0000000000000000000000000000000000b41d0${number}`))
 const REWARDED = [...BRIDGED, FEE_COLLECTOR, COUNTER]
 
-/** Accounts whose balances tell what the family's rules did. */
+/** Accounts whose balances the rules of the family change. */
 export const WATCHED_ACCOUNTS = [...REWARDED, SYSTEM_ADDRESS, REWARD_CONTRACT, WITHDRAWAL_CONTRACT]
 
 /** A development chain of Gnosis, with transactions of all types, rewards and withdrawals. */

@@ -49,8 +49,9 @@ export const REWARD_CODE = assemble(
   ':end 50 5f5f55 60061b608001 5ff3',
 )
 
-/** Code of a contract of withdrawals, for the system alone. Adds each amount to the slot of the account, calls the account
- *  with little gas, and counts the calls that fail in slot 0. Keeps how many failed ones it may process in slot 1. */
+/** Code of a contract of withdrawals, for the system alone. Adds each amount to the slot of the account, calls the
+ *  account with little gas, and counts the calls that fail in slot 0. Keeps how many failed ones it may process in
+ *  slot 1. */
 export const WITHDRAWAL_CODE = assemble(
   ...[IS_SYSTEM, '60 @system 57 5f5ffd'],
   ...[':system', LOG, '600435600155'],

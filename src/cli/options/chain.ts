@@ -29,8 +29,8 @@ export const chainOptions = {
     'network',
     [...NETWORKS, 'dev'] as const satisfies (Network | 'dev')[],
     ['import', 'sync', 'serve'],
-    'Built-in network: its genesis and its fork schedule. Those of the OP stack need --state sparse or none, ' +
-      'those of Gnosis --state none (docs/networks.md). dev: the chain of the upstream, a development node (anvil, geth ' +
+    'Built-in network: its genesis and its fork schedule. Those of the OP stack and of Gnosis need --state ' +
+      'sparse or none (docs/networks.md). dev: the chain of the upstream, a development node (anvil, geth ' +
       'in dev mode), whose genesis is read from it; --genesis then adds the accounts that the node was started with.',
   ),
   rollupConfig: maybeText(

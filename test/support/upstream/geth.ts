@@ -30,8 +30,8 @@ export const SKIP_GNOSIS_GETH: false | string =
 /** geth and its forks, as they are named on the PATH. */
 export type GethProgram = 'geth' | 'op-geth' | 'gnosis-geth'
 
-/** Serves a chain file, or only the genesis, with geth or a fork of it, which gets the further arguments. Returns the URL.
- *  The node ends with the test. */
+/** Serves a chain file, or only the genesis, with geth or a fork of it, which gets the further arguments. Returns the
+ *  URL. The node ends with the test. */
 export async function serveWithGeth(
   t: { after(callback: () => void | Promise<void>): void },
   {

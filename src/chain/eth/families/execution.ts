@@ -76,8 +76,8 @@ export interface FamilyExecution {
   beneficiary?(spec: ChainSpec, header: Header): Uint8Array
   /** Returns the account, 20 bytes, that gets priority fees instead of the beneficiary. */
   feeRecipient?(spec: ChainSpec, header: Header): Uint8Array | undefined
-  /** Returns the system calls after the transactions of a block, in order, which then has neither rewards nor the balance
-   *  changes of withdrawals. Absent: it has those of Ethereum. */
+  /** Returns the system calls after the transactions of a block, in order, which then has neither rewards nor the
+   *  balance changes of withdrawals. Absent: it has those of Ethereum. */
   closingCalls?(spec: ChainSpec, block: Pick<Block, 'header' | 'withdrawals'>): ClosingCall[]
   /** True if system calls create the account of their caller, which no transaction removes while it is empty. */
   readonly keepsSystemAccount?: boolean

@@ -44,8 +44,8 @@ export function readGnosisChain(): GnosisChain {
 
 const NEW_MEMBERS = ['index', 'totalDifficulty', 'blockTimestamp']
 
-/** Returns an answer without what geth 1.17 has and geth of Gnosis, which is 1.16, does not: some members, and the words
- *  of errors other than reverts. */
+/** Returns an answer without what geth 1.17 has and geth of Gnosis, which is 1.16, does not: some members, and the
+ *  words of errors other than reverts. */
 export function withoutNewMembers<T>(answer: T): T {
   const change = (name: string, value: unknown) => {
     if (NEW_MEMBERS.includes(name)) return undefined

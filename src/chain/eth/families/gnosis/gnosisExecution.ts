@@ -53,7 +53,8 @@ class GnosisBlock implements FamilyBlockRules {
   }
 }
 
-// The slots of the first blocks of a fork may be empty. An account with code keeps it, so that it is set to what it has.
+// The slots of the first blocks of a fork may be empty. An account keeps its code, so that setting it again changes
+// nothing.
 const DUE_SECONDS = 3600n
 
 /** True for the first blocks that have a change of code. */

@@ -13,8 +13,8 @@ const GNOSIS_DEPOSITS = parseHex('0x0b98057ea310f4d31f2a452b414647007d1645d9')
 const CHIADO_DEPOSITS = parseHex('0xb97036a26259b7147018913bd58a774cf91acf25')
 
 /* Times, terminal difficulties and contracts: chain specifications of Nethermind (src/Nethermind/Chains/gnosis.json,
- * chiado.json) and reth_gnosis (src/spec/chainspecs), gnosischain/specs. The fork ids that follow from them are those of
- * the networks. Contracts of rewards before the merge are left out. */
+ * chiado.json) and reth_gnosis (src/spec/chainspecs), gnosischain/specs. The fork ids that follow from them are those
+ * of the networks. Contracts of rewards before the merge are left out. */
 
 /** Built-in networks of Gnosis, by name. */
 export const GNOSIS_NETWORKS = {
