@@ -17,14 +17,24 @@ export interface SubscribingClient {
   readonly notifications: Notification[]
   /** How many notifications had come before the last answer. */
   beforeAnswer(): number
+  /** Resolves with the answer of the request: answers of requests at once come in any order. @throws Error when the
+   *  socket closes instead */
   ask(method: string, ...params: unknown[]): Promise<Answer>
-  /** Sends a body and resolves with the next answer, which may be that of a batch. @throws Error when the socket closes
-   *  instead */
+  /** Sends a body and resolves with the next answer that is not of `ask`, which may be that of a batch. @throws Error
+   *  when the socket closes instead */
   send(body: unknown): Promise<unknown>
   /** Resolves once the notifications are as the test says. It is looked at after each. */
   until(isDone: (notifications: Notification[]) => boolean): Promise<void>
   /** Resolves once the head of the block has come. */
   untilHead(hash: Uint8Array): Promise<void>
+}
+
+/** Ids of `ask`: bodies of `send` have small ones. */
+const FIRST_ID = 1_000_000
+
+interface Waiting {
+  resolve(answer: unknown): void
+  reject(error: Error): void
 }
 
 /** Opens a client at `path` of a server. */
@@ -36,20 +46,25 @@ export async function openSubscriber(
   const socket = new WebSocket(`${url.replace('http', 'ws')}${path}`)
   t.after(() => socket.terminate())
   const notifications: Notification[] = []
-  const answers: { resolve: (answer: unknown) => void; reject: (error: Error) => void }[] = []
+  const answers: Waiting[] = []
+  const asked = new Map<unknown, Waiting>()
+  let nextId = FIRST_ID
   let look = () => {}
   let beforeAnswer = 0
   socket.on('message', (data) => {
     const message = JSON.parse(String(data))
     if (message.method === undefined) {
       beforeAnswer = notifications.length
-      return answers.shift()!.resolve(message)
+      const waiting = asked.get(message.id) ?? answers.shift()!
+      asked.delete(message.id)
+      return waiting.resolve(message)
     }
     notifications.push({ method: message.method, ...message.params })
     look()
   })
   socket.on('close', (code) => {
-    for (const { reject } of answers.splice(0)) reject(new Error(`closed with ${code}`))
+    for (const { reject } of [...answers.splice(0), ...asked.values()]) reject(new Error(`closed with ${code}`))
+    asked.clear()
   })
   await once(socket, 'open')
   const send = (body: unknown) =>
@@ -62,7 +77,12 @@ export async function openSubscriber(
     notifications,
     beforeAnswer: () => beforeAnswer,
     send,
-    ask: (method, ...params) => send({ jsonrpc: '2.0', id: 1, method, params }) as Promise<Answer>,
+    ask: (method, ...params) =>
+      new Promise<unknown>((resolve, reject) => {
+        const id = nextId++
+        asked.set(id, { resolve, reject })
+        socket.send(JSON.stringify({ jsonrpc: '2.0', id, method, params }))
+      }) as Promise<Answer>,
     untilHead: (hash) =>
       new Promise((resolve) => {
         const text = formatData(hash)
