@@ -76,17 +76,17 @@ const CALLS = 10
 
 /** Makes blocks one by one, which servers follow: one with a complete state, the others with sparse state. */
 export async function measureSparse(run: SyncRun): Promise<SparseFigures> {
-  const { accounts, 'sparse-blocks': blocks, window } = run.values
+  const { accounts, slots, 'sparse-blocks': blocks, window } = run.values
   if (blocks < 2 * window) throw new Error(`--sparse-blocks: expected at least twice --window, got ${blocks}`)
   const files = { node: join(run.directory, 'sparseNode'), genesis: join(run.directory, 'sparse.json') }
   mkdirSync(files.node)
-  const kept = run.values['state-dir'] && join(run.values['state-dir'], `state${accounts}.db`)
+  const kept = run.values['state-dir'] && join(run.values['state-dir'], `state${accounts}-${slots}.db`)
   const isKept = kept !== undefined && existsSync(kept)
   if (isKept) copyFileSync(kept, join(files.node, DATABASE_FILE), constants.COPYFILE_FICLONE)
   const db = openForWriting(files.node)
   run.after(() => void db.close())
   const network = await makeSparseNetwork(db, {
-    ...{ accounts, genesis: files.genesis, blockShare: run.values['block-percent'] / 100 },
+    ...{ accounts, slots, genesis: files.genesis, blockShare: run.values['block-percent'] / 100 },
   })
   db.pragma('wal_checkpoint(TRUNCATE)')
   if (kept !== undefined && !isKept) keepDatabase(join(files.node, DATABASE_FILE), kept)

@@ -1,12 +1,12 @@
 import { writeFileSync } from 'node:fs'
 import { keccak256 } from '../../src/chain/crypto.js'
-import type { Block, Receipt, Withdrawal } from '../../src/chain/eth/types.js'
+import type { Block, Receipt } from '../../src/chain/eth/types.js'
 import { bigIntToFixedBytes, bytesToBigInt, concatBytes, padLeft } from '../../src/lib/bytes.js'
 import { formatData } from '../../src/lib/hex.js'
 import type { Database } from '../../src/store/database.js'
 import { createChainReader } from '../../src/store/rows/chainReader.js'
-import { createStateReads } from '../../src/store/state/stateReader.js'
-import { accountAddress, withdrawalTo } from '../../test/support/chains/stateChain.js'
+import { TRIE_HISTORY_BLOCKS } from '../../src/store/state/trieHistory.js'
+import { accountAddress } from '../../test/support/chains/stateChain.js'
 import { type SeededRandom, seededRandom } from '../../test/support/random.js'
 import { assemble } from '../../tools/fixture/assembler.js'
 import {
@@ -17,6 +17,7 @@ import {
   type TransactionPlan,
 } from '../../tools/fixture/chainBuilder.js'
 import { createMergedGenesis } from '../../tools/fixture/mergedGenesis.js'
+import { writeBulkState } from './bulkState.js'
 
 /* A network whose blocks are of mainnet's size: 400 accounts and 1,000 slots changed, 250 logs. Half of what a block
  * changes is in a thirtieth of the state, and a twentieth is new. */
@@ -32,9 +33,8 @@ const SKEW = 5
 /** Contracts that blocks call. */
 export const CONTRACTS = 200
 const SENDERS = 400
-/** Slots that one transaction sets at most, while blocks are measured and while the state grows. */
-const SLOTS_SET = { measured: 20, growing: 1_000 }
-const GROWTH = { accounts: 5_000, slots: 2_500 }
+/** Slots that one transaction sets at most. */
+const SLOTS_SET = 20
 const CODE_BYTES = { least: 2_000, spread: 8_000 }
 
 /** Contracts that call each other, which no block calls: each has the next one's address in slot 0. */
@@ -74,7 +74,7 @@ export interface BlockSize {
 /** A network that grows by a block on demand. */
 export interface SparseNetwork {
   readonly builder: ChainBuilder
-  /** Accounts and slots that the state grew to. */
+  /** Accounts and slots of the state at first. */
   readonly accounts: number
   readonly slots: number
   /** Senders of the transactions, the most frequent ones first. */
@@ -82,36 +82,34 @@ export interface SparseNetwork {
   grow(): Promise<{ block: Block; receipts: readonly Receipt[]; size: BlockSize }>
 }
 
-/** Makes the network with a state of about `accounts` accounts and half as many slots, in the database, and writes its
- *  genesis in geth's format. A database that has the first blocks of it already gets the rest. Its blocks have
- *  `blockShare` of the changes and logs of mainnet's. */
+/** Makes the network with a state of `accounts` accounts and `slots` slots, in the database, and writes its genesis in
+ *  geth's format. A database that has it already is not changed. Its blocks have `blockShare` of the changes and logs of
+ *  mainnet's. */
 export async function makeSparseNetwork(
   db: Database,
-  { accounts, genesis, blockShare }: { accounts: number; genesis: string; blockShare: number },
+  { accounts, slots, genesis, blockShare }: { accounts: number; slots: number; genesis: string; blockShare: number },
 ): Promise<SparseNetwork> {
   const senders = Array.from({ length: SENDERS }, (_, i) => createSender(`sparse bench ${i}`))
   const json = createGenesis(senders)
   writeFileSync(genesis, JSON.stringify(json))
+  if (createChainReader(db).head() === undefined) await writeState(db, json, { accounts, slots })
   const builder = await createChainBuilder(db, json)
-  const state = { accounts: 0, slots: 0 }
-  const stored = createChainReader(db).head() ?? 0
-  senders[0].nonce = createStateReads(db).nonce(senders[0].address, stored)
-  for (let number = 1; state.accounts < accounts; number++) {
-    const count = Math.min(GROWTH.accounts, accounts - state.accounts)
-    const slots = range(state.slots, Math.ceil((GROWTH.slots * count) / GROWTH.accounts))
-    if (number > stored) {
-      const transactions = storeCalls(slots, SLOTS_SET.growing).map((call) => planCall(senders[0], call))
-      const withdrawals: Withdrawal[] = range(state.accounts, count).map(withdrawalTo)
-      await builder.add({ transactions, withdrawals })
-      builder.blocks.length = 0
-    }
-    state.accounts += count
-    state.slots += slots.length
-    process.stderr.write(`\rstate of ${state.accounts} accounts`)
-  }
-  process.stderr.write('\n')
+  const state = { accounts, slots }
   const random = seededRandom(31)
   return { builder, ...state, senders, grow: () => addBlock(builder, state, { random, senders, blockShare }) }
+}
+
+/** Writes block 0 with the state, and empty blocks: the first of them commits to the state, and no earlier trie is
+ *  restored from the last. */
+async function writeState(db: Database, genesis: object, size: { accounts: number; slots: number }): Promise<void> {
+  await createChainBuilder(db, genesis)
+  writeBulkState(db, {
+    ...size,
+    ...{ addressOf: accountAddress, contractOf, slotOf: slotKey },
+    contracts: range(0, CONTRACTS).map(storeContract),
+  })
+  const builder = await createChainBuilder(db, genesis)
+  for (let block = 0; block <= TRIE_HISTORY_BLOCKS; block++) await builder.add()
 }
 
 /** The first of `CALL_DEPTH` contracts that call each other: those of each chain are others. */
@@ -126,7 +124,7 @@ async function addBlock(
 ): Promise<{ block: Block; receipts: readonly Receipt[]; size: BlockSize }> {
   const most = { accounts: ACCOUNTS * blockShare, slots: SLOTS * blockShare, logs: LOGS * blockShare }
   const slots = pick(random, state.slots, Math.floor(Math.min(most.slots, state.slots * CHANGED_SHARE)))
-  const calls = storeCalls(slots, SLOTS_SET.measured)
+  const calls = storeCalls(slots)
   const from = calls.map(() => senders[skewed(random, senders.length)])
   const contracts = new Set(calls.map(({ contract }) => contract)).size
   const others = contracts + new Set(from).size + 1 // the beneficiary
@@ -152,8 +150,8 @@ interface StoreCall {
   logs: number
 }
 
-/** Calls that set the slots, each at most `most` of one contract. */
-function storeCalls(slots: readonly number[], most: number): StoreCall[] {
+/** Calls that set the slots, each some of one contract. */
+function storeCalls(slots: readonly number[]): StoreCall[] {
   const byContract = new Map<number, number[]>()
   for (const slot of slots) {
     const contract = contractOf(slot)
@@ -162,9 +160,9 @@ function storeCalls(slots: readonly number[], most: number): StoreCall[] {
     else byContract.set(contract, [slot])
   }
   return [...byContract].flatMap(([contract, own]) =>
-    range(0, Math.ceil(own.length / most)).map((i) => ({
+    range(0, Math.ceil(own.length / SLOTS_SET)).map((i) => ({
       contract,
-      slots: own.slice(i * most, (i + 1) * most),
+      slots: own.slice(i * SLOTS_SET, (i + 1) * SLOTS_SET),
       recipients: [],
       logs: 0,
     })),

@@ -28,7 +28,7 @@ export async function createMainnetChain(
 ): Promise<SoakChain> {
   const db = openForWriting(datadir)
   const genesis = join(datadir, 'genesis.json')
-  const network = await makeSparseNetwork(db, { accounts, genesis, blockShare: 1 })
+  const network = await makeSparseNetwork(db, { accounts, slots: accounts >> 1, genesis, blockShare: 1 })
   db.pragma('wal_checkpoint(TRUNCATE)')
   const { builder, senders } = network
   const reader = createChainReader(db)
