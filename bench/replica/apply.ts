@@ -18,6 +18,7 @@ import { createStateTrieTable } from '../../src/store/state/stateTrieTable.js'
 import { TRIE_HISTORY_BLOCKS } from '../../src/store/state/trieHistory.js'
 import { Checkpointer } from '../../src/workers/checkpointer.js'
 import { quantile } from '../lib/client.js'
+import { readThreadsMs } from '../lib/processorTime.js'
 import { writtenBytes } from '../lib/writtenBytes.js'
 import type { StoredChain } from './chain.js'
 import type { ReaderReply } from './readerThread.js'
@@ -47,8 +48,8 @@ export async function growReplica(chain: StoredChain, datadir: string, path: str
   copyFileSync(join(datadir, DATABASE_FILE), path)
 }
 
-/** Blocks per second and processor time of the process for blocks that wait, until the state root of the last one was
- *  compared. */
+/** Blocks per second and processor time of the process, and of each of its threads above a percent, for blocks that
+ *  wait, until the state root of the last one was compared. */
 export async function applyWaiting(
   chain: StoredChain,
   datadir: string,
@@ -56,6 +57,7 @@ export async function applyWaiting(
 ) {
   const replica = await startReplica(chain, datadir, how)
   const cpu = process.cpuUsage()
+  const threads = readThreadsMs(process.pid)
   const [sizeBefore, writtenBefore] = [databaseBytes(datadir), writtenBytes()]
   const startedMs = performance.now()
   let last = 0
@@ -65,10 +67,13 @@ export async function applyWaiting(
   await untilTrie(datadir, chain.grown + blocks)
   const ms = performance.now() - startedMs
   const { user, system } = process.cpuUsage(cpu)
+  const processorMs = (user + system) / 1000 / blocks
+  const threadsMs = Array.from(readThreadsMs(process.pid), ([id, ms]) => (ms - (threads.get(id) ?? 0)) / blocks)
   await replica.close()
   return {
     ...{ ...how, blocks, blocksPerSecond: (blocks * 1000) / ms, committedPerSecond: (blocks * 1000) / committedMs },
-    processorMs: (user + system) / 1000 / blocks,
+    processorMs,
+    threadsMs: threadsMs.filter((each) => each > processorMs / 100).sort((a, b) => b - a),
     databaseBytesPerBlock: (databaseBytes(datadir) - sizeBefore) / blocks,
     writtenBytesPerBlock: (writtenBytes() - writtenBefore) / blocks,
   }

@@ -26,13 +26,12 @@ interface BulkState {
 }
 
 const TRIE_CACHE_BYTES = 64 * 2 ** 20
-const ADDRESS_BYTES = 20
 const ACCOUNTS_AT_ONCE = 10_000
 
 /** Adds accounts, each with a balance, and slots to the state of block 0, which is all that the database has: the rows,
  *  and a trie that is built in the order of the hashes. Executing blocks until the state is as large takes twenty times
- *  as long. The header of block 0 does not commit to this state; that of the next block does. Call it before the chain
- *  is opened for more blocks. */
+ *  as long. The header of block 0 does not commit to this state; that of the next block does. A chain that is
+ *  open must drop what it has in memory; it cannot be opened again before the next block. */
 export function writeBulkState(db: Database, state: BulkState): void {
   db.exec('BEGIN')
   const reader = createStateReader(db)
@@ -46,7 +45,6 @@ export function writeBulkState(db: Database, state: BulkState): void {
   for (const [i, contract] of state.contracts.entries()) {
     const addressId = ids.get(keyOfBytes(contract))!
     storages.set(addressId, writeSlots(db, trie, { addressId, numbers: byContract[i], slotOf: state.slotOf }))
-    process.stderr.write(`\rslots of ${i + 1} of ${state.contracts.length} contracts`)
   }
   const others = genesis.map(({ address, addressId, account }): HashedAccount => {
     const { nonce, balance, codeId, incarnation } = account!
@@ -132,36 +130,35 @@ function slotValue(slot: Uint8Array): Uint8Array {
   return value
 }
 
-/** Writes the accounts, in the order of their addresses, and adds them and `others` to the trie. */
+/** Writes the accounts, whose ids are in the order of their numbers, and adds them and `others` to the trie. */
 function writeAccounts(db: Database, trie: HashedState, state: BulkState, others: readonly HashedAccount[]): void {
   const { accounts, addressOf } = state
-  const given = new Uint8Array(accounts * KEY_BYTES)
-  for (let i = 0; i < accounts; i++) given.set(addressOf(i), i * KEY_BYTES)
-  const addresses = new Uint8Array(given.length)
-  const sort = createKeySorter()
-  const byAddress = sort(given, addresses, { from: 0, to: accounts }).slice(0, accounts)
+  const index = db.prepare<[], string>("SELECT sql FROM sqlite_master WHERE name = 'addresses_by_address'").pluck()
+  const createIndex = index.get()!
+  db.exec('DROP INDEX addresses_by_address') // sorting all at once is faster than adding each
   let id = db.prepare<[], number>('SELECT max(id) FROM addresses').pluck().get()!
   const dictionary = createRowBatch(db, 'addresses', ['id', 'address'])
   const columns = ['address_id', 'block_number', 'nonce', 'balance', 'code_id', 'incarnation']
   const rows = createRowBatch(db, 'account_history', columns)
-  const hashes = given
+  const hashes = new Uint8Array(accounts * KEY_BYTES)
   for (let i = 0; i < accounts; i++) {
-    const address = addresses.slice(i * KEY_BYTES, i * KEY_BYTES + ADDRESS_BYTES)
+    const address = addressOf(i)
     dictionary.add(++id, address)
-    rows.add(id, 0, encodeUint(0n), encodeUint(balanceOf(byAddress[i])), null, 0)
+    rows.add(id, 0, encodeUint(0n), encodeUint(balanceOf(i)), null, 0)
     keccak256Into(address, hashes, i * KEY_BYTES)
   }
   dictionary.flush()
   rows.flush()
+  db.exec(createIndex)
   const sorted = new Uint8Array(hashes.length)
-  const order = sort(hashes, sorted, { from: 0, to: accounts })
+  const order = createKeySorter()(hashes, sorted, { from: 0, to: accounts })
   const rest = others.toSorted((a, b) => Buffer.compare(a.hash, b.hash))
   for (let at = 0; at < accounts; ) {
     const page: HashedAccount[] = []
     for (const to = Math.min(accounts, at + ACCOUNTS_AT_ONCE); at < to; at++) {
       const hash = sorted.subarray(at * KEY_BYTES, (at + 1) * KEY_BYTES)
       while (rest.length > 0 && Buffer.compare(rest[0].hash, hash) < 0) page.push(rest.shift()!)
-      const balance = balanceOf(byAddress[order[at]])
+      const balance = balanceOf(order[at])
       page.push({ hash, nonce: 0n, balance, codeHash: EMPTY_CODE_HASH, storage: undefined })
     }
     trie.addAccounts(page)

@@ -102,13 +102,15 @@ export async function makeSparseNetwork(
 /** Writes block 0 with the state, and empty blocks: the first of them commits to the state, and no earlier trie is
  *  restored from the last. */
 async function writeState(db: Database, genesis: object, size: { accounts: number; slots: number }): Promise<void> {
-  await createChainBuilder(db, genesis)
+  const builder = await createChainBuilder(db, genesis)
   writeBulkState(db, {
     ...size,
     ...{ addressOf: accountAddress, contractOf, slotOf: slotKey },
     contracts: range(0, CONTRACTS).map(storeContract),
   })
-  const builder = await createChainBuilder(db, genesis)
+  const { head } = builder.chain
+  head.begin()
+  head.rollback() // what is in memory is of the state before
   for (let block = 0; block <= TRIE_HISTORY_BLOCKS; block++) await builder.add()
 }
 
