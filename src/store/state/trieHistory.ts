@@ -184,6 +184,12 @@ export class RecordedTrieTable implements StateTrieTable {
     }
   }
 
+  /** Call it before these pages, and no others, are written or removed, while `save` runs: what layers have of them is
+   *  not written first. */
+  replace(pages: ReadonlySet<number>): void {
+    if (this.#changes === undefined && pages.size > 0) this.#layers.flushAll(pages)
+  }
+
   /** Writes the trie as that of `block`. When `isNext`, it is the only block since the last time: the trie before it
    *  can be read, for 128 blocks. Otherwise the history ends. */
   recorded(block: TrieBlock, isNext: boolean, save: () => void): void {

@@ -184,11 +184,13 @@ export class TrieLayers {
     this.#setFlushed(undefined)
   }
 
-  /** Writes the newest contents of all pages to `state_trie_pages`, and removes the layers. */
-  flushAll(): void {
+  /** Writes the newest contents of all pages to `state_trie_pages`, and removes the layers. `replaced`: pages that are
+   *  written or removed next, whose contents are not needed. */
+  flushAll(replaced?: ReadonlySet<number>): void {
     const index = this.#known
     if (index.layers.length === 0) return
-    this.#flushPages(index.pagesUpTo(Infinity), Infinity)
+    const pages = index.pagesUpTo(Infinity)
+    this.#flushPages(replaced ? pages.filter((page) => !replaced.has(page)) : pages, Infinity)
     this.removeAll()
   }
 

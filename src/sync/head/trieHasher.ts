@@ -2,6 +2,7 @@ import type { Database } from '../../store/database.js'
 import type { PackedChanges } from '../../store/rows/packedChanges.js'
 import { createStateReader } from '../../store/state/stateReader.js'
 import { createStateTrieTable, type StateTrieHead, type StateTrieTable } from '../../store/state/stateTrieTable.js'
+import type { RecordedTrieTable } from '../../store/state/trieHistory.js'
 import { createChangeNotes } from '../../trie/changeNotes.js'
 import { createStateRoot } from '../../trie/stateRoot.js'
 
@@ -77,8 +78,9 @@ export function createTrieHasher(db: Database, cacheBytes: number): TrieHasher {
 }
 
 /** Writes the pages of a hashed trie to the stored one, in a transaction. */
-export function storeHashedTrie(table: StateTrieTable, { head, pages, removed }: HashedTrie): void {
+export function storeHashedTrie(table: RecordedTrieTable, { head, pages, removed }: HashedTrie): void {
   const { ids, ends, bytes } = pages
+  table.replace(new Set([...removed, ...ids]))
   for (const page of removed) table.remove(page)
   for (let i = 0, start = 0; i < ids.length; start = ends[i++]) table.write(ids[i], bytes.subarray(start, ends[i]))
   if (head) table.setHead(head)
