@@ -127,6 +127,22 @@ class LayeredModel {
     this.newest = to
   }
 
+  /** Writes all pages, some of them with other contents. */
+  replace(random: SeededRandom, rows: ReturnType<typeof createTriePageRows>): void {
+    const replaced = new Set(Array.from({ length: random.below(15) }, () => 1 + random.below(40)))
+    this.layers.flushAll(replaced)
+    const next = new Map(this.now)
+    for (const page of replaced) {
+      const content = random.below(4) === 0 ? undefined : changed(random, next.get(page))
+      if (content) rows.write(page, content)
+      else rows.remove(page)
+      if (content) next.set(page, content)
+      else next.delete(page)
+    }
+    this.newest++
+    this.after.set(this.newest, next)
+  }
+
   /** Writes some pages of the layers up to a block. */
   flush(random: SeededRandom): void {
     this.flushing ??= this.first + random.below(this.newest - this.first + 1)
@@ -151,7 +167,8 @@ for (const seed of [1, 2, 3, 4, 5, 6]) {
       else if (kind === 6 && model.newest > model.first)
         model.rewind(model.first + random.below(model.newest - model.first))
       else if (kind === 7) {
-        model.layers.flushAll()
+        if (random.below(2) === 0) model.layers.flushAll()
+        else model.replace(random, createTriePageRows(db))
         model.first = model.newest
         model.flushing = undefined
       } else if (kind < 10 && model.newest > model.first) model.flush(random)
