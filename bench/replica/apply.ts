@@ -37,8 +37,8 @@ interface HowToApply {
   isThreaded: boolean
 }
 
-/** Fills a new database with the blocks that make the state, and copies it to `path`. Their changes are hashed together:
- *  one by one they would be layers of the trie, each fifteen times as large as that of a measured block. */
+/** Fills a new database with the blocks that make the state, and copies it to `path`. Their changes are hashed
+ *  together: one by one they would be layers of the trie, each fifteen times as large as that of a measured block. */
 export async function growReplica(chain: StoredChain, datadir: string, path: string): Promise<void> {
   const replica = await startReplica(chain, datadir, { trieInterval: 1_000_000, isThreaded: true })
   let last = 0

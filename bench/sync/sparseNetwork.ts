@@ -83,8 +83,8 @@ export interface SparseNetwork {
 }
 
 /** Makes the network with a state of `accounts` accounts and `slots` slots, in the database, and writes its genesis in
- *  geth's format. A database that has it already is not changed. Its blocks have `blockShare` of the changes and logs of
- *  mainnet's. */
+ *  geth's format. A database that has it already is not changed. Its blocks have `blockShare` of the changes and logs
+ *  of mainnet's. */
 export async function makeSparseNetwork(
   db: Database,
   { accounts, slots, genesis, blockShare }: { accounts: number; slots: number; genesis: string; blockShare: number },
