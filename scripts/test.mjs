@@ -9,6 +9,7 @@ import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { fetchNode, PINNED_NODES, pathWith } from './currentNode.mjs'
 import { ensureBuilt, ensureInstalled, ensureTestsBuilt, ROOT, run, tool } from './ensure.mjs'
+import { groupTests } from './testGroups.mjs'
 
 /** Tests of what depends on the release of Node: the native database, threads, sockets, processes. The rest is JavaScript alone. */
 const BOUNDARY = /^((e2e|server\/(http|plain|websocket)|sql|wasm|workers)\/|store\/[^/]+$)/
@@ -29,9 +30,9 @@ ensureTestsBuilt()
 
 const folder = join(ROOT, 'build', 'test')
 const files = readdirSync(folder, { recursive: true, encoding: 'utf8' })
+  .map((name) => name.replaceAll('\\', '/'))
   .filter((name) => name.endsWith('.test.js') && isWanted(name))
   .sort()
-  .map((name) => join(folder, name))
 if (files.length === 0) {
   console.error(`no test has ${words.join(' or ')} in its path`)
   process.exit(2)
@@ -48,7 +49,7 @@ if (all && words.length === 0) {
   }
 }
 
-function runTests(node, paths) {
+function runTests(node, names) {
   const cpuFile = join(ROOT, 'build', 'testCpu.ndjson')
   rmSync(cpuFile, { force: true })
   const variables = {
@@ -57,6 +58,7 @@ function runTests(node, paths) {
     CAIRN_TEST_THOROUGH: thorough ? '1' : '',
     NODE_COMPILE_CACHE: join(ROOT, 'build', 'compileCache'), // a tenth of what a start of the program takes
   }
+  const paths = groupTests(names, { tests: folder, folder: join(ROOT, 'build', 'testGroups') })
   const perFile = `--import=${pathToFileURL(join(ROOT, 'scripts', 'testFile.mjs'))}`
   run(node, ['--enable-source-maps', perFile, '--test', concurrency, reporter, ...paths], {
     stdout: 1,
@@ -64,8 +66,7 @@ function runTests(node, paths) {
   })
 }
 
-function isAtBoundary(path) {
-  const name = path.slice(folder.length + 1).replaceAll('\\', '/')
+function isAtBoundary(name) {
   return BOUNDARY.test(name) && !COVERED.test(name) && !isLong(name)
 }
 

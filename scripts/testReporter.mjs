@@ -2,7 +2,7 @@
 // tests, the skipped ones with their reasons, the slowest files, those that took the most processor time, and how long it
 // all took.
 import { existsSync, readFileSync } from 'node:fs'
-import { relative } from 'node:path'
+import { relative, resolve } from 'node:path'
 import { Readable } from 'node:stream'
 import { spec } from 'node:test/reporters'
 import { formatDuration, ROOT } from './ensure.mjs'
@@ -23,7 +23,7 @@ export default async function* report(events) {
         summary.push(event)
         continue
       }
-      if (type === 'test:complete' && data.name === data.file) files.push([data.name, data.details.duration_ms])
+      if (type === 'test:complete' && isFile(data)) files.push([data.name, data.details.duration_ms])
       if (type === 'test:pass' && data.skip !== undefined) noteSkipped(skipped, data)
       yield event
     }
@@ -32,6 +32,11 @@ export default async function* report(events) {
   yield describeSkipped(skipped)
   yield describeTimes(files)
   yield* formatEvents(summary)
+}
+
+/** Whether an event is of a whole file: one that ran alone, or a member of a group. */
+function isFile({ name, file, nesting }) {
+  return nesting === 0 && (name === file || name.endsWith('.test.ts'))
 }
 
 function formatEvents(events) {
@@ -83,7 +88,7 @@ function listTimes(files) {
 
 /** The path of a test's source in the repository. */
 function nameOf(path) {
-  return relative(ROOT, path)
+  return relative(ROOT, resolve(ROOT, path))
     .replace(/^build\//, '')
     .replace(/\.js$/, '.ts')
 }
