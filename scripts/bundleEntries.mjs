@@ -10,6 +10,7 @@ export const READER = 'workers/pool/readerThread.ts'
 
 /** Entries of the other threads and processes. */
 export const THREADS = [
+  'server/acceptors/acceptorThread.ts',
   'sync/thread/l2VerifierThread.ts',
   'sources/senders/senderRecoveryThread.ts',
   'replication/threads/blockVerifierThread.ts',

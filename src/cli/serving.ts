@@ -1,9 +1,10 @@
+import type { AddressInfo } from 'node:net'
 import { logCrypto } from '../chain/crypto.js'
 import { keepFresh } from '../index/transactions/keepFresh.js'
 import { reduceGcFrequency } from '../lib/garbageCollection.js'
 import type { ReaderPool } from '../workers/pool/readerPool.js'
 import { openCore, type ServingCore } from './serving/core.js'
-import { listen, urlOf } from './serving/listen.js'
+import { listen, listenShared, urlOf } from './serving/listen.js'
 import { createListeners, type Listeners } from './serving/listeners.js'
 import type { ServingOptions } from './serving/options.js'
 import { ServedCalls } from './serving/servedCalls.js'
@@ -50,7 +51,9 @@ export async function startServing(options: ServingOptions): Promise<Serving> {
   }
   logCrypto(core.log)
   // Started after the port is open, because starting threads keeps the process busy.
-  const { pool, warmed } = calls.start()
+  const { pool, warmed: callsWarm } = calls.start()
+  const { port } = listeners.http.server.address() as AddressInfo
+  const warmed = Promise.all([callsWarm, listeners.acceptors?.start({ host: options.host, port })]).then(() => {})
   const { chain, l2, transactions } = core.opened.context
   const stopRefreshing = keepFresh(transactions, core.log)
   const parts = { core, listeners, state, pool, warmed, stopRefreshing }
@@ -73,11 +76,11 @@ export async function startServing(options: ServingOptions): Promise<Serving> {
 
 /** Opens the ports; closes everything if one cannot be opened. @throws ListenFailed */
 async function listenOrClose({ options, opened }: ServingCore, listeners: Listeners): Promise<void> {
-  const { http, sockets, admin, engine, sql, shared } = listeners
+  const { http, sockets, admin, engine, sql, acceptors, shared } = listeners
   try {
     if (admin !== undefined) await listen(admin, options.metrics.ownPort!, 'metrics')
     if (engine !== undefined) await listen(engine, options.engine!, 'engine')
-    await listen(http.server, options, 'calls')
+    await (acceptors === undefined ? listen : listenShared)(http.server, options, 'calls')
   } catch (error) {
     sockets.close()
     shared.keyWatch.close()
@@ -144,13 +147,17 @@ async function stopServing(
 }
 
 /** Refuses new requests; resolves when those in flight are answered, or cut off after `STOP_MS`. */
-async function finishRequests({ http, sockets }: Listeners): Promise<void> {
+async function finishRequests({ http, sockets, acceptors }: Listeners): Promise<void> {
   sockets.close()
-  const closed = new Promise<void>((resolve) => http.server.close(() => resolve()))
+  const closed = Promise.all([
+    new Promise<void>((resolve) => http.server.close(() => resolve())),
+    acceptors?.close(),
+  ])
   http.closeIdle()
   const deadline = setTimeout(() => {
     sockets.terminate()
     http.closeAll()
+    acceptors?.cut()
   }, STOP_MS)
   // The server does not check again whether busy connections have become idle.
   const sweep = setInterval(() => http.closeIdle(), 100)

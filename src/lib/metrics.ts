@@ -27,12 +27,13 @@ export type MetricFamily = NumberFamily | HistogramFamily
  *  numbers, which are read on request. Names are Prometheus names with the unit at the end: `cairn_wal_bytes`,
  *  `cairn_evictions_total`. */
 export interface Metrics {
-  /** Registers a number that only rises. Several registrations under one name are one family, with other labels
-   *  each. */
+  /** Registers a number that only rises. Several registrations under one name are one family; those with equal labels are
+   *  added. */
   counter(name: string, help: string, read: () => Reading): void
-  /** Registers a number that rises and falls. Several registrations under one name are one family, with other labels
-   *  each. */
+  /** Registers a number that rises and falls. Several registrations under one name are one family; those with equal
+   *  labels are added. */
   gauge(name: string, help: string, read: () => Reading): void
+  /** Registers histograms. Several registrations under one name are one family; those with equal labels are added. */
   histogram(name: string, help: string, read: () => Iterable<readonly [Labels, Histogram]>): void
   /** All families, in the order in which they were registered. */
   families(): Iterable<MetricFamily>
@@ -44,18 +45,25 @@ export interface Metrics {
 export function createMetrics(): Metrics {
   const families = new Map<string, MetricFamily>()
   const readers = new Map<string, (() => Reading)[]>()
+  const histograms = new Map<string, (() => Iterable<readonly [Labels, Histogram]>)[]>()
 
   const register = (kind: NumberFamily['kind'], name: string, help: string, read: () => Reading) => {
     const own = readers.get(name)
     if (own !== undefined) return void own.push(read)
     const all = [read]
     readers.set(name, all)
-    families.set(name, { kind, name, help, samples: () => all.flatMap((each) => samplesOf(each())) })
+    families.set(name, { kind, name, help, samples: () => addSamples(all) })
   }
   return {
     counter: (...metric) => register('counter', ...metric),
     gauge: (...metric) => register('gauge', ...metric),
-    histogram: (name, help, read) => void families.set(name, { kind: 'histogram', name, help, histograms: read }),
+    histogram(name, help, read) {
+      const own = histograms.get(name)
+      if (own !== undefined) return void own.push(read)
+      const all = [read]
+      histograms.set(name, all)
+      families.set(name, { kind: 'histogram', name, help, histograms: () => addHistograms(all) })
+    },
     families: () => families.values(),
     value(name, labels = {}) {
       const family = families.get(name)
@@ -73,6 +81,79 @@ export function createMetrics(): Metrics {
 function samplesOf(reading: Reading): (readonly [Labels, number])[] {
   if (reading === undefined) return []
   return typeof reading === 'number' ? [[{}, reading]] : [...reading]
+}
+
+/** Samples of several readers; those with equal labels are added. */
+function addSamples(readers: readonly (() => Reading)[]): (readonly [Labels, number])[] {
+  if (readers.length === 1) return samplesOf(readers[0]())
+  const sums = new Map<string, [Labels, number]>()
+  for (const [labels, value] of readers.flatMap((read) => samplesOf(read()))) {
+    const key = keyOfLabels(labels)
+    sums.set(key, [labels, (sums.get(key)?.[1] ?? 0) + value])
+  }
+  return [...sums.values()]
+}
+
+function addHistograms(
+  readers: readonly (() => Iterable<readonly [Labels, Histogram]>)[],
+): Iterable<readonly [Labels, Histogram]> {
+  if (readers.length === 1) return readers[0]()
+  const sums = new Map<string, [Labels, Histogram]>()
+  for (const [labels, histogram] of readers.flatMap((read) => [...read()])) {
+    const key = keyOfLabels(labels)
+    const known = sums.get(key)?.[1]
+    if (known === undefined) sums.set(key, [labels, histogram])
+    else sums.set(key, [labels, addTwo(known, histogram)])
+  }
+  return sums.values()
+}
+
+function addTwo(a: Histogram, b: Histogram): Histogram {
+  return {
+    bounds: a.bounds,
+    counts: a.counts.map((count, i) => count + b.counts[i]),
+    sum: () => a.sum() + b.sum(),
+    observe() {
+      throw new Error('a sum of histograms is only read')
+    },
+  }
+}
+
+function keyOfLabels(labels: Labels): string {
+  return Object.keys(labels)
+    .sort()
+    .map((name) => `${name}=${labels[name]}`)
+    .join()
+}
+
+/** The figures of a registry at one time, as a message to another thread. */
+export type MetricFigures = readonly (Pick<MetricFamily, 'kind' | 'name' | 'help'> & {
+  readonly samples?: readonly (readonly [Labels, number])[]
+  readonly histograms?: readonly { labels: Labels; bounds: readonly number[]; counts: Float64Array; sum: number }[]
+})[]
+
+/** Reads all families. @throws the error of a reader */
+export function readFigures(metrics: Metrics): MetricFigures {
+  return [...metrics.families()].map((family) => {
+    const { kind, name, help } = family
+    if (family.kind !== 'histogram') return { kind, name, help, samples: family.samples() }
+    const histograms = [...family.histograms()].map(([labels, { bounds, counts, sum }]) => ({
+      ...{ labels, bounds, counts, sum: sum() },
+    }))
+    return { kind, name, help, histograms }
+  })
+}
+
+/** Adds the figures that `read` returns, those of other threads, to a registry. `figures` has their families. */
+export function registerFigures(metrics: Metrics, figures: MetricFigures, read: (name: string) => MetricFigures): void {
+  for (const { kind, name, help } of figures) {
+    if (kind === 'histogram') metrics.histogram(name, help, () => read(name).flatMap(histogramsOf))
+    else metrics[kind](name, help, () => read(name).flatMap(({ samples }) => samples ?? []))
+  }
+}
+
+function histogramsOf({ histograms = [] }: MetricFigures[number]): [Labels, Histogram][] {
+  return histograms.map(({ labels, bounds, counts, sum }) => [labels, { bounds, counts, sum: () => sum, observe() {} }])
 }
 
 /** Registers the metrics that all caches have, labelled by `cache`. */

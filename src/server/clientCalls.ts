@@ -7,13 +7,13 @@ import { type Caller, clientOf } from './access/access.js'
 import { clientOfAddress } from './access/addresses.js'
 import { grantsMethod } from './access/methodPatterns.js'
 import type { OutputShare } from './admission/outputBudget.js'
-import type { ServerOptions } from './exchange.js'
+import type { CallOptions } from './exchange.js'
 
 const ADD_ABI = { name: 'cairn_addAbi', classes: ['abi'] }
 
 /** The dispatcher for the calls of a body: scheduled in the client's share, and limited to the methods of its key. */
 export function clientDispatcher(
-  { access, dispatcher, subscriptions }: ServerOptions,
+  { access, dispatcher, subscriptions }: CallOptions,
   parts: {
     caller: Caller
     outputShare: OutputShare

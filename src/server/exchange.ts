@@ -15,6 +15,7 @@ import type { Admission } from './admission/admission.js'
 import type { ServerLimits } from './admission/limits.js'
 import type { OutputShare } from './admission/outputBudget.js'
 import type { RefusalCounter } from './admission/refusals.js'
+import type { ConnectionSlots } from './connections/connections.js'
 import type { HeadTracker } from './head/headTracker.js'
 import { HEAD_HEADER } from './head/minBlock.js'
 import type { CompressionPolicy, Compressor } from './http/compression.js'
@@ -34,19 +35,31 @@ export interface StreamEndpoint {
   handle(exchange: StreamExchange): void
 }
 
-/** Dependencies and options of the HTTP and WebSocket servers. */
-export interface ServerOptions {
+/** What answering calls depends on. */
+export interface CallOptions {
   readonly dispatcher: Dispatcher
-  readonly subscriptions: Subscriptions
+  readonly subscriptions: Pick<Subscriptions, 'filtersOf'>
   readonly access: Access
   readonly admission: Admission
   readonly head: HeadTracker
   readonly limits: ServerLimits
   readonly cors: CorsPolicy
+  readonly compression: CompressionPolicy
+  readonly metrics: Metrics
+  readonly refusals: RefusalCounter
+  /** Undefined when requests are not recorded. */
+  readonly accounting: Accounting | undefined
+  /** Counts connections of other threads too; default: those of this server. */
+  readonly connectionSlots?: ConnectionSlots
+  readonly log: Logger
+}
+
+/** Dependencies and options of the HTTP and WebSocket servers. */
+export interface ServerOptions extends CallOptions {
+  readonly subscriptions: Subscriptions
   readonly hosts: HostPolicy
   /** Read plain POST requests without Node's HTTP parser. */
   readonly plainHttp: boolean
-  readonly compression: CompressionPolicy
   readonly health: HealthSource
   /** The page for browsers at `/`; undefined when it is not served. */
   readonly page: Page | undefined
@@ -58,13 +71,8 @@ export interface ServerOptions {
   readonly bulk?: BulkEndpoint
   /** Streams blocks to replicas; undefined when they are not served. */
   readonly replication?: StreamEndpoint
-  readonly metrics: Metrics
-  readonly refusals: RefusalCounter
   /** Receives failures to read the keys. */
   readonly failures: FailureLog
-  /** Undefined when requests are not recorded. */
-  readonly accounting: Accounting | undefined
-  readonly log: Logger
 }
 
 /** Sends the response to one request. */
@@ -98,7 +106,7 @@ export interface ClientFacts {
 
 /** A request with calls and its pending response. */
 export interface Exchange {
-  readonly options: ServerOptions
+  readonly options: CallOptions
   readonly compressor: Compressor
   readonly client: ClientFacts
   readonly reply: Reply
@@ -108,12 +116,14 @@ export interface Exchange {
   readonly headers: string[]
   /** Undefined when requests are not recorded. */
   readonly record: RequestRecord | undefined
+  /** True if another thread has charged the rate limit. */
+  readonly isCharged?: boolean
 }
 
 /** Starts an exchange with the headers that every response has. */
 export function beginExchange(
-  options: ServerOptions,
-  parts: { compressor: Compressor; client: ClientFacts; reply: Reply; outputShare: OutputShare },
+  options: CallOptions,
+  parts: { compressor: Compressor; client: ClientFacts; reply: Reply; outputShare: OutputShare; isCharged?: boolean },
 ): Exchange {
   const head = options.head.text()
   const headers = head === undefined ? [] : [HEAD_HEADER, head]

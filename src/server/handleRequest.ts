@@ -2,7 +2,7 @@ import { callCount, parseBody } from '../rpc/core/envelope.js'
 import { type Caller, type Refusal, retryHeaders } from './access/access.js'
 import { BUSY } from './admission/admission.js'
 import { clientDispatcher } from './clientCalls.js'
-import { type Exchange, type ServerOptions, stampHead } from './exchange.js'
+import { type CallOptions, type Exchange, stampHead } from './exchange.js'
 import { AdmittedRequest, executeRequest } from './executeRequest.js'
 import { behindRefusal, parseMinBlock } from './head/minBlock.js'
 import { respondError, respondFailure, respondRefusal } from './respond.js'
@@ -61,7 +61,7 @@ function scheduleParse(exchange: Exchange, caller: Caller, body: string | Buffer
 /** Decodes and parses a body of `length` with `work`: a short one at once, a long one within the time that batches
  *  share. Refuses a body that has to wait when there is no memory for it. */
 export function inSharedTime(
-  { admission, dispatcher }: ServerOptions,
+  { admission, dispatcher }: CallOptions,
   length: number,
   { work, refuse }: { work: () => void | Promise<void>; refuse: () => void },
 ): void | Promise<void> {
@@ -87,7 +87,7 @@ function parseRequest(exchange: Exchange, caller: Caller, bytes: string | Buffer
   const text = bytes.toString()
   const body = parseBody(text)
   const observe = exchange.record?.receive(caller, body, Buffer.byteLength(bytes))
-  const refusal = access.refuse(caller, callCount(body))
+  const refusal = exchange.isCharged ? undefined : access.refuse(caller, callCount(body))
   if (refusal !== undefined) return respondRefusal(exchange, refusal, body)
   const { outputShare, client } = exchange
   const { remoteAddress } = client

@@ -12,6 +12,7 @@ import { DEFAULT_SUBSCRIPTION_LIMITS } from '../../src/rpc/subscriptions/limits.
 import { createSubscriptions } from '../../src/rpc/subscriptions/subscriptions.js'
 import { createAccess } from '../../src/server/access/access.js'
 import { KeyWatch } from '../../src/server/access/keyWatch.js'
+import { createRateLimiter } from '../../src/server/access/rateLimit.js'
 import { createAdmission } from '../../src/server/admission/admission.js'
 import { DEFAULT_SERVER_LIMITS } from '../../src/server/admission/limits.js'
 import { createRefusalCounter } from '../../src/server/admission/refusals.js'
@@ -46,7 +47,7 @@ async function serve(t: TestContext, dispatcher: Dispatcher) {
   const options = {
     dispatcher,
     subscriptions,
-    access: createAccess({ keys, methods: new Map(), open: true, rateLimitRps: 0, failures }),
+    access: createAccess({ keys, methods: new Map(), open: true, rateLimitRps: 0, limiter: createRateLimiter(), failures }),
     admission: createAdmission(LIMITS, new Map(), metrics),
     head: createHeadTracker({ chain: { head: () => undefined }, watch: createCommitWatch(db) }, 0),
     metrics,

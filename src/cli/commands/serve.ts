@@ -10,6 +10,7 @@ import { chooseLake, lakeDirectory } from '../../sql/lake/chooseLake.js'
 import { packagePath } from '../../store/open.js'
 import type { ImportDirectory } from '../../sync/import/importDirectory.js'
 import type { IngestWorker } from '../../sync/thread/ingestWorker.js'
+import { chooseAcceptThreads } from '../acceptThreads.js'
 import { defaultThreads } from '../../workers/pool/readerPool.js'
 import { closeOnStop } from '../closeOnStop.js'
 import type { Config } from '../config.js'
@@ -204,6 +205,7 @@ async function serve(
     cors: corsPolicy(config.cors, { host: config.host, open }),
     hosts: hostPolicy(config.allowedHosts, config.host),
     plainHttp: config.plainHttp,
+    acceptThreads: chooseAcceptThreads(config),
     metrics: readMetricsOptions(config),
     page: config.page ?? isLoopback(config.host),
     compression: { mode: config.compress, aboveBytes: config.compressAbove * 1024 },

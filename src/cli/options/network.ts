@@ -25,6 +25,14 @@ export const networkOptions = {
     commands: ['serve'],
     parse: parseSwitch('plain-http'),
   },
+  acceptThreads: maybeNumber('accept-threads', 'N', ['serve'], {
+    min: 0,
+    max: 64,
+    doc:
+      'Threads that accept connections beside the main thread, and answer small calls themselves; only on Linux, with ' +
+      '--plain-http on.',
+    defaultText: '0',
+  }),
   page: {
     flag: 'page',
     placeholder: 'on|off',

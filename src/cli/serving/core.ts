@@ -7,6 +7,7 @@ import type { MethodTable } from '../../rpc/core/method.js'
 import { type OpenContext, openContext } from '../../rpc/core/openContext.js'
 import { loadMethods } from '../../rpc/loadMethods.js'
 import { type Access, createAccess } from '../../server/access/access.js'
+import { createRateLimiter, type RateLimiter } from '../../server/access/rateLimit.js'
 import { registerDatabaseMetrics } from '../../server/admin/databaseMetrics.js'
 import { registerEngineMetrics } from '../../server/admin/engineMetrics.js'
 import { registerFollowMetrics, registerStateFetchMetrics } from '../../server/admin/followMetrics.js'
@@ -27,6 +28,7 @@ export interface ServingCore {
   readonly methods: MethodTable
   readonly keys: ApiKeyReader
   readonly access: Access
+  readonly limiter: RateLimiter
   /** Receives failures to read the database. */
   readonly failures: FailureLog
   /** Undefined unless transactions are forwarded. */
@@ -44,12 +46,14 @@ export async function openCore(options: ServingOptions): Promise<ServingCore> {
   const methods = await loadMethods(options.methodsModule)
   const keys = createApiKeyReader(opened.db)
   const failures = createFailureLog(log, 'the database')
-  const access = createAccess({ keys, methods, open: options.open, rateLimitRps: options.rateLimitRps, failures })
+  const limiter = createRateLimiter()
+  const { open, rateLimitRps } = options
+  const access = createAccess({ keys, methods, open, rateLimitRps, limiter, failures })
   const metrics = createMetrics()
   registerDatabaseMetrics(metrics, opened)
   registerIngestMetrics(metrics, options.ingest)
   registerSinkMetrics(metrics, () => options.sink?.())
-  return { options, log, metrics, opened, methods, keys, access, failures, forwarder, served }
+  return { options, log, metrics, opened, methods, keys, access, limiter, failures, forwarder, served }
 }
 
 function openForwarder({ forwardTo, ingest }: ServingOptions, log: Logger): TransactionForwarder | undefined {

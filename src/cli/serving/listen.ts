@@ -1,4 +1,4 @@
-import type { AddressInfo, Server } from 'node:net'
+import { type AddressInfo, createServer, type Server } from 'node:net'
 import { CairnError } from '../../lib/errors.js'
 import { isLoopback } from '../../server/access/cors.js'
 
@@ -21,15 +21,35 @@ export class ListenFailed extends CairnError {
 }
 
 /** Listens on a port; `options` says which options name it. @throws ListenFailed */
-export function listen(
+export function listen(server: Server, address: Address, options: ListenFailed['options']): Promise<void> {
+  return listenOn(server, { ...address, reusePort: false }, options)
+}
+
+/** Listens on a port that threads of this process will listen on too. @throws ListenFailed, also if another process
+ *  shares the port */
+export async function listenShared(server: Server, { host, port }: Address, options: ListenFailed['options']): Promise<void> {
+  // With SO_REUSEPORT (socket(7)), two servers of one user on one port would share its connections unnoticed.
+  const probe = createServer()
+  await listenOn(probe, { host, port, reusePort: false }, options)
+  const free = (probe.address() as AddressInfo).port
+  await new Promise((resolve) => probe.close(resolve))
+  await listenOn(server, { host, port: free, reusePort: true }, options)
+}
+
+interface Address {
+  readonly host: string
+  readonly port: number
+}
+
+function listenOn(
   server: Server,
-  { host, port }: { host: string; port: number },
+  { host, port, reusePort }: Address & { reusePort: boolean },
   options: ListenFailed['options'],
 ): Promise<void> {
   return new Promise((resolve, reject) => {
     const fail = (cause: Error) => reject(new ListenFailed({ host, port, options }, cause))
     server.once('error', fail)
-    server.listen({ port, host, backlog: BACKLOG }, () => {
+    server.listen({ port, host, backlog: BACKLOG, reusePort }, () => {
       server.off('error', fail)
       resolve()
     })

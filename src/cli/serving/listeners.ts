@@ -3,6 +3,7 @@ import type { ReplicationEndpoint } from '../../replication/http/replicationEndp
 import type { ReplicationWorker } from '../../replication/threads/replicationWorker.js'
 import type { TimeBudget } from '../../rpc/core/timeBudget.js'
 import { createSubscriptions } from '../../rpc/subscriptions/subscriptions.js'
+import type { Acceptors } from '../../server/acceptors/acceptors.js'
 import { KeyWatch } from '../../server/access/keyWatch.js'
 import { openAccounting } from '../../server/accounting/openAccounting.js'
 import type { HealthSource } from '../../server/admin/adminApp.js'
@@ -12,6 +13,7 @@ import { createLagCheck } from '../../server/admin/lag.js'
 import type { MetricsPage } from '../../server/admin/metricsPage.js'
 import { createAdmission } from '../../server/admission/admission.js'
 import { createRefusalCounter } from '../../server/admission/refusals.js'
+import { CONNECTION_SLOT_BYTES, shareConnectionSlots } from '../../server/connections/connections.js'
 import type { ServerOptions } from '../../server/exchange.js'
 import { createHeadTracker } from '../../server/head/headTracker.js'
 import { createHttpServer, type HttpServer } from '../../server/http/httpServer.js'
@@ -21,6 +23,7 @@ import { type BulkEndpoint, createStreamEndpoint } from '../../server/stream/str
 import { attachWebSocket, type WebSocketSide } from '../../server/websocket/websocketServer.js'
 import { createDatabaseProbe } from '../../store/databaseProbe.js'
 import type { ServingCore } from './core.js'
+import type { ServingOptions } from './options.js'
 import type { ServedCalls } from './servedCalls.js'
 
 /** What every listener of a server uses. */
@@ -36,6 +39,8 @@ export interface Listeners {
   readonly engine: Server | undefined
   readonly sql: SqlEndpoint | undefined
   readonly bulk: BulkEndpoint | undefined
+  /** Accept connections on the port for calls beside `http`; undefined without threads for that. */
+  readonly acceptors: Acceptors | undefined
   readonly replication: { readonly feed: ReplicationWorker; readonly endpoint: ReplicationEndpoint } | undefined
   readonly shared: ListenerOptions
 }
@@ -51,12 +56,15 @@ export async function createListeners(
   const health = createHealth(core, calls, isServing)
   const isMeasured = onRpcPort || ownPort !== undefined
   const page = isMeasured ? (await import('../../server/admin/metricsPage.js')).createMetricsPage(metrics) : undefined
+  const shares = shareLimits(options)
   const { dispatcher } = calls
   const shared = createListenerOptions(core, {
     dispatcher: isMeasured ? measureCalls(dispatcher, core.methods, metrics) : dispatcher,
     timeBudget: dispatcher.timeBudget!,
     health,
     metricsPage: onRpcPort ? page : undefined,
+    connectionSlots: shares && shareConnectionSlots(shares.connectionSlots),
+    limits: shares?.main ?? options.serverLimits,
   })
   const sql = await openSql(core, shared)
   const bulk = openBulk(core, calls, shared)
@@ -67,11 +75,13 @@ export async function createListeners(
     replication?.endpoint.endRevoked()
     calls.endRevoked()
   })
-  const http = createHttpServer({ ...shared, sql, bulk, replication: replication?.endpoint })
+  const server = { ...shared, sql, bulk, replication: replication?.endpoint }
+  const http = createHttpServer(server)
+  const acceptors = await openAcceptors(core, { http, server, shares })
   const sockets = attachWebSocket(http, shared)
   const admin = await createAdmin(core, health, page)
   const engine = await openEngineServer(core, calls)
-  return { http, sockets, admin, engine, sql, bulk, replication, shared }
+  return { http, sockets, admin, engine, sql, bulk, acceptors, replication, shared }
 }
 
 function createHealth(core: ServingCore, calls: ServedCalls, isServing: () => boolean): HealthSource {
@@ -100,10 +110,13 @@ function createHealth(core: ServingCore, calls: ServedCalls, isServing: () => bo
 
 function createListenerOptions(
   { options, log, metrics, opened, methods, keys, access, failures }: ServingCore,
-  calls: Pick<ServerOptions, 'dispatcher' | 'health' | 'metricsPage'> & { timeBudget: TimeBudget },
+  calls: Pick<ServerOptions, 'dispatcher' | 'health' | 'metricsPage' | 'connectionSlots' | 'limits'> & {
+    timeBudget: TimeBudget
+  },
 ) {
-  const { cors, hosts, plainHttp, compression, serverLimits: limits } = options
+  const { cors, hosts, plainHttp, compression } = options
   const { timeBudget, ...parts } = calls
+  const { limits } = parts
   const { db, context, watch } = opened
   // Metrics appear in the order in which these parts register them.
   return {
@@ -116,7 +129,6 @@ function createListenerOptions(
     page: options.page ? createPage() : undefined,
     keyWatch: new KeyWatch(keys, failures),
     access,
-    limits,
     cors,
     hosts,
     plainHttp,
@@ -125,6 +137,53 @@ function createListenerOptions(
     failures,
     log,
   }
+}
+
+/** Limits of the main thread and of each acceptor thread, which are together those of the server; undefined without
+ *  acceptor threads. */
+function shareLimits({ acceptThreads, serverLimits }: ServingOptions) {
+  if (acceptThreads === 0) return undefined
+  const { bodyBytes, outputBytes } = serverLimits
+  // The main thread answers what is large.
+  const part = 1 / (4 * acceptThreads)
+  return {
+    main: { ...serverLimits, bodyBytes: (bodyBytes * 3) / 4, outputBytes: (outputBytes * 3) / 4 },
+    acceptor: { ...serverLimits, bodyBytes: bodyBytes * part, outputBytes: outputBytes * part },
+    connectionSlots: new SharedArrayBuffer(CONNECTION_SLOT_BYTES),
+  }
+}
+
+async function openAcceptors(
+  core: ServingCore,
+  { http, server, shares }: { http: HttpServer; server: ServerOptions; shares: ReturnType<typeof shareLimits> },
+): Promise<Acceptors | undefined> {
+  if (shares === undefined) return undefined
+  const { options, limiter, served } = core
+  const { datadir, open, rateLimitRps, cors, hosts, compression, limits, compatibility, logging } = options
+  const { methodsModule, cursorSecret, acceptThreads } = options
+  const { createAcceptors } = await import('../../server/acceptors/acceptors.js')
+  return createAcceptors({
+    count: acceptThreads,
+    data: {
+      ...{ datadir, open, rateLimitRps, cors, hosts, compression, limits, compatibility, logging },
+      ...{ methodsModule, cursorSecret },
+      serverLimits: shares.acceptor,
+      connectionSlots: shares.connectionSlots,
+      responseCacheBytes: options.responseCacheBytes / (acceptThreads + 1),
+      inlineCalls: options.inlineCalls && options.evm === 'cairn',
+      hasStreams: server.bulk !== undefined,
+      records: {
+        accessLog: server.accounting?.accessLog !== undefined,
+        usage: server.accounting?.usage !== undefined,
+      },
+    },
+    http,
+    server,
+    limiter,
+    onCalls: (count) => {
+      served.count += count
+    },
+  })
 }
 
 async function openSql({ options, access }: ServingCore, shared: ListenerOptions): Promise<SqlEndpoint | undefined> {

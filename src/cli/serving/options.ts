@@ -26,6 +26,8 @@ export interface ServingOptions {
   readonly compression: CompressionPolicy
   /** Read plain POSTs without Node's HTTP parser. */
   readonly plainHttp: boolean
+  /** Threads that accept connections beside the main thread. */
+  readonly acceptThreads: number
   /** Size of the response cache in bytes; 0: disabled. */
   readonly responseCacheBytes: number
   /** Run small calls on the main thread, with Cairn's interpreter. */

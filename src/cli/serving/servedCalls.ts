@@ -43,7 +43,7 @@ export class ServedCalls {
     if (options.evm === 'reference' && chain.head() !== undefined) requireReferenceRules(chain.spec())
     this.#core = core
     this.#runsInline = options.inlineCalls && options.evm === 'cairn'
-    const maxBytes = options.responseCacheBytes
+    const maxBytes = options.responseCacheBytes / (options.acceptThreads + 1)
     this.dispatcher = createDispatcher({
       methods,
       context,

@@ -10,7 +10,7 @@ import type { RefusalReason } from '../admission/refusals.js'
 import { clientOfAddress } from './addresses.js'
 import { createGuessLimiter } from './keyGuesses.js'
 import { allowsMethod, type NamedMethod } from './methodPatterns.js'
-import { createRateLimiter, type RateRefusal } from './rateLimit.js'
+import type { RateLimiter, RateRefusal } from './rateLimit.js'
 
 /** The authenticated caller. `keyId` and `name` are undefined on an open server. */
 export interface Caller {
@@ -60,6 +60,8 @@ export interface Access {
   countRefusal(refusal: Refusal, remoteAddress: string | undefined): Refusal
   /** Refuses calls of a caller whose key was revoked or that exceeds the rate limit; undefined when they may run. */
   refuse(caller: Caller, calls: number): Refusal | undefined
+  /** True if `refuse` charges calls of the caller to a bucket. */
+  isRateLimited(caller: Caller): boolean
   /** Counts work of a call that is under way as another call of its key: a fetch of state. */
   countWork(keyId: number): void
   /** False once the caller's key is revoked. */
@@ -110,10 +112,10 @@ export function createAccess(options: {
   methods: MethodTable
   open: boolean
   rateLimitRps: number
+  limiter: RateLimiter
   failures: FailureLog
 }): Access {
-  const { keys, methods, open, rateLimitRps, failures } = options
-  const limiter = createRateLimiter()
+  const { keys, methods, open, rateLimitRps, limiter, failures } = options
   const guesses = createGuessLimiter()
   /** Reads the keys; returns `otherwise` when they cannot be read. The callers here do not catch errors. */
   const tryRead = <T, Otherwise>(read: () => T, otherwise: Otherwise): T | Otherwise => {
@@ -135,6 +137,7 @@ export function createAccess(options: {
     if (key !== undefined) caller.limits = key.limits
     return true
   }
+  const allowedRpsOf = ({ limits }: Caller) => limits?.rateRps ?? rateLimitRps
   const exclude = (caller: Caller, method: string, params?: unknown) => {
     const patterns = caller.limits?.methods
     if (patterns === undefined) return undefined
@@ -162,13 +165,14 @@ export function createAccess(options: {
     },
     refuse(caller, calls) {
       if (!isLive(caller)) return KEY_INVALID
-      const allowedRps = caller.limits?.rateRps ?? rateLimitRps
+      const allowedRps = allowedRpsOf(caller)
       if (allowedRps === 0 || caller.keyId === undefined) return undefined
       const refusal = limiter.charge(caller.keyId, calls, allowedRps)
       if (refusal === undefined) return undefined
       const retryAfterSeconds = Math.max(1, Math.ceil(refusal.backoff_seconds))
       return { status: 429, reason: 'rate_limit', error: rateError(refusal), retryAfterSeconds }
     },
+    isRateLimited: (caller) => caller.keyId !== undefined && allowedRpsOf(caller) !== 0,
     countWork: (keyId) => limiter.debit(keyId, 1),
     isLive,
     exclude,

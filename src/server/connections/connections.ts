@@ -1,5 +1,4 @@
-import type { Server } from 'node:http'
-import type { Socket } from 'node:net'
+import type { Server, Socket } from 'node:net'
 import type { Metrics } from '../../lib/metrics.js'
 import { INVALID_REQUEST, type RpcErrorBody } from '../../rpc/core/errors.js'
 import { encodeResponse } from '../../rpc/core/responseBytes.js'
@@ -23,6 +22,8 @@ export interface Connections {
   idleTrackerOf(socket: Socket): IdleTracker
   /** The socket must be open. */
   outputShareOf(socket: Socket): OutputShare
+  /** The connection is counted by another thread from now on, which closes it when it is idle. */
+  pass(socket: Socket): void
   /** Calls `check` regularly with the time of `performance.now()` until the server closes. */
   onSweep(check: (nowMs: number) => void): void
 }
@@ -64,6 +65,8 @@ interface Connection {
   /** Progress of a client with a response to read. */
   readProgress: StallDetector | undefined
   contendedProgress: StallDetector | undefined
+  /** True once another thread counts it. */
+  isPassed: boolean
 }
 
 /** Options of `watchConnections`. */
@@ -72,11 +75,30 @@ export interface WatchOptions {
   readonly output: OutputBudget
   readonly reads: ReadBudget
   readonly metrics: Metrics
+  /** Counts the connections of all threads. Default: this server has all. */
+  readonly slots?: ConnectionSlots
 }
+
+/** Counts connections. */
+export interface ConnectionSlots {
+  /** Connections that are counted now. */
+  count(): number
+  add(difference: 1 | -1): void
+}
+
+/** Counts connections of several threads in `memory`, of at least `CONNECTION_SLOT_BYTES`. */
+export function shareConnectionSlots(memory: SharedArrayBuffer): ConnectionSlots {
+  const counts = new Int32Array(memory, 0, 1)
+  return { count: () => Atomics.load(counts, 0), add: (difference) => void Atomics.add(counts, 0, difference) }
+}
+
+/** Bytes of memory of `shareConnectionSlots`. */
+export const CONNECTION_SLOT_BYTES = Int32Array.BYTES_PER_ELEMENT
 
 /** Enforces the connection limit and disconnects clients that do not read their responses. */
 // biome-ignore lint/complexity/noExcessiveLinesPerFunction: the listeners of one server share the table of its sockets
-export function watchConnections(server: Server, { limits, output, reads, metrics }: WatchOptions): Connections {
+export function watchConnections(server: Server, options: WatchOptions): Connections {
+  const { limits, output, reads, metrics, slots = countHere() } = options
   const open = new Map<Socket, Connection>()
   const queues = createQueues()
   const checks = [(nowMs: number) => output.sweep(nowMs)]
@@ -134,6 +156,7 @@ export function watchConnections(server: Server, { limits, output, reads, metric
     if (connection === undefined) return
     unlink(connection.entry)
     open.delete(socket)
+    if (!connection.isPassed) slots.add(-1)
     closed.receivedBytes += socket.bytesRead
     closed.sentBytes += socket.bytesWritten
   }
@@ -149,10 +172,11 @@ export function watchConnections(server: Server, { limits, output, reads, metric
   }
   return {
     admit(socket) {
-      if (open.size >= limits.maxConnections && !makeRoom()) {
+      if (slots.count() >= limits.maxConnections && !makeRoom()) {
         refuse(socket)
         return undefined
       }
+      slots.add(1)
       counts.accepted++
       const entry = createQueueEntry(socket)
       const idleTracker = createIdleTracker(entry, queues)
@@ -162,6 +186,7 @@ export function watchConnections(server: Server, { limits, output, reads, metric
         entry,
         readProgress: undefined,
         contendedProgress: undefined,
+        isPassed: false,
       })
       socket.on('close', () => untrack(socket))
       return idleTracker
@@ -169,7 +194,25 @@ export function watchConnections(server: Server, { limits, output, reads, metric
     // A closed socket can still have responses in progress.
     outputShareOf: (socket) => open.get(socket)?.outputShare ?? output.open(),
     idleTrackerOf: (socket) => open.get(socket)?.idleTracker ?? NOT_TRACKED,
+    pass(socket) {
+      const connection = open.get(socket)
+      if (connection === undefined) return
+      unlink(connection.entry)
+      connection.isPassed = true
+      slots.add(-1)
+    },
     onSweep: (check) => void checks.push(check),
+  }
+}
+
+/** Counts the connections of one server. */
+function countHere(): ConnectionSlots {
+  let count = 0
+  return {
+    count: () => count,
+    add(difference) {
+      count += difference
+    },
   }
 }
 
@@ -233,7 +276,7 @@ function registerConnectionMetrics(
     'Open connections by protocol handler: plain, http (the parser of Node.js), websocket.',
     () => {
       const kinds = { plain: 0, http: 0, websocket: 0 }
-      for (const { idleTracker } of open.values()) kinds[idleTracker.kind]++
+      for (const { idleTracker, isPassed } of open.values()) if (!isPassed) kinds[idleTracker.kind]++
       return Object.entries(kinds).map(([kind, count]) => [{ kind }, count])
     },
   )

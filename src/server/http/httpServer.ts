@@ -4,6 +4,7 @@ import { INVALID_REQUEST, type RpcErrorBody } from '../../rpc/core/errors.js'
 import { encodeResponse, sizeOf } from '../../rpc/core/responseBytes.js'
 import { createTimeBudget } from '../../rpc/core/timeBudget.js'
 import {
+  type Access,
   type Caller,
   type Credentials,
   clientOf,
@@ -16,6 +17,7 @@ import { corsHeaders, preflightHeaders, type ResponseHeader } from '../access/co
 import { createHostCheck } from '../access/hosts.js'
 import { openRecord } from '../accounting/requestRecord.js'
 import { BUSY } from '../admission/admission.js'
+import type { ServerLimits } from '../admission/limits.js'
 import { createPipelineQueue } from '../admission/pipelineQueue.js'
 import { createReadBudget, type ReadBudget } from '../admission/readBudget.js'
 import type { RefusalReason } from '../admission/refusals.js'
@@ -26,6 +28,7 @@ import { type Connections, TOO_SLOW, watchConnections } from '../connections/con
 import { bodyHeaders, JOIN_BYTES, joinParts } from '../connections/responseParts.js'
 import { beginExchange, type Exchange, type ServerOptions, stampHead } from '../exchange.js'
 import { handleRequest } from '../handleRequest.js'
+import type { PlainTimeouts } from '../plain/plainConnection.js'
 import { takePlainRequests } from '../plain/plainConnections.js'
 import type { PlainHandler } from '../plain/plainRequest.js'
 import { respondError, respondFailure, respondRefusal } from '../respond.js'
@@ -69,6 +72,7 @@ export interface HttpServer {
   readonly reads: ReadBudget
   /** Fair scheduling of short requests on all connections. */
   readonly requestQueue: RequestQueue
+  readonly compressor: Compressor
   /** Closes connections without a request in progress. */
   closeIdle(): void
   /** Closes all connections. */
@@ -88,7 +92,8 @@ export function createHttpServer(options: ServerOptions): HttpServer {
   })
   const reads = createReadBudget()
   const requestQueue = createRequestQueue(options.dispatcher.timeBudget ?? createTimeBudget())
-  const watched = watchConnections(server, { limits, output: admission.output, reads, metrics })
+  const { output } = admission
+  const watched = watchConnections(server, { limits, output, reads, metrics, slots: options.connectionSlots })
   const shared: Shared = {
     options,
     compressor: createCompressor(options.compression),
@@ -108,12 +113,7 @@ export function createHttpServer(options: ServerOptions): HttpServer {
     ? takePlainRequests(server, {
         handler: createPlainHandler(shared),
         writeQueue: shared.writeQueue,
-        timeouts: {
-          idleMs: IDLE_MS,
-          requestMs: REQUEST_MS,
-          stallMs: limits.bodyStallMs,
-          leastBytes: limits.bodyLeastBytes,
-        },
+        timeouts: plainTimeouts(limits),
         bodies: admission.bodies,
         reads,
         refusals,
@@ -128,6 +128,7 @@ export function createHttpServer(options: ServerOptions): HttpServer {
     connections: watched,
     reads,
     requestQueue,
+    compressor: shared.compressor,
     closeIdle() {
       server.closeIdleConnections()
       plain?.closeIdle()
@@ -269,16 +270,35 @@ interface Shared {
   isClosing(): boolean
 }
 
+/** Timeouts of plain connections: the same as those of Node's parser. */
+export function plainTimeouts({ bodyStallMs, bodyLeastBytes }: ServerLimits): PlainTimeouts {
+  return { idleMs: IDLE_MS, requestMs: REQUEST_MS, stallMs: bodyStallMs, leastBytes: bodyLeastBytes }
+}
+
+/** Returns the caller of a plain request: undefined unless the caller is known and the request has a valid content
+ *  type, and is none of a stream of rows. */
+export function createPlainAdmit({
+  access,
+  isServedHost,
+  hasStreams,
+}: {
+  access: Access
+  isServedHost(host: string | undefined): boolean
+  hasStreams: boolean
+}): PlainHandler<Caller>['admit'] {
+  return ({ host, contentType, path, authorization, apiKey }, remoteAddress) => {
+    if (!isServedHost(host) || checkContentHeaders(contentType, undefined) !== undefined) return undefined
+    if (hasStreams && callPathOfStream(path) !== undefined) return undefined
+    const caller = access.identify({ path, authorization, apiKey, remoteAddress }, '/v3')
+    return caller === undefined || isRefusal(caller) ? undefined : caller
+  }
+}
+
 /** Handles plain requests of known callers with a valid content type; all others are left to Node. */
 function createPlainHandler({ options, compressor, connections, isServedHost }: Shared): PlainHandler<Caller> {
+  const { access, bulk } = options
   return {
-    admit(head, remoteAddress) {
-      if (!isServedHost(head.host) || checkContentHeaders(head.contentType, undefined) !== undefined) return undefined
-      if (options.bulk && callPathOfStream(head.path) !== undefined) return undefined
-      const { path, authorization, apiKey } = head
-      const caller = options.access.identify({ path, authorization, apiKey, remoteAddress }, '/v3')
-      return caller === undefined || isRefusal(caller) ? undefined : caller
-    },
+    admit: createPlainAdmit({ access, isServedHost, hasStreams: bulk !== undefined }),
     clientOf,
     answer({ head: { origin, acceptEncoding, minBlock }, admitted, body, socket }, reply) {
       const client = { origin, acceptEncoding, minBlock, remoteAddress: socket.remoteAddress, key: admitted.name }

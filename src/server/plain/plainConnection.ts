@@ -13,7 +13,7 @@ import { type PlainHandler, PlainRequest } from './plainRequest.js'
 import { UnreadBytes } from './unreadBytes.js'
 
 /** Timeouts of connections, in milliseconds. */
-interface PlainTimeouts {
+export interface PlainTimeouts {
   /** Between two requests. */
   readonly idleMs: number
   /** From the start of a request to its last byte. */

@@ -1,5 +1,4 @@
-import type { Server } from 'node:http'
-import type { Socket } from 'node:net'
+import type { Server, Socket } from 'node:net'
 import type { IdleTracker } from '../connections/connections.js'
 import { PlainConnection, type PlainContext } from './plainConnection.js'
 

@@ -76,9 +76,3 @@ export function openClaims(memory: SharedArrayBuffer): Claims {
     free: (slot) => void Atomics.store(states, slot, FREE),
   }
 }
-
-/** Returns the milliseconds of a clock that all threads of the process share, unlike `performance.now()`. */
-export function sharedClockMs(): number {
-  const [seconds, nanoseconds] = process.hrtime()
-  return seconds * 1e3 + nanoseconds / 1e6
-}

@@ -1,11 +1,12 @@
 import type { EvmKind } from '../../evm/kinds.js'
 import type { LogSettings } from '../../lib/logger.js'
+import { sharedClockMs } from '../../lib/sharedClock.js'
 import type { BoundCall, CallMessage } from '../../rpc/core/boundCall.js'
 import type { Compatibility, RpcLimits } from '../../rpc/core/context.js'
 import type { RpcOutcome } from '../../rpc/core/envelope.js'
 import type { RpcErrorBody } from '../../rpc/core/errors.js'
 import { Thread } from '../spawn.js'
-import { type Claims, createClaimMemory, openClaims, sharedClockMs } from './claims.js'
+import { type Claims, createClaimMemory, openClaims } from './claims.js'
 import { createFlowMemory, openFlow, type PartFlow } from './partFlow.js'
 
 /** Start data of a reader thread. */
