@@ -82,7 +82,8 @@ export class ServedCalls {
 
   async #startInlineCalls(pool: ReaderPool): Promise<void> {
     const { options, opened, methods, metrics, log } = this.#core
-    const load = { jobs: () => pool.pendingCalls(), threads: options.evmThreads }
+    const { evmThreads: threads, acceptThreads } = options
+    const load = { jobs: () => pool.pendingCalls(), threads, isShared: acceptThreads > 0 }
     try {
       this.#inlineCalls = await openInlineCalls(opened, methods, { load, metrics })
     } catch (error) {

@@ -26,11 +26,17 @@ const MAX_JOBS = 4
  *  reason for a pause: first runs in a process are slow, and the system may interrupt any. */
 const RULE = { newest: 0.2, firstPause: 1, maxPause: 256, meanAfterAbort: Math.max }
 
+/** Where other threads accept connections too, calls up to this duration run inline even if others wait: their threads
+ *  would only take time from those that accept. */
+const SHARED_MS = 0.5
+
 /** Load of the threads. */
 export interface ThreadLoad {
   /** Calls assigned to threads and not yet answered. */
   jobs(): number
   readonly threads: number
+  /** True if other threads accept connections too. */
+  readonly isShared?: boolean
 }
 
 /** Decides which calls run inline, and their budget. */
@@ -67,7 +73,7 @@ export function createInlinePolicy(load: ThreadLoad, now: () => number = () => p
       if (known.mean > SMALL_MS) largerNow++
       if (costs.skips(key) || spentMs >= TURN_MS || (known.failures > 0 && !mayWaste())) return undefined
       if (known.mean <= SMALL_MS) return SMALL_BUDGET_MS
-      return isFree() ? LARGE_BUDGET_MS : undefined
+      return isFree() || (load.isShared && known.mean <= SHARED_MS) ? LARGE_BUDGET_MS : undefined
     },
     note(key, finished, tookMs) {
       spentMs += Math.max(0, tookMs - HAND_OVER_MS)
