@@ -149,10 +149,7 @@ async function stopServing(
 /** Refuses new requests; resolves when those in flight are answered, or cut off after `STOP_MS`. */
 async function finishRequests({ http, sockets, acceptors }: Listeners): Promise<void> {
   sockets.close()
-  const closed = Promise.all([
-    new Promise<void>((resolve) => http.server.close(() => resolve())),
-    acceptors?.close(),
-  ])
+  const closed = Promise.all([new Promise<void>((resolve) => http.server.close(() => resolve())), acceptors?.close()])
   http.closeIdle()
   const deadline = setTimeout(() => {
     sockets.terminate()

@@ -47,7 +47,14 @@ async function serve(t: TestContext, dispatcher: Dispatcher) {
   const options = {
     dispatcher,
     subscriptions,
-    access: createAccess({ keys, methods: new Map(), open: true, rateLimitRps: 0, limiter: createRateLimiter(), failures }),
+    access: createAccess({
+      keys,
+      methods: new Map(),
+      open: true,
+      rateLimitRps: 0,
+      limiter: createRateLimiter(),
+      failures,
+    }),
     admission: createAdmission(LIMITS, new Map(), metrics),
     head: createHeadTracker({ chain: { head: () => undefined }, watch: createCommitWatch(db) }, 0),
     metrics,

@@ -27,7 +27,11 @@ export function listen(server: Server, address: Address, options: ListenFailed['
 
 /** Listens on a port that threads of this process will listen on too. @throws ListenFailed, also if another process
  *  shares the port */
-export async function listenShared(server: Server, { host, port }: Address, options: ListenFailed['options']): Promise<void> {
+export async function listenShared(
+  server: Server,
+  { host, port }: Address,
+  options: ListenFailed['options'],
+): Promise<void> {
   // With SO_REUSEPORT (socket(7)), two servers of one user on one port would share its connections unnoticed.
   const probe = createServer()
   await listenOn(probe, { host, port, reusePort: false }, options)

@@ -1,4 +1,5 @@
 import type { Server } from 'node:http'
+import type { Metrics } from '../../lib/metrics.js'
 import type { ReplicationEndpoint } from '../../replication/http/replicationEndpoint.js'
 import type { ReplicationWorker } from '../../replication/threads/replicationWorker.js'
 import type { TimeBudget } from '../../rpc/core/timeBudget.js'
@@ -53,9 +54,10 @@ export async function createListeners(
 ): Promise<Listeners> {
   const { options, metrics } = core
   const { onRpcPort, ownPort } = options.metrics
+  let acceptors: Acceptors | undefined
   const health = createHealth(core, calls, isServing)
   const isMeasured = onRpcPort || ownPort !== undefined
-  const page = isMeasured ? (await import('../../server/admin/metricsPage.js')).createMetricsPage(metrics) : undefined
+  const page = isMeasured ? await openMetricsPage(metrics, () => acceptors?.refresh()) : undefined
   const shares = shareLimits(options)
   const { dispatcher } = calls
   const shared = createListenerOptions(core, {
@@ -77,11 +79,16 @@ export async function createListeners(
   })
   const server = { ...shared, sql, bulk, replication: replication?.endpoint }
   const http = createHttpServer(server)
-  const acceptors = await openAcceptors(core, { http, server, shares })
+  acceptors = await openAcceptors(core, { http, server, shares })
   const sockets = attachWebSocket(http, shared)
   const admin = await createAdmin(core, health, page)
   const engine = await openEngineServer(core, calls)
   return { http, sockets, admin, engine, sql, bulk, acceptors, replication, shared }
+}
+
+async function openMetricsPage(metrics: Metrics, refresh: () => Promise<void> | undefined): Promise<MetricsPage> {
+  const { createMetricsPage } = await import('../../server/admin/metricsPage.js')
+  return createMetricsPage(metrics, refresh)
 }
 
 function createHealth(core: ServingCore, calls: ServedCalls, isServing: () => boolean): HealthSource {

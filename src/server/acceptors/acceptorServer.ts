@@ -1,6 +1,6 @@
 import { connect, createServer, type Server, type Socket } from 'node:net'
-import type { MethodTable } from '../../rpc/core/method.js'
 import { isCall, type ParsedBody, parseBody } from '../../rpc/core/envelope.js'
+import type { MethodTable } from '../../rpc/core/method.js'
 import { createTimeBudget } from '../../rpc/core/timeBudget.js'
 import type { Caller } from '../access/access.js'
 import { clientOf } from '../access/access.js'

@@ -3,7 +3,7 @@ import { cryptoImplementations } from '../../chain/crypto.js'
 import { messageOf } from '../../lib/errors.js'
 import { createFailureLog } from '../../lib/failureLog.js'
 import { createLogger } from '../../lib/logger.js'
-import { createMetrics, readFigures } from '../../lib/metrics.js'
+import { createMetrics, type MetricFigures, readFigures } from '../../lib/metrics.js'
 import { openContext } from '../../rpc/core/openContext.js'
 import { loadMethods } from '../../rpc/loadMethods.js'
 import { createApiKeyReader } from '../../store/keys/apiKeys.js'
@@ -74,27 +74,38 @@ let idleCheck: NodeJS.Timeout | undefined
 port.on('message', (command: AcceptorCommand) => {
   switch (command.kind) {
     case 'bucket':
-      return limiter.adopt(command.keyId, command.memory)
+      limiter.adopt(command.keyId, command.memory)
+      break
     case 'report':
-      return report()
+      report()
+      break
     case 'stop':
-      return stop()
+      stop()
+      break
     case 'cut':
-      return closeAll()
+      closeAll()
+      break
     default:
-      return passer.receive(command)
+      passer.receive(command)
   }
 })
 server.once('error', (error) => {
   post({ kind: 'failed', message: messageOf(error) })
   process.exit() // this thread
 })
-server.listen({ host: data.host, port: data.port, backlog: BACKLOG, reusePort: true }, () => post({ kind: 'listening' }))
+server.listen({ host: data.host, port: data.port, backlog: BACKLOG, reusePort: true }, () =>
+  post({ kind: 'listening' }),
+)
 
 function report(): void {
   const own = calls
   calls = 0
-  post({ kind: 'figures', metrics: readFigures(metrics), calls: own, usage: records.takeUsage() })
+  post({ kind: 'figures', metrics: readFigures(metrics).filter(isOwn), calls: own, usage: records.takeUsage() })
+}
+
+/** The limit of connections is that of all threads. */
+function isOwn({ name }: MetricFigures[number]): boolean {
+  return name !== 'cairn_connections_limit'
 }
 
 /** Closes the port; exits when all requests are answered. */

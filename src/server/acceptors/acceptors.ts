@@ -39,6 +39,9 @@ interface AcceptorsOptions {
 /** A thread that ended by itself is replaced after this long. */
 const RESTART_MS = 1000
 
+/** Longest wait for the metrics of a thread. */
+const REFRESH_MS = 500
+
 /** Creates `count` acceptor threads, not started yet. */
 export function createAcceptors(options: AcceptorsOptions): Acceptors {
   const { http, server, count } = options
@@ -127,9 +130,10 @@ class AcceptorHandle {
 
   post = (command: AcceptorCommand): void => this.#thread.post(command)
 
-  /** Resolves when `figures` are current, or the thread has ended. */
+  /** Resolves when `figures` are current, the thread has ended, or it is too busy to report. */
   refresh(): Promise<void> {
     return new Promise((resolve) => {
+      setTimeout(resolve, REFRESH_MS).unref()
       this.#onFresh.push(resolve)
       this.post({ kind: 'report' })
     })
@@ -139,21 +143,26 @@ class AcceptorHandle {
     const { server, onCalls } = this.#options
     switch (report.kind) {
       case 'listening':
-        return this.#events.onListening()
+        this.#events.onListening()
+        break
       case 'failed':
         this.problem = report.message
-        return
+        break
       case 'request':
-        return this.#handle(report)
+        this.#handle(report)
+        break
       case 'taken':
-        return this.#take(report.id)
+        this.#take(report.id)
+        break
       case 'left':
-        return this.#leave(report.connection)
+        this.#leave(report.connection)
+        break
       case 'closed':
-        return this.#close(report.connection)
+        this.#close(report.connection)
+        break
       case 'lines':
         for (const line of report.lines) server.accounting?.accessLog?.write(line)
-        return
+        break
       case 'figures':
         this.figures = report.metrics
         this.#events.onFigures(report.metrics)
@@ -180,7 +189,7 @@ class AcceptorHandle {
     const { outputShare } = connection
     const exchange = beginExchange(server, { compressor, client, reply, outputShare, isCharged })
     // Its key was revoked meanwhile.
-    if (isRefusal(caller)) return respondRefusal(exchange, caller, parseBody(body))
+    if (isRefusal(caller)) return void respondRefusal(exchange, caller, parseBody(body))
     handleRequest(exchange, caller, body)
     if (caller.keyId !== undefined) this.#shareBucket(caller.keyId)
   }

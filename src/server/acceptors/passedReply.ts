@@ -45,7 +45,7 @@ export class PassedReply implements Reply {
   send(status: number, headers: string[], body: readonly Uint8Array[], onTaken?: () => void): void {
     this.#isSent = true
     this.#isWhole = true
-    if (this.isGone()) return onTaken?.()
+    if (this.isGone()) return void onTaken?.()
     this.#onTaken = onTaken
     this.#post({ kind: 'response', id: this.#id, status, headers, body })
   }

@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net'
-import type { PlainHead } from '../plain/plainHead.js'
 import type { Reply } from '../exchange.js'
+import type { PlainHead } from '../plain/plainHead.js'
 import type { AcceptorCommand, AcceptorReport } from './messages.js'
 
 /** A request under way on the main thread. */
@@ -49,22 +49,26 @@ export class RequestPasser {
     switch (command.kind) {
       case 'response':
         this.#requests.delete(id)
-        return reply.send(command.status, command.headers, command.body, () => this.#post({ kind: 'taken', id }))
+        reply.send(command.status, command.headers, command.body, () => this.#post({ kind: 'taken', id }))
+        break
       case 'begin':
-        return void reply
+        void reply
           .sendParts(command.status, command.headers, this.#partsOf(id, request))
           .finally(() => this.#post({ kind: 'taken', id }))
+        break
       case 'part':
         request.parts.push(command.part)
-        return request.wake?.()
+        request.wake?.()
+        break
       case 'end':
         this.#requests.delete(id)
         request.hasEnded = true
-        return request.wake?.()
+        request.wake?.()
+        break
       case 'destroy':
         this.#requests.delete(id)
         reply.destroy()
-        return this.#post({ kind: 'taken', id })
+        this.#post({ kind: 'taken', id })
     }
   }
 

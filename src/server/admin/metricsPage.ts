@@ -14,8 +14,8 @@ export interface MetricsPage {
 const REUSE_FACTOR = 20
 
 /** A page with the metrics of the registry and the Node.js metrics of prom-client: event-loop delay, garbage
- *  collection, memory, CPU time. */
-export function createMetricsPage(metrics: Metrics): MetricsPage {
+ *  collection, memory, CPU time. `refresh` collects the metrics of other threads first. */
+export function createMetricsPage(metrics: Metrics, refresh?: () => Promise<void> | undefined): MetricsPage {
   const registry = new Registry()
   collectDefaultMetrics({ register: registry })
   let failures = 0
@@ -29,7 +29,8 @@ export function createMetricsPage(metrics: Metrics): MetricsPage {
     }
   }
   const registered = new Set<MetricFamily>()
-  const make = () => {
+  const make = async () => {
+    await refresh?.()
     for (const family of metrics.families()) {
       if (registered.has(family)) continue
       registered.add(family)
