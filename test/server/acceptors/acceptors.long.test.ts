@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
+import { connect } from 'node:net'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { WebSocket } from 'ws'
@@ -13,6 +14,7 @@ import { seededRandom } from '../../support/random.js'
 import { openRaw, type RawAnswer } from '../../support/rawHttp.js'
 import { post, request, servingOptions } from '../../support/serving.js'
 import { temporaryDirectory } from '../../support/temporary.js'
+import { signals } from '../../support/testMethods.js'
 import { until } from '../../support/until.js'
 
 const METHODS = new URL('../../support/acceptorMethods.js', import.meta.url).href
@@ -96,7 +98,9 @@ function comparable(answer: RawAnswer | undefined) {
   return { status: answer?.status, headers, body: answer?.body }
 }
 
-test('an acceptor thread answers as the main thread; both are recorded together', { skip }, async (t) => {
+test('an acceptor thread answers as the main thread, is recorded with it, and replaced when it ends', {
+  skip,
+}, async (t) => {
   const accessLog = join(temporaryDirectory(t), 'access.log')
   const serverLimits = { ...servingOptions('').serverLimits, minBlockWaitMs: 0 }
   const metrics = { onRpcPort: true, ownPort: undefined }
@@ -117,6 +121,10 @@ test('an acceptor thread answers as the main thread; both are recorded together'
   assert.match(page, /^cairn_rpc_requests_total\{method="eth_estimateGas",outcome="ok"\} 2$/m)
   assert.match(page, /^cairn_rpc_duration_seconds_count\{method="eth_estimateGas"\} 2$/m)
   assert.match(page, /^cairn_connections\{kind="http"\} 2$/m)
+  await openSockets(t, url)
+  assert.equal(await (await connectToBoth(t, url)).acceptor.send(request('eth_gasPrice')), undefined) // it ends
+  assert.equal((await main.send(request('eth_chainId')))?.status, 200)
+  await connectToBoth(t, url) // another one is started
   await close()
   const lines = readFileSync(accessLog, 'utf8').trim().split('\n')
   const estimates = lines.map((line) => JSON.parse(line)).filter(({ methods }) => methods?.[0] === 'eth_estimateGas')
@@ -156,8 +164,8 @@ test('limits of a key hold over all threads', { skip }, async (t) => {
   assert.equal((await free.acceptor.send(request('eth_blockNumber')))?.status, 401)
 })
 
-test('sockets open on any thread', { skip }, async (t) => {
-  const { url } = await serve(t)
+/** Subscribes on sockets of both threads. */
+async function openSockets(t: TestContext, url: string) {
   for (let i = 0; i < 8; i++) {
     const socket = new WebSocket(url.replace('http', 'ws'))
     t.after(() => socket.terminate())
@@ -165,38 +173,53 @@ test('sockets open on any thread', { skip }, async (t) => {
     socket.send(JSON.stringify(request('eth_subscribe', 'newHeads')))
     const [data] = await once(socket, 'message')
     assert.match(JSON.parse(String(data)).result, /^0x[\da-f]+$/)
+    socket.terminate()
   }
-})
-
-test('a server that stops answers the requests of all threads, and ends their connections', { skip }, async (t) => {
-  const { url, close } = await serve(t)
-  const { main, acceptor } = await connectToBoth(t, url)
-  const idle = await connectToBoth(t, url)
-  const answers = [main, acceptor].map((connection) => connection.send(request('test_wait', '0xc8')))
-  await until(async () => (await idle.acceptor.send(request('eth_chainId')))?.status === 200)
-  await close()
-  for (const answer of answers)
-    assert.deepEqual([resultOf(await answer), (await answer)?.headers.connection], ['waited 200', 'close'])
-  assert.equal(await idle.acceptor.send(request('eth_chainId')), undefined)
-})
-
-test('a thread that ends is replaced, and the others go on', { skip }, async (t) => {
-  const { url } = await serve(t)
-  const { main, acceptor } = await connectToBoth(t, url)
-  assert.equal(await acceptor.send(request('eth_gasPrice')), undefined)
-  assert.equal((await main.send(request('eth_chainId')))?.status, 200)
-  await connectToBoth(t, url)
-})
+}
 
 test('threads share the limit of connections, and the port with no other server', { skip }, async (t) => {
   const serverLimits = { ...servingOptions('').serverLimits, maxConnections: 2 }
-  const { url, datadir } = await serve(t, { serverLimits })
+  const { url, datadir, close } = await serve(t, { serverLimits })
   const { main, acceptor } = await connectToBoth(t, url)
-  const busy = [main, acceptor].map((connection) => connection.send(request('test_wait', '0x12c')))
+  const { answers, release } = await hold([main, acceptor])
   const refused = await connectTo(t, url)
   assert.equal((await refused.send(request('eth_chainId')))?.status, 503)
-  for (const answer of busy) assert.equal(resultOf(await answer), 'waited 300')
   const port = Number(new URL(url).port)
   const second = startServing({ ...servingOptions(datadir), port, acceptThreads: 1 })
   await assert.rejects(second, /cannot listen on 127\.0\.0\.1 port \d+: .*EADDRINUSE/)
+  // A server that stops answers the requests of all threads.
+  const closed = close()
+  await until(async () => !(await connects(url)))
+  release()
+  for (const answer of await Promise.all(answers)) {
+    assert.deepEqual([resultOf(answer), answer?.headers.connection], ['held', 'close'])
+  }
+  await closed
 })
+
+/** Sends a request on each connection that is answered once it is released. */
+async function hold(connections: readonly Connection[]) {
+  const held: (() => void)[] = []
+  const onHeld = (release: () => void) => void held.push(release)
+  signals.on('held', onHeld)
+  const answers = connections.map((connection) => connection.send(request('test_hold')))
+  await until(() => held.length === connections.length)
+  signals.off('held', onHeld)
+  return {
+    answers,
+    release() {
+      for (const release of held) release()
+    },
+  }
+}
+
+function connects(url: string): Promise<boolean> {
+  const { hostname, port } = new URL(url)
+  return new Promise((resolve) => {
+    const socket = connect({ host: hostname, port: Number(port) }, () => {
+      socket.destroy()
+      resolve(true)
+    })
+    socket.once('error', () => resolve(false))
+  })
+}
