@@ -40,7 +40,7 @@ export async function startServing(options: ServingOptions): Promise<Serving> {
   const state = { isServing: true }
   const calls = new ServedCalls(core)
   const listeners = await createListeners(core, calls, () => state.isServing)
-  await listenOrClose(core, listeners)
+  const isShared = await listenOrClose(core, listeners)
   const { admin } = listeners
   if (admin) core.log.info({ url: metricsUrlOf(admin) }, 'serving metrics')
   if (listeners.engine) {
@@ -53,7 +53,8 @@ export async function startServing(options: ServingOptions): Promise<Serving> {
   // Started after the port is open, because starting threads keeps the process busy.
   const { pool, warmed: callsWarm } = calls.start()
   const { port } = listeners.http.server.address() as AddressInfo
-  const warmed = Promise.all([callsWarm, listeners.acceptors?.start({ host: options.host, port })]).then(() => {})
+  const accepting = isShared ? listeners.acceptors!.start({ host: options.host, port }) : undefined
+  const warmed = Promise.all([callsWarm, accepting]).then(() => {})
   const { chain, l2, transactions } = core.opened.context
   const stopRefreshing = keepFresh(transactions, core.log)
   const parts = { core, listeners, state, pool, warmed, stopRefreshing }
@@ -74,13 +75,20 @@ export async function startServing(options: ServingOptions): Promise<Serving> {
   }
 }
 
-/** Opens the ports; closes everything if one cannot be opened. @throws ListenFailed */
-async function listenOrClose({ options, opened }: ServingCore, listeners: Listeners): Promise<void> {
+/** Opens the ports; closes everything if one cannot be opened. True if acceptor threads may share the port for calls.
+ *  @throws ListenFailed */
+async function listenOrClose({ options, opened, log }: ServingCore, listeners: Listeners): Promise<boolean> {
   const { http, sockets, admin, engine, sql, acceptors, shared } = listeners
   try {
     if (admin !== undefined) await listen(admin, options.metrics.ownPort!, 'metrics')
     if (engine !== undefined) await listen(engine, options.engine!, 'engine')
-    await (acceptors === undefined ? listen : listenShared)(http.server, options, 'calls')
+    if (acceptors === undefined) await listen(http.server, options, 'calls')
+    else if (!(await listenShared(http.server, options, 'calls'))) {
+      const { acceptThreads } = options
+      log.warn({ acceptThreads }, 'the system cannot share a port: only the main thread accepts connections')
+      return false
+    }
+    return acceptors !== undefined
   } catch (error) {
     sockets.close()
     shared.keyWatch.close()

@@ -26,7 +26,7 @@ export function servingOptions(datadir: string): ServingOptions {
     rateLimitRps: 0,
     usageDays: 0,
     plainHttp: true,
-    acceptThreads: Number(process.env.ACCEPT ?? 0),
+    acceptThreads: 0,
     page: false,
     metrics: { onRpcPort: false, ownPort: undefined },
     serverLimits: DEFAULT_SERVER_LIMITS,

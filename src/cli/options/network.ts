@@ -31,7 +31,7 @@ export const networkOptions = {
     doc:
       'Threads that accept connections beside the main thread, and answer small calls themselves; only on Linux, with ' +
       '--plain-http on.',
-    defaultText: '0',
+    defaultText: '1 with two or more cores, else 0',
   }),
   page: {
     flag: 'page',

@@ -25,19 +25,29 @@ export function listen(server: Server, address: Address, options: ListenFailed['
   return listenOn(server, { ...address, reusePort: false }, options)
 }
 
-/** Listens on a port that threads of this process will listen on too. @throws ListenFailed, also if another process
- *  shares the port */
+/** What listening fails with where the system has no SO_REUSEPORT. */
+const NOT_SHARED = new Set(['ENOTSUP', 'ENOPROTOOPT', 'EINVAL'])
+
+/** Listens on a port that threads of this process will listen on too. False if the system cannot share it: it then
+ *  belongs to this server alone. @throws ListenFailed, also if another process shares the port */
 export async function listenShared(
   server: Server,
   { host, port }: Address,
   options: ListenFailed['options'],
-): Promise<void> {
+): Promise<boolean> {
   // With SO_REUSEPORT (socket(7)), two servers of one user on one port would share its connections unnoticed.
   const probe = createServer()
   await listenOn(probe, { host, port, reusePort: false }, options)
   const free = (probe.address() as AddressInfo).port
   await new Promise((resolve) => probe.close(resolve))
-  await listenOn(server, { host, port: free, reusePort: true }, options)
+  try {
+    await listenOn(server, { host, port: free, reusePort: true }, options)
+    return true
+  } catch (error) {
+    if (!NOT_SHARED.has((error as { cause?: NodeJS.ErrnoException }).cause?.code ?? '')) throw error
+    await listenOn(server, { host, port: free, reusePort: false }, options)
+    return false
+  }
 }
 
 interface Address {
