@@ -8,9 +8,12 @@ export const PROGRAM = ['cli/main.ts', 'cli/startCairn.ts']
 /** The entry that a server starts most often, for each of its reader threads. */
 export const READER = 'workers/pool/readerThread.ts'
 
+/** A thread that loads the method table of tests. */
+export const ACCEPTOR = 'server/acceptors/acceptorThread.ts'
+
 /** Entries of the other threads and processes. */
 export const THREADS = [
-  'server/acceptors/acceptorThread.ts',
+  ACCEPTOR,
   'sync/thread/l2VerifierThread.ts',
   'sources/senders/senderRecoveryThread.ts',
   'replication/threads/blockVerifierThread.ts',

@@ -49,6 +49,7 @@ export interface CallOptions {
   names: readonly string[]
   seconds: number
   http: boolean
+  acceptThreads: number
   anvil: boolean
 }
 
@@ -85,7 +86,8 @@ export async function measureCalls(options: CallOptions): Promise<CallRun> {
 type ByName = { [name: string]: { [connections: number]: ClientResult } }
 
 async function askCairn(options: CallOptions): Promise<ByName> {
-  const server = await startDefaultCairn({ after: () => {} }, ['--open', '--datadir', options.datadir])
+  const args = ['--open', '--datadir', options.datadir, '--accept-threads', String(options.acceptThreads)]
+  const server = await startDefaultCairn({ after: () => {} }, args)
   const { url, running, stop } = server
   try {
     return await askServer({ name: 'cairn', url, pid: running.child.pid! }, options)

@@ -15,8 +15,8 @@ import { measureTraces } from './traces.js'
 
 /** What all phases on full blocks are measured with. */
 async function plan({ values, directory }: EvmRun) {
-  const { seconds, blocks, peers } = values
-  return { seconds, blocks, directory, http: !values['no-http'], anvil: peers.includes('anvil') }
+  const { seconds, blocks, peers, 'accept-threads': acceptThreads } = values
+  return { seconds, blocks, directory, http: !values['no-http'], acceptThreads, anvil: peers.includes('anvil') }
 }
 
 /** A database of full blocks. */

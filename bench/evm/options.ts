@@ -33,6 +33,7 @@ export const OPTIONS = {
   seconds: positive(3, 'that each figure is measured for'),
   only: ONLY,
   'no-http': flag('leaves calls and traces over HTTP out'),
+  'accept-threads': count(0, 'of the server that calls over HTTP ask', 0),
   blocks: count(20, 'full blocks of each kind'),
   rounds: count(5, 'imports of each kind in the phase traceIndex'),
   accounts: count(250_000, 'of the large state'),

@@ -1,13 +1,10 @@
-import { availableParallelism } from 'node:os'
 import { UsageError } from '../lib/errors.js'
 import type { Config } from './config.js'
 
-/** Threads that accept connections beside the main thread: 0 where a port cannot be shared between threads.
- *  @throws UsageError if threads were asked for and cannot be had */
-export function chooseAcceptThreads({ acceptThreads, plainHttp }: Pick<Config, 'acceptThreads' | 'plainHttp'>): number {
+/** Threads that accept connections beside the main thread. @throws UsageError where they cannot share its port */
+export function readAcceptThreads({ acceptThreads, plainHttp }: Pick<Config, 'acceptThreads' | 'plainHttp'>): number {
   const reason = whyNone(plainHttp)
-  if (reason === undefined) return acceptThreads ?? (availableParallelism() > 1 ? 1 : 0)
-  if (acceptThreads === undefined || acceptThreads === 0) return 0
+  if (acceptThreads === 0 || reason === undefined) return acceptThreads
   throw new UsageError(`--accept-threads ${acceptThreads}: ${reason}; use 0`)
 }
 

@@ -27,8 +27,8 @@ export type MetricFamily = NumberFamily | HistogramFamily
  *  numbers, which are read on request. Names are Prometheus names with the unit at the end: `cairn_wal_bytes`,
  *  `cairn_evictions_total`. */
 export interface Metrics {
-  /** Registers a number that only rises. Several registrations under one name are one family; those with equal labels are
-   *  added. */
+  /** Registers a number that only rises. Several registrations under one name are one family; those with equal labels
+   *  are added. */
   counter(name: string, help: string, read: () => Reading): void
   /** Registers a number that rises and falls. Several registrations under one name are one family; those with equal
    *  labels are added. */

@@ -11,7 +11,7 @@ import { packagePath } from '../../store/open.js'
 import type { ImportDirectory } from '../../sync/import/importDirectory.js'
 import type { IngestWorker } from '../../sync/thread/ingestWorker.js'
 import { defaultThreads } from '../../workers/pool/readerPool.js'
-import { chooseAcceptThreads } from '../acceptThreads.js'
+import { readAcceptThreads } from '../acceptThreads.js'
 import { closeOnStop } from '../closeOnStop.js'
 import type { Config } from '../config.js'
 import { readCursorSecretFile } from '../cursorSecret.js'
@@ -205,7 +205,7 @@ async function serve(
     cors: corsPolicy(config.cors, { host: config.host, open }),
     hosts: hostPolicy(config.allowedHosts, config.host),
     plainHttp: config.plainHttp,
-    acceptThreads: chooseAcceptThreads(config),
+    acceptThreads: readAcceptThreads(config),
     metrics: readMetricsOptions(config),
     page: config.page ?? isLoopback(config.host),
     compression: { mode: config.compress, aboveBytes: config.compressAbove * 1024 },

@@ -14,7 +14,7 @@ import { createLagCheck } from '../../server/admin/lag.js'
 import type { MetricsPage } from '../../server/admin/metricsPage.js'
 import { createAdmission } from '../../server/admission/admission.js'
 import { createRefusalCounter } from '../../server/admission/refusals.js'
-import { CONNECTION_SLOT_BYTES, shareConnectionSlots } from '../../server/connections/connections.js'
+import { connectionSlotMemory, shareConnectionSlots } from '../../server/connections/connections.js'
 import type { ServerOptions } from '../../server/exchange.js'
 import { createHeadTracker } from '../../server/head/headTracker.js'
 import { createHttpServer, type HttpServer } from '../../server/http/httpServer.js'
@@ -65,7 +65,7 @@ export async function createListeners(
     timeBudget: dispatcher.timeBudget!,
     health,
     metricsPage: onRpcPort ? page : undefined,
-    connectionSlots: shares && shareConnectionSlots(shares.connectionSlots),
+    connectionSlots: shares && shareConnectionSlots(shares.connectionSlots, 0),
     limits: shares?.main ?? options.serverLimits,
   })
   const sql = await openSql(core, shared)
@@ -156,7 +156,7 @@ function shareLimits({ acceptThreads, serverLimits }: ServingOptions) {
   return {
     main: { ...serverLimits, bodyBytes: (bodyBytes * 3) / 4, outputBytes: (outputBytes * 3) / 4 },
     acceptor: { ...serverLimits, bodyBytes: bodyBytes * part, outputBytes: outputBytes * part },
-    connectionSlots: new SharedArrayBuffer(CONNECTION_SLOT_BYTES),
+    connectionSlots: connectionSlotMemory(1 + acceptThreads),
   }
 }
 

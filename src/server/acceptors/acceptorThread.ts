@@ -21,7 +21,8 @@ import type { AcceptorCommand, AcceptorData, AcceptorReport } from './messages.j
 import { RequestPasser } from './requestPasser.js'
 import { createThreadRecords } from './threadRecords.js'
 
-/* Entry point of an acceptor thread: a server on the port of the main thread, with a read-only connection of its own. */
+/* Entry point of an acceptor thread: a server on the port of the main thread, with a read-only connection of its
+ * own. */
 
 /** How often figures are reported while there are new ones. */
 const REPORT_MS = 250
@@ -61,7 +62,7 @@ const { server, closeIdle, closeAll } = createAcceptorServer({
   limits: data.serverLimits,
   cors: data.cors,
   compression: data.compression,
-  connectionSlots: shareConnectionSlots(data.connectionSlots),
+  connectionSlots: shareConnectionSlots(data.connectionSlots, data.thread),
   accounting: records.accounting,
   subscriptions: { filtersOf: passOn },
   onCall: () => void calls++,

@@ -5,6 +5,7 @@ import { Thread } from '../../workers/spawn.js'
 import { isRefusal } from '../access/access.js'
 import type { RateLimiter } from '../access/rateLimit.js'
 import type { OutputShare } from '../admission/outputBudget.js'
+import { clearConnectionSlots } from '../connections/connections.js'
 import { beginExchange, type ServerOptions } from '../exchange.js'
 import { handleRequest } from '../handleRequest.js'
 import type { HttpServer } from '../http/httpServer.js'
@@ -28,7 +29,7 @@ export interface Acceptors {
 interface AcceptorsOptions {
   readonly count: number
   /** Start data without what `start` and this module add. */
-  readonly data: Omit<AcceptorData, 'host' | 'port' | 'passing'>
+  readonly data: Omit<AcceptorData, 'host' | 'port' | 'passing' | 'thread'>
   readonly http: HttpServer
   readonly server: ServerOptions
   readonly limiter: RateLimiter
@@ -63,6 +64,7 @@ export function createAcceptors(options: AcceptorsOptions): Acceptors {
       threads.add(thread)
       void thread.exited.then((error) => {
         threads.delete(thread)
+        clearConnectionSlots(data.connectionSlots, data.thread)
         resolve()
         if (isClosed) return
         const problem = error === undefined ? thread.problem : describeError(error)
@@ -76,7 +78,7 @@ export function createAcceptors(options: AcceptorsOptions): Acceptors {
     async start({ host, port }) {
       await passed.listen()
       const data = { ...options.data, host, port, passing: { path: passed.path, token: passed.token } }
-      await Promise.all(Array.from({ length: count }, () => start(data)))
+      await Promise.all(Array.from({ length: count }, (_, i) => start({ ...data, thread: i + 1 })))
     },
     async refresh() {
       await Promise.all([...threads].map((thread) => thread.refresh()))

@@ -33,6 +33,8 @@ export interface AcceptorData {
   readonly hasStreams: boolean
   /** What is recorded of each request. */
   readonly records: { readonly accessLog: boolean; readonly usage: boolean }
+  /** Its number, from 1. */
+  readonly thread: number
   /** Memory of `shareConnectionSlots`. */
   readonly connectionSlots: SharedArrayBuffer
   /** Where connections are passed to. */

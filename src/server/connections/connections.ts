@@ -86,14 +86,24 @@ export interface ConnectionSlots {
   add(difference: 1 | -1): void
 }
 
-/** Counts connections of several threads in `memory`, of at least `CONNECTION_SLOT_BYTES`. */
-export function shareConnectionSlots(memory: SharedArrayBuffer): ConnectionSlots {
-  const counts = new Int32Array(memory, 0, 1)
-  return { count: () => Atomics.load(counts, 0), add: (difference) => void Atomics.add(counts, 0, difference) }
+/** Memory for `shareConnectionSlots`, for a number of threads. */
+export function connectionSlotMemory(threads: number): SharedArrayBuffer {
+  return new SharedArrayBuffer(threads * Int32Array.BYTES_PER_ELEMENT)
 }
 
-/** Bytes of memory of `shareConnectionSlots`. */
-export const CONNECTION_SLOT_BYTES = Int32Array.BYTES_PER_ELEMENT
+/** Counts connections of several threads in `memory`, those that are added here for one of them. */
+export function shareConnectionSlots(memory: SharedArrayBuffer, thread: number): ConnectionSlots {
+  const counts = new Int32Array(memory)
+  return {
+    count: () => counts.reduce((sum, _, i) => sum + Atomics.load(counts, i), 0),
+    add: (difference) => void Atomics.add(counts, thread, difference),
+  }
+}
+
+/** The connections of a thread that has ended are not counted any more. */
+export function clearConnectionSlots(memory: SharedArrayBuffer, thread: number): void {
+  Atomics.store(new Int32Array(memory), thread, 0)
+}
 
 /** Enforces the connection limit and disconnects clients that do not read their responses. */
 // biome-ignore lint/complexity/noExcessiveLinesPerFunction: the listeners of one server share the table of its sockets

@@ -64,8 +64,9 @@ async function connectToBoth(t: TestContext, url: string, path?: string) {
   while (found.main === undefined || found.acceptor === undefined) {
     const connection = await connectTo(t, url, path)
     const thread = resultOf(await connection.send(request('web3_clientVersion')))
-    if (found[thread] === undefined) found[thread] = connection
-    else connection.end()
+    // An earlier one is idle, and closed where connections are few.
+    found[thread]?.end()
+    found[thread] = connection
   }
   return found as { main: Connection; acceptor: Connection }
 }
@@ -195,6 +196,18 @@ test('threads share the limit of connections, and the port with no other server'
     assert.deepEqual([resultOf(answer), answer?.headers.connection], ['held', 'close'])
   }
   await closed
+})
+
+test('connections of a thread that has ended are not counted any more', { skip }, async (t) => {
+  const serverLimits = { ...servingOptions('').serverLimits, maxConnections: 2 }
+  const { url } = await serve(t, { serverLimits })
+  for (let ended = 0; ended < 2; ended++) {
+    const { main, acceptor } = await connectToBoth(t, url)
+    assert.equal(await acceptor.send(request('eth_gasPrice')), undefined) // it ends
+    main.end()
+  }
+  const connection = await connectTo(t, url)
+  assert.equal((await connection.send(request('eth_chainId')))?.status, 200)
 })
 
 /** Sends a request on each connection that is answered once it is released. */
