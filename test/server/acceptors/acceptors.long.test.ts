@@ -74,7 +74,7 @@ async function connectToBoth(t: TestContext, url: string, path?: string) {
 const REQUESTS: [body: unknown, ...headers: string[]][] = [
   [request('eth_call', { to: EMITTER, data: '0x' }, 'latest')],
   [request('eth_call', { to: REVERTER, data: '0x' }, 'latest')],
-  [request('eth_call', { to: 'nobody' }, 'latest')],
+  [request('eth_call', { to: '0x12' }, 'latest')],
   [request('eth_estimateGas', { from: BOB, to: BOB })],
   [request('eth_getBalance', BOB, '0x10')],
   [request('eth_getBlockByNumber', 'latest', true)],
