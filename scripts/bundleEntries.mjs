@@ -8,6 +8,9 @@ export const PROGRAM = ['cli/main.ts', 'cli/startCairn.ts']
 /** The entry that a server starts most often, for each of its reader threads. */
 export const READER = 'workers/pool/readerThread.ts'
 
+/** The thread that writes, of each server that follows. */
+export const INGEST = 'sync/thread/ingestWorkerThread.ts'
+
 /** A thread that loads the method table of tests. */
 export const ACCEPTOR = 'server/acceptors/acceptorThread.ts'
 
@@ -18,7 +21,6 @@ export const THREADS = [
   'sources/senders/senderRecoveryThread.ts',
   'replication/threads/blockVerifierThread.ts',
   'workers/checkpointerThread.ts',
-  'sync/thread/ingestWorkerThread.ts',
   'replication/threads/replicaThread.ts',
   'replication/threads/trieHasherThread.ts',
   'replication/threads/replicationThread.ts',

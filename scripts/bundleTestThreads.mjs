@@ -2,7 +2,7 @@
 // processor time to start, a bundled one 0.4. Replaces their entries in build/src by files that load the bundles.
 import { renameSync, writeFileSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
-import { ACCEPTOR, bundle, READER, THREADS } from './bundleEntries.mjs'
+import { ACCEPTOR, bundle, INGEST, READER, THREADS } from './bundleEntries.mjs'
 import { ROOT } from './ensure.mjs'
 
 const BUILD = join(ROOT, 'build')
@@ -16,7 +16,8 @@ const bundled = (from, name) => `${relative(dirname(from), FOLDER)}/${name}`.rep
 // Errors are recognized by their classes: a thread of a bundle does not know those of a method table of modules.
 const threads = THREADS.filter((entry) => entry !== ACCEPTOR)
 await bundle(threads, FOLDER)
-for (const entry of threads) {
+await bundle([INGEST], FOLDER)
+for (const entry of [...threads, INGEST]) {
   const path = compiled(entry)
   writeFileSync(path, `import '${bundled(path, entry.split('/').pop().replace(/\.ts$/, '.js'))}'\n`)
 }
