@@ -1,51 +1,111 @@
 import assert from 'node:assert/strict'
 import { connect } from 'node:net'
-import { after, type TestContext, test } from 'node:test'
+import { after, test } from 'node:test'
 import { type CairnServer, runCairn, runCairnOk, startCairn } from '../support/cairn.js'
 import { type ServedChain, serveRandomChain } from '../support/compare/sparseAnswers.js'
 import { ask, resultOf } from '../support/rpcClient.js'
 import { temporaryDirectory } from '../support/temporary.js'
+import { THOROUGH } from '../support/thorough.js'
 import { until, untilBlockNumber, untilValue } from '../support/until.js'
-import { type ChangingProxy, startChangingProxy } from '../support/upstream/changingProxy.js'
+import { type ProxyFault, startChangingProxy } from '../support/upstream/changingProxy.js'
 import { STATE_LIES } from '../support/upstream/stateLies.js'
 
 /* What clients can make a server with sparse state fetch is bounded, and an upstream that hangs, fails or lacks the
  * state costs only the requests that wait for it. */
 
 const SEED = 2
-// The upstream of all tests, which only read from it.
-const chain = await serveRandomChain({ after }, SEED)
 // What a request may wait, and what a busy machine adds.
 const BOUND_MS = 20_000
+// Fetches a second for requests.
+const RATE = 300
 
-// Reads slots 0, 1, 2, … of its account until the gas is used up.
+// Endless loops, until the gas is used up. Slots 0, 1, 2, … of the account.
 const WALK_SLOTS = '0x5f5b805450600101600156'
-// Reads the balances of the accounts 1 << 64, (1 << 64) + 1, ….
+// The balances of the accounts 1 << 64, (1 << 64) + 1, ….
 const WALK_ACCOUNTS = `0x68${'01'.padEnd(18, '0')}5b803150600101600a56`
+// The balances of the accounts 2 << 64, ….
+const WALK_OTHERS = WALK_ACCOUNTS.replace('0x6801', '0x6802')
+// Balances and slots of the same numbers.
+const WALK_BOTH = `0x68${'01'.padEnd(18, '0')}5b803150805450600101600a56`
 
-test('a call that walks unknown slots or accounts fetches at most 1,000, in at most ten seconds', async (t) => {
-  const { server, chain, proxy } = await startBehindProxy(t)
-  const to = await findContractWithStorage(chain)
-  for (const code of [WALK_SLOTS, WALK_ACCOUNTS]) {
-    proxy.calls.length = 0
-    const startMs = performance.now()
-    const call = { to, gas: '0x989680' }
-    const answer = await ask(server.url, 'eth_call', [call, 'latest', { [to]: { code } }])
-    assert.ok(performance.now() - startMs < BOUND_MS)
-    assert.match(
-      String(answer.error?.message),
-      /is not known: (the call needs more than 1000 accounts and slots that are not known|fetching what the call needs took longer than 10 s|the upstream did not send it within \d+ s)/,
-    )
-    assert.equal(answer.error?.code, -32000)
-    const proofs = proxy.calls.filter(({ method }) => method === 'eth_getProof').length
-    assert.ok(proofs <= 1_000, `${proofs} proofs`)
-    assert.ok(proofs > 10, `${proofs} proofs`)
+// The upstream of all tests, which only read from it, behind a proxy that changes what it sends.
+const chain = await serveRandomChain({ after }, SEED)
+const proxy = await startChangingProxy({ after }, chain.complete.url)
+const datadir = temporaryDirectory({ after })
+// All tests but the last three use this server, one after the other. It follows up to here first.
+const hidden = { head: chain.head - 6 }
+const hiding: ProxyFault = { call: (call) => hideHead(call, hidden.head) }
+proxy.fault = hiding
+const server = await startSparse({ after }, datadir, ['--state-fetch', 'proofs', '--state-fetch-rate', String(RATE)])
+
+test('the metrics count what was fetched, for blocks and for requests, and what was refused', async () => {
+  await untilBlockNumber(server, hidden.head)
+  const read = (name: string) => readMetric(server, name)
+  assert.ok((await read('cairn_state_fetches_total{reason="block"}')) > 0)
+  assert.ok((await read('cairn_state_fetched_bytes_total{reason="block"}')) > 0)
+  const accounts = await read('cairn_state_fetched_accounts_total{reason="request"}')
+  const slots = await read('cairn_state_fetched_slots_total{reason="request"}')
+  const slot = `0x${'00'.repeat(31)}77`
+  assert.equal(
+    await resultOf(server.url, 'eth_getStorageAt', [unknownAddress(5), slot, 'latest']),
+    `0x${'00'.repeat(32)}`,
+  )
+  await untilValue(
+    () => read('cairn_state_fetched_accounts_total{reason="request"}'),
+    (count) => count === accounts + 1,
+  )
+  assert.equal(await read('cairn_state_fetched_slots_total{reason="request"}'), slots)
+  const refusals = await read('cairn_state_fetch_refusals_total')
+  proxy.fault = {
+    ...hiding,
+    error: ({ method }) => (method === 'eth_getProof' ? { code: -32000, message: 'missing trie node' } : undefined),
   }
-  assert.equal(typeof (await resultOf(server.url, 'eth_getBalance', [to, 'latest'])), 'string')
+  const { error } = await ask(server.url, 'eth_getBalance', [unknownAddress(6), 'latest'])
+  assert.match(String(error?.message), /is not known: .*missing trie node/)
+  await untilValue(
+    () => read('cairn_state_fetch_refusals_total'),
+    (count) => count === refusals + 1,
+  )
+  proxy.fault = hiding
 })
 
-test('an upstream that hangs on proofs: requests end with an error in time, all else is answered', async (t) => {
-  const { server, chain, proxy } = await startBehindProxy(t)
+test('following continues while proofs for requests hang', async () => {
+  const hung = new Set(Array.from({ length: 30 }, (_, i) => unknownAddress(200 + i)))
+  const before = proxy.changed
+  proxy.fault = {
+    ...hiding,
+    hangs: ({ method, params }) => method === 'eth_getProof' && hung.has(String(params[0])),
+  }
+  const waiting = [...hung].map((address) => ask(server.url, 'eth_getBalance', [address, 'latest']))
+  let over = 0
+  for (const each of waiting) void each.then(() => over++)
+  await until(() => proxy.changed > before)
+  hidden.head = chain.head
+  await untilBlockNumber(server, chain.head)
+  assert.equal(over, 0, 'the head was reached while they waited')
+  await Promise.all(waiting)
+  proxy.fault = {}
+})
+
+test('a proof that hangs does not keep other requests from being answered', async () => {
+  const hung = unknownAddress(77)
+  const before = proxy.changed
+  proxy.fault = { hangs: ({ method, params }) => method === 'eth_getProof' && params[0] === hung }
+  const first = ask(server.url, 'eth_getBalance', [hung, 'latest'])
+  await until(() => proxy.changed > before)
+  let isOver = false
+  void first.then(() => {
+    isOver = true
+  })
+  for (let i = 0; i < 20; i++) {
+    assert.equal(await resultOf(server.url, 'eth_getBalance', [unknownAddress(100 + i), 'latest']), '0x0')
+  }
+  assert.equal(isOver, false, 'the others were answered while it waited')
+  assert.match(String((await first).error?.message), /did not send it within 10 s/)
+  proxy.fault = {}
+})
+
+test('an upstream that hangs on proofs: requests end with an error in time, all else is answered', async () => {
   const known = await resultOf(server.url, 'eth_getBalance', [unknownAddress(1), 'latest'])
   proxy.fault = { hangs: ({ method }) => method === 'eth_getProof' }
   const startMs = performance.now()
@@ -66,55 +126,27 @@ test('an upstream that hangs on proofs: requests end with an error in time, all 
   assert.equal(await resultOf(server.url, 'eth_getBalance', [unknownAddress(10), 'latest']), '0x0')
 })
 
-test('a proof that hangs does not keep other requests from being answered', async (t) => {
-  const { server, proxy } = await startBehindProxy(t)
-  const hung = unknownAddress(77)
-  proxy.fault = { hangs: ({ method, params }) => method === 'eth_getProof' && params[0] === hung }
-  const first = ask(server.url, 'eth_getBalance', [hung, 'latest'])
-  await until(() => proxy.changed > 0)
-  let isOver = false
-  void first.then(() => {
-    isOver = true
-  })
-  for (let i = 0; i < 20; i++) {
-    assert.equal(await resultOf(server.url, 'eth_getBalance', [unknownAddress(100 + i), 'latest']), '0x0')
+test('a call that walks unknown slots or accounts fetches at most 1,000, in at most ten seconds', async () => {
+  const to = await findContractWithStorage(chain)
+  for (const code of THOROUGH ? [WALK_SLOTS, WALK_ACCOUNTS, WALK_BOTH] : [WALK_BOTH]) {
+    proxy.calls.length = 0
+    const startMs = performance.now()
+    const call = { to, gas: '0x989680' }
+    const answer = await ask(server.url, 'eth_call', [call, 'latest', { [to]: { code } }])
+    assert.ok(performance.now() - startMs < BOUND_MS)
+    assert.match(
+      String(answer.error?.message),
+      /is not known: (the call needs more than 1000 accounts and slots that are not known|fetching what the call needs took longer than 10 s|the upstream did not send it within \d+ s)/,
+    )
+    assert.equal(answer.error?.code, -32000)
+    const proofs = proxy.calls.filter(({ method }) => method === 'eth_getProof').length
+    assert.ok(proofs <= 1_000, `${proofs} proofs`)
+    assert.ok(proofs > 10, `${proofs} proofs`)
   }
-  assert.equal(isOver, false, 'the others were answered while it waited')
-  assert.match(String((await first).error?.message), /did not send it within 10 s/)
+  assert.equal(typeof (await resultOf(server.url, 'eth_getBalance', [to, 'latest'])), 'string')
 })
 
-test('an upstream that lies to requests, without another one: the error and /health name the lie', async (t) => {
-  const { server, chain, proxy } = await startBehindProxy(t)
-  proxy.fault = STATE_LIES.find(({ name }) => name === 'another leaf in an account proof')!
-  const { error } = await ask(server.url, 'eth_getBalance', [unknownAddress(1), 'latest'])
-  assert.match(String(error?.message), /^state of 0x\w+ at block \d+ is not known: .*: proof: account: /)
-  const { problem } = (await (await fetch(`${server.url}/health`)).json()) as { problem: { check: string } }
-  assert.equal(problem.check, 'proof: account')
-  assert.equal(Number(await resultOf(server.url, 'eth_blockNumber')), chain.head)
-})
-
-test('following continues while proofs for requests hang', async (t) => {
-  const proxy = await startChangingProxy(t, chain.complete.url)
-  const hidden = { head: chain.head - 6 }
-  const hung = new Set(Array.from({ length: 30 }, (_, i) => unknownAddress(200 + i)))
-  proxy.fault = {
-    call: (call) => hideHead(call, hidden.head),
-    hangs: ({ method, params }) => method === 'eth_getProof' && hung.has(String(params[0])),
-  }
-  const server = await startSparse(t, chain, ['--upstream', proxy.url, '--state-fetch', 'proofs'])
-  await untilBlockNumber(server, hidden.head)
-  const waiting = [...hung].map((address) => ask(server.url, 'eth_getBalance', [address, 'latest']))
-  let over = 0
-  for (const each of waiting) void each.then(() => over++)
-  await until(() => proxy.changed > 0)
-  hidden.head = chain.head
-  await untilBlockNumber(server, chain.head)
-  assert.equal(over, 0, 'the head was reached while they waited')
-  await Promise.all(waiting)
-})
-
-test('many clients that ask for unknown keys at once, and clients that leave', async (t) => {
-  const { server, proxy } = await startBehindProxy(t, ['--state-fetch-rate', '300'])
+test('many clients that ask for unknown keys at once, and clients that leave', async () => {
   const leave = (i: number) => {
     const body = JSON.stringify({
       jsonrpc: '2.0',
@@ -130,6 +162,7 @@ test('many clients that ask for unknown keys at once, and clients that leave', a
     )
     socket.on('connect', () => setImmediate(() => socket.destroy()))
   }
+  proxy.calls.length = 0
   for (let i = 0; i < 200; i++) leave(1_000 + i)
   const startMs = performance.now()
   const answers = await Promise.all(
@@ -142,7 +175,7 @@ test('many clients that ask for unknown keys at once, and clients that leave', a
   }
   // The first second's worth is free, and one batch may exceed it.
   const proofs = proxy.calls.filter(({ method, params }) => method === 'eth_getProof' && isUnknown(params[0])).length
-  assert.ok(proofs <= 300 * (seconds + 1) + 1_100, `${proofs} proofs in ${seconds} s`)
+  assert.ok(proofs <= RATE * (seconds + 1) + 1_100, `${proofs} proofs in ${seconds} s`)
   assert.ok(seconds > 1, 'the rate holds them up')
   await untilValue(
     () => readMetric(server, 'cairn_state_fetch_waiting'),
@@ -150,60 +183,31 @@ test('many clients that ask for unknown keys at once, and clients that leave', a
   )
 })
 
+test('an upstream that lies to requests, without another one: the error and /health name the lie', async () => {
+  proxy.fault = STATE_LIES.find(({ name }) => name === 'another leaf in an account proof')!
+  const { error } = await ask(server.url, 'eth_getBalance', [unknownAddress(2), 'latest'])
+  assert.match(String(error?.message), /^state of 0x\w+ at block \d+ is not known: .*: proof: account: /)
+  const { problem } = (await (await fetch(`${server.url}/health`)).json()) as { problem: { check: string } }
+  assert.equal(problem.check, 'proof: account')
+  assert.equal(Number(await resultOf(server.url, 'eth_blockNumber')), chain.head)
+  proxy.fault = {}
+})
+
 test('fetches count against the rate of the key', async (t) => {
-  const datadir = temporaryDirectory(t)
-  const key = (await runCairnOk(['keys', 'create', 'page', '--rate', '2', '--datadir', datadir]))
-    .trim()
-    .split('\n')
-    .at(-1)!
-  const server = await startCairn(t, [
-    ...['--datadir', datadir, '--genesis', chain.genesis, '--state', 'sparse', '--from', String(chain.first)],
-    ...['--upstream', chain.complete.url],
-  ])
-  const url = `${server.url}/v3/${key}`
-  await untilValue(
-    async () =>
-      ((await (await fetch(`${server.url}/health`)).json()) as { head: { number: number } | null }).head?.number,
-    (number) => number === chain.head,
-  )
+  await server.stop()
+  const created = await runCairnOk(['keys', 'create', 'page', '--rate', '2', '--datadir', datadir])
+  const guarded = await startCairn(t, ['--datadir', datadir, '--upstream', chain.complete.url])
+  const url = `${guarded.url}/v3/${created.trim().split('\n').at(-1)}`
   const to = await findContractWithStorage(chain)
-  await ask(url, 'eth_call', [{ to, gas: '0x989680' }, 'latest', { [to]: { code: WALK_ACCOUNTS } }])
+  // Some 100 of them.
+  await ask(url, 'eth_call', [{ to, gas: '0x40000' }, 'latest', { [to]: { code: WALK_OTHERS } }])
   const refused = await ask(url, 'eth_blockNumber')
   assert.equal(refused.error?.code, -32005)
   assert.match(refused.error.message, /request rate exceeded/)
-})
-
-test('the metrics count what was fetched, for blocks and for requests, and what was refused', async (t) => {
-  const { server, proxy } = await startBehindProxy(t)
-  const read = (name: string) => readMetric(server, name)
-  assert.ok((await read('cairn_state_fetches_total{reason="block"}')) > 0)
-  assert.ok((await read('cairn_state_fetched_bytes_total{reason="block"}')) > 0)
-  const before = await read('cairn_state_fetched_slots_total{reason="request"}')
-  const slot = `0x${'00'.repeat(31)}77`
-  assert.equal(
-    await resultOf(server.url, 'eth_getStorageAt', [unknownAddress(5), slot, 'latest']),
-    `0x${'00'.repeat(32)}`,
-  )
-  await untilValue(
-    () => read('cairn_state_fetched_accounts_total{reason="request"}'),
-    (count) => count === 1,
-  )
-  assert.equal(await read('cairn_state_fetched_slots_total{reason="request"}'), before)
-  proxy.fault = {
-    error: ({ method }) => (method === 'eth_getProof' ? { code: -32000, message: 'missing trie node' } : undefined),
-  }
-  const { error } = await ask(server.url, 'eth_getBalance', [unknownAddress(6), 'latest'])
-  assert.match(String(error?.message), /is not known: .*missing trie node/)
-  await untilValue(
-    () => read('cairn_state_fetch_refusals_total'),
-    (count) => count === 1,
-  )
+  await guarded.stop()
 })
 
 test('without an upstream, an unknown value is an error that says what would work', async (t) => {
-  const datadir = temporaryDirectory(t)
-  const { server, chain } = await startBehindProxy(t, [], datadir)
-  await server.stop()
   const alone = await startCairn(t, ['--datadir', datadir, '--open'])
   const address = unknownAddress(9)
   assert.deepEqual((await ask(alone.url, 'eth_getBalance', [address, 'latest'])).error, {
@@ -216,37 +220,30 @@ test('without an upstream, an unknown value is an error that says what would wor
 })
 
 test('--offline: requests fetch nothing, and blocks what they need', async (t) => {
-  const { server, chain, proxy } = await startBehindProxy(t, ['--offline'])
+  proxy.calls.length = 0
+  const offline = await startSparse(t, temporaryDirectory(t), ['--offline'])
+  await untilBlockNumber(offline, chain.head)
   const isOfState = ({ method }: { method: string }) => /^eth_getProof$|^debug_executionWitness/.test(method)
   assert.ok(proxy.calls.some(isOfState))
   proxy.calls.length = 0
   const address = unknownAddress(9)
-  assert.deepEqual((await ask(server.url, 'eth_getBalance', [address, 'latest'])).error, {
+  assert.deepEqual((await ask(offline.url, 'eth_getBalance', [address, 'latest'])).error, {
     code: -32000,
     message: `state of ${address} at block ${chain.head} is not known: this server fetches no state for requests (--offline)`,
   })
   assert.equal(proxy.calls.filter(isOfState).length, 0)
 })
 
-async function startBehindProxy(
-  t: TestContext,
-  args: readonly string[] = [],
-  datadir?: string,
-): Promise<{ server: CairnServer; chain: ServedChain; proxy: ChangingProxy }> {
-  const proxy = await startChangingProxy(t, chain.complete.url)
-  const server = await startSparse(t, chain, ['--upstream', proxy.url, ...args], datadir)
-  await untilBlockNumber(server, chain.head)
-  return { server, chain, proxy }
-}
-
+/** A server with sparse state of the chain, which follows the proxy. */
 function startSparse(
-  t: TestContext,
-  { genesis, first }: ServedChain,
+  t: { after(callback: () => void | Promise<void>): void },
+  datadir: string,
   args: readonly string[],
-  datadir = temporaryDirectory(t),
 ): Promise<CairnServer> {
-  const chain = ['--open', '--genesis', genesis, '--state', 'sparse', '--from', String(first)]
-  return startCairn(t, ['--datadir', datadir, ...chain, '--metrics', ...args])
+  return startCairn(t, [
+    ...['--datadir', datadir, '--open', '--metrics', '--genesis', chain.genesis, '--state', 'sparse'],
+    ...['--from', String(chain.first), '--upstream', proxy.url, ...args],
+  ])
 }
 
 async function findContractWithStorage({ complete, facts }: ServedChain): Promise<string> {
