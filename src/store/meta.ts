@@ -7,8 +7,17 @@ export interface MetaTable {
   set(key: string, value: unknown): void
 }
 
-/** Accesses the meta table of an open database. `set` needs a writing connection. */
+const tables = new WeakMap<Database, MetaTable>()
+
+/** Accesses the meta table of an open database, with statements prepared once for the connection. `set` needs a writing
+ *  connection. */
 export function createMetaTable(db: Database): MetaTable {
+  const table = tables.get(db) ?? prepareTable(db)
+  tables.set(db, table)
+  return table
+}
+
+function prepareTable(db: Database): MetaTable {
   const select = db.prepare<[string], { value: string }>('SELECT value FROM meta WHERE key = ?')
   const upsert = () =>
     db.prepare('INSERT INTO meta (key, value) VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value')

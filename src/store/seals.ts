@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import type { Database } from './database.js'
+import type { Database, Statement } from './database.js'
 
 /* Most of a database can be checked against itself: block hashes, roots and counts cover the rows. All other rows are
  * sealed: a SHA-256 over them is stored, so that `cairn verify` finds a changed byte. A seal does not protect against
@@ -29,12 +29,21 @@ export function sealKey(name: SealName): string {
   return `seal_${name}`
 }
 
+const statements = new WeakMap<Database, Map<string, Statement>>()
+
+/** Prepares a statement once for the connection: the facts are sealed several times with each block. */
+function prepareOnce(db: Database, sql: string): Statement {
+  const own = statements.get(db) ?? new Map<string, Statement>()
+  statements.set(db, own)
+  const statement = own.get(sql) ?? db.prepare(sql)
+  own.set(sql, statement)
+  return statement
+}
+
 /** Computes and stores a seal. Call it in the transaction that changes the rows. */
 export function writeSeal(db: Database, name: SealName): void {
-  db.prepare('INSERT INTO meta (key, value) VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value').run(
-    sealKey(name),
-    JSON.stringify(computeSeal(db, name)),
-  )
+  const sql = 'INSERT INTO meta (key, value) VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value'
+  prepareOnce(db, sql).run(sealKey(name), JSON.stringify(computeSeal(db, name)))
 }
 
 /** Writes missing seals, as in a new database; `rewrite` rewrites all. */
@@ -46,7 +55,7 @@ export function writeSeals(db: Database, { rewrite }: { rewrite: boolean }): voi
 /** SHA-256 over the rows, as hex digits. */
 export function computeSeal(db: Database, name: SealName): string {
   const hash = createHash('sha256')
-  for (const row of db.prepare<[], unknown[]>(SEALED[name]).raw().iterate()) {
+  for (const row of prepareOnce(db, SEALED[name]).raw().iterate()) {
     // JSON separates the values and keeps their types: a Buffer becomes an object.
     hash.update(`${JSON.stringify(row)}\n`)
   }

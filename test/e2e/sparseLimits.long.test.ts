@@ -8,6 +8,7 @@ import { temporaryDirectory } from '../support/temporary.js'
 import { THOROUGH } from '../support/thorough.js'
 import { until, untilBlockNumber, untilValue } from '../support/until.js'
 import { type ProxyFault, startChangingProxy } from '../support/upstream/changingProxy.js'
+import type { UpstreamCall } from '../support/upstream/scriptedUpstream.js'
 import { STATE_LIES } from '../support/upstream/stateLies.js'
 
 /* What clients can make a server with sparse state fetch is bounded, and an upstream that hangs, fails or lacks the
@@ -69,83 +70,6 @@ test('the metrics count what was fetched, for blocks and for requests, and what 
   proxy.fault = hiding
 })
 
-test('following continues while proofs for requests hang', async () => {
-  const hung = new Set(Array.from({ length: 30 }, (_, i) => unknownAddress(200 + i)))
-  const before = proxy.changed
-  proxy.fault = {
-    ...hiding,
-    hangs: ({ method, params }) => method === 'eth_getProof' && hung.has(String(params[0])),
-  }
-  const waiting = [...hung].map((address) => ask(server.url, 'eth_getBalance', [address, 'latest']))
-  let over = 0
-  for (const each of waiting) void each.then(() => over++)
-  await until(() => proxy.changed > before)
-  hidden.head = chain.head
-  await untilBlockNumber(server, chain.head)
-  assert.equal(over, 0, 'the head was reached while they waited')
-  await Promise.all(waiting)
-  proxy.fault = {}
-})
-
-test('a proof that hangs does not keep other requests from being answered', async () => {
-  const hung = unknownAddress(77)
-  const before = proxy.changed
-  proxy.fault = { hangs: ({ method, params }) => method === 'eth_getProof' && params[0] === hung }
-  const first = ask(server.url, 'eth_getBalance', [hung, 'latest'])
-  await until(() => proxy.changed > before)
-  let isOver = false
-  void first.then(() => {
-    isOver = true
-  })
-  for (let i = 0; i < 20; i++) {
-    assert.equal(await resultOf(server.url, 'eth_getBalance', [unknownAddress(100 + i), 'latest']), '0x0')
-  }
-  assert.equal(isOver, false, 'the others were answered while it waited')
-  assert.match(String((await first).error?.message), /did not send it within 10 s/)
-  proxy.fault = {}
-})
-
-test('an upstream that hangs on proofs: requests end with an error in time, all else is answered', async () => {
-  const known = await resultOf(server.url, 'eth_getBalance', [unknownAddress(1), 'latest'])
-  proxy.fault = { hangs: ({ method }) => method === 'eth_getProof' }
-  const startMs = performance.now()
-  const waiting = Array.from({ length: 50 }, (_, i) =>
-    ask(server.url, 'eth_getBalance', [unknownAddress(10 + i), 'latest']),
-  )
-  assert.equal(await resultOf(server.url, 'eth_blockNumber'), `0x${chain.head.toString(16)}`)
-  assert.equal(await resultOf(server.url, 'eth_getBalance', [unknownAddress(1), 'latest']), known)
-  for (const { error } of await Promise.all(waiting)) {
-    assert.equal(error?.code, -32000)
-    assert.match(
-      String(error?.message),
-      /^state of 0x\w+ at block \d+ is not known: the upstream did not send it within 10 s/,
-    )
-  }
-  assert.ok(performance.now() - startMs < BOUND_MS)
-  proxy.fault = {}
-  assert.equal(await resultOf(server.url, 'eth_getBalance', [unknownAddress(10), 'latest']), '0x0')
-})
-
-test('a call that walks unknown slots or accounts fetches at most 1,000, in at most ten seconds', async () => {
-  const to = await findContractWithStorage(chain)
-  for (const code of THOROUGH ? [WALK_SLOTS, WALK_ACCOUNTS, WALK_BOTH] : [WALK_BOTH]) {
-    proxy.calls.length = 0
-    const startMs = performance.now()
-    const call = { to, gas: '0x989680' }
-    const answer = await ask(server.url, 'eth_call', [call, 'latest', { [to]: { code } }])
-    assert.ok(performance.now() - startMs < BOUND_MS)
-    assert.match(
-      String(answer.error?.message),
-      /is not known: (the call needs more than 1000 accounts and slots that are not known|fetching what the call needs took longer than 10 s|the upstream did not send it within \d+ s)/,
-    )
-    assert.equal(answer.error?.code, -32000)
-    const proofs = proxy.calls.filter(({ method }) => method === 'eth_getProof').length
-    assert.ok(proofs <= 1_000, `${proofs} proofs`)
-    assert.ok(proofs > 10, `${proofs} proofs`)
-  }
-  assert.equal(typeof (await resultOf(server.url, 'eth_getBalance', [to, 'latest'])), 'string')
-})
-
 test('many clients that ask for unknown keys at once, and clients that leave', async () => {
   const leave = (i: number) => {
     const body = JSON.stringify({
@@ -181,6 +105,79 @@ test('many clients that ask for unknown keys at once, and clients that leave', a
     () => readMetric(server, 'cairn_state_fetch_waiting'),
     (waiting) => waiting === 0,
   )
+})
+
+test('a call that walks unknown slots or accounts fetches at most 1,000, in at most ten seconds', async () => {
+  const to = await findContractWithStorage(chain)
+  for (const code of THOROUGH ? [WALK_SLOTS, WALK_ACCOUNTS, WALK_BOTH] : [WALK_BOTH]) {
+    proxy.calls.length = 0
+    const startMs = performance.now()
+    const call = { to, gas: '0x989680' }
+    const answer = await ask(server.url, 'eth_call', [call, 'latest', { [to]: { code } }])
+    assert.ok(performance.now() - startMs < BOUND_MS)
+    assert.match(
+      String(answer.error?.message),
+      /is not known: (the call needs more than 1000 accounts and slots that are not known|fetching what the call needs took longer than 10 s|the upstream did not send it within \d+ s)/,
+    )
+    assert.equal(answer.error?.code, -32000)
+    const proofs = proxy.calls.filter(({ method }) => method === 'eth_getProof').length
+    assert.ok(proofs <= 1_000, `${proofs} proofs`)
+    assert.ok(proofs > 10, `${proofs} proofs`)
+  }
+  assert.equal(typeof (await resultOf(server.url, 'eth_getBalance', [to, 'latest'])), 'string')
+})
+
+test('a proof that hangs does not keep other requests from being answered', async () => {
+  const hung = unknownAddress(77)
+  const hangs = ({ method, params }: UpstreamCall) => method === 'eth_getProof' && params[0] === hung
+  proxy.fault = { ...hiding, hangs }
+  const first = ask(server.url, 'eth_getBalance', [hung, 'latest'])
+  await until(() => proxy.calls.some(hangs))
+  let isOver = false
+  void first.then(() => {
+    isOver = true
+  })
+  for (let i = 0; i < 20; i++) {
+    assert.equal(await resultOf(server.url, 'eth_getBalance', [unknownAddress(100 + i), 'latest']), '0x0')
+  }
+  assert.equal(isOver, false, 'the others were answered while it waited')
+  assert.match(String((await first).error?.message), /did not send it within 10 s/)
+  proxy.fault = hiding
+})
+
+test('following continues while proofs for requests hang', async () => {
+  const hung = new Set(Array.from({ length: 30 }, (_, i) => unknownAddress(200 + i)))
+  const hangs = ({ method, params }: UpstreamCall) => method === 'eth_getProof' && hung.has(String(params[0]))
+  proxy.fault = { ...hiding, hangs }
+  const waiting = [...hung].map((address) => ask(server.url, 'eth_getBalance', [address, 'latest']))
+  let over = 0
+  for (const each of waiting) void each.then(() => over++)
+  await until(() => proxy.calls.some(hangs))
+  hidden.head = chain.head
+  await untilBlockNumber(server, chain.head)
+  assert.equal(over, 0, 'the head was reached while they waited')
+  await Promise.all(waiting)
+  proxy.fault = {}
+})
+
+test('an upstream that hangs on proofs: requests end with an error in time, all else is answered', async () => {
+  proxy.fault = { hangs: ({ method }) => method === 'eth_getProof' }
+  const startMs = performance.now()
+  const waiting = Array.from({ length: 50 }, (_, i) =>
+    ask(server.url, 'eth_getBalance', [unknownAddress(10 + i), 'latest']),
+  )
+  assert.equal(await resultOf(server.url, 'eth_blockNumber'), `0x${chain.head.toString(16)}`)
+  assert.equal(await resultOf(server.url, 'eth_getBalance', [unknownAddress(100), 'latest']), '0x0')
+  for (const { error } of await Promise.all(waiting)) {
+    assert.equal(error?.code, -32000)
+    assert.match(
+      String(error?.message),
+      /^state of 0x\w+ at block \d+ is not known: the upstream did not send it within 10 s/,
+    )
+  }
+  assert.ok(performance.now() - startMs < BOUND_MS)
+  proxy.fault = {}
+  assert.equal(await resultOf(server.url, 'eth_getBalance', [unknownAddress(10), 'latest']), '0x0')
 })
 
 test('an upstream that lies to requests, without another one: the error and /health name the lie', async () => {
