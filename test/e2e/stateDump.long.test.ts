@@ -32,7 +32,7 @@ import {
 } from '../support/sparse/stateDumps.js'
 import { temporaryDirectory } from '../support/temporary.js'
 import { THOROUGH } from '../support/thorough.js'
-import { untilBlockNumber } from '../support/until.js'
+import { untilBlockNumber, untilValue } from '../support/until.js'
 import { startChangingProxy } from '../support/upstream/changingProxy.js'
 import { SKIP_GETH } from '../support/upstream/geth.js'
 
@@ -56,7 +56,12 @@ async function startStateless(t: TestContext, { complete }: ServedChain) {
 }
 
 /** Writes the state after a block as a dump, and the header as the chain's server returns it. */
-async function writeDump(t: TestContext, chain: ServedChain, number: number, writer: DumpWriter) {
+async function writeDump(
+  t: { after(callback: () => void | Promise<void>): void },
+  chain: ServedChain,
+  number: number,
+  writer: DumpWriter,
+) {
   const folder = temporaryDirectory(t)
   const blocks = cutChain(chain, number, folder)
   const datadir = join(folder, 'executed')
@@ -83,12 +88,14 @@ function cutChain({ genesis }: ServedChain, number: number, folder: string): str
   return path
 }
 
+const sharedDump = await writeDump({ after }, shared, shared.first, DUMP_WRITERS[0])
+
 for (const [i, writer] of DUMP_WRITERS.entries()) {
   if (i > 0 && !THOROUGH) continue
   test(`begun with a ${writer} dump, all is answered without any state from the upstream`, async (t) => {
     const chain = i === 0 ? shared : await serveRandomChain(t, i + 1)
     const proxy = await startStateless(t, chain)
-    const { dump, at, state } = await writeDump(t, chain, chain.first, writer)
+    const { dump, at, state } = i === 0 ? sharedDump : await writeDump(t, chain, chain.first, writer)
     const datadir = temporaryDirectory(t)
     const imported = await runCairnOk([
       'import',
@@ -166,23 +173,21 @@ async function compareState({ url, chain, addresses }: { url: string; chain: Ser
 
 test('a dump of another chain is refused by the block that the upstream has', async (t) => {
   const chain = shared
-  const { dump, at } = await writeDump(t, chain, chain.first, 'snapshot')
-  const { header } = readHeaderFile(at)
+  const { dump } = sharedDump
+  const { header } = readHeaderFile(sharedDump.at)
+  const at = join(temporaryDirectory(t), 'header')
   writeFileSync(at, formatData(encodeHeader({ ...header, extraData: Uint8Array.of(1) })))
   const datadir = temporaryDirectory(t)
   await runCairnOk(['import', '--datadir', datadir, '--genesis', chain.genesis, '--state-dump', dump, '--at', at])
   const server = await startCairn(t, ['--datadir', datadir, '--open', '--upstream', chain.complete.url])
-  for (;;) {
-    const { following } = (await (await fetch(`${server.url}/health`)).json()) as {
-      following: { problem: string | null }
-    }
-    if (following.problem === null) continue
-    assert.match(
-      following.problem,
-      /the state dump of this database is of block \d+ 0x[0-9a-f]{64}, the upstream has 0x[0-9a-f]{64}; follow another/,
-    )
-    break
-  }
+  const problem = await untilValue(async () => {
+    const health = (await (await fetch(`${server.url}/health`)).json()) as { following: { problem: string | null } }
+    return health.following.problem
+  }, Boolean)
+  assert.match(
+    String(problem),
+    /the state dump of this database is of block \d+ 0x[0-9a-f]{64}, the upstream has 0x[0-9a-f]{64}; follow another/,
+  )
 })
 
 test('the command refuses what it cannot use, before it makes a database', async (t) => {
@@ -244,11 +249,12 @@ test('what geth snapshot dump writes of a random chain begins a database that ne
 })
 
 const KILLS = THOROUGH ? 30 : 2
+const [ACCOUNTS, SLOTS, LATEST_KILL_MS] = THOROUGH ? [3_000, 130_000, 3_000] : [1_000, 30_000, 1_000]
 
 test('killed at any moment, an import resumes, and nothing is used before it is verified', async (t) => {
   const random = seededRandom(5)
   const folder = temporaryDirectory(t)
-  const state = randomState(random, { accounts: 3_000, mostSlots: 130_000 })
+  const state = randomState(random, { accounts: ACCOUNTS, mostSlots: SLOTS })
   const [dump, at, genesis] = ['dump.jsonl', 'header', 'genesis.json'].map((name) => join(folder, name))
   const source = { genesis: createGenesis({}) }
   writeFileSync(genesis, JSON.stringify(source.genesis))
@@ -261,7 +267,7 @@ test('killed at any moment, an import resumes, and nothing is used before it is 
   let ended = 0
   for (let kill = 0; kill < KILLS; kill++) {
     const { child, ended: end } = spawnCairn(importing)
-    const timer = setTimeout(() => child.kill('SIGKILL'), 500 + random.below(2_500))
+    const timer = setTimeout(() => child.kill('SIGKILL'), LATEST_KILL_MS / 6 + random.below(LATEST_KILL_MS))
     const { code } = await end
     clearTimeout(timer)
     if (code === 0) {
@@ -285,6 +291,6 @@ test('killed at any moment, an import resumes, and nothing is used before it is 
   assert.ok(isComplete, stderr)
   assert.match(
     await runCairnOk(['verify', '--datadir', datadir]),
-    /^state dump: the root of 3000 accounts and \d+ slots is right$/m,
+    new RegExp(`^state dump: the root of ${ACCOUNTS} accounts and \\d+ slots is right$`, 'm'),
   )
 })
