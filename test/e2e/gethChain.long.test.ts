@@ -10,7 +10,7 @@ import { SKIP_GETH } from '../support/upstream/geth.js'
 
 const SEED = Number(process.env.SEED ?? 1)
 const CHAINS = THOROUGH ? 10 : 1
-const REQUESTS = THOROUGH ? 4_000 : 1_000
+const REQUESTS = THOROUGH ? 4_000 : 300
 const MAX_SHOWN = 5
 
 for (let seed = SEED; seed < SEED + CHAINS; seed++) {

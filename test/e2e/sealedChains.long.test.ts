@@ -21,6 +21,7 @@ import { untilBlockNumber } from '../support/until.js'
 /* The program executes chains of Besu, GoQuorum and clique from block 0: state roots, receipts, balances and traces are
  * those of the peer. */
 
+const FEW_THREADS = { CAIRN_SCAN_THREADS: '1', CAIRN_EVM_THREADS: '1' }
 const quantity = (number: number) => `0x${number.toString(16)}`
 /** Init code that returns what COINBASE returns. */
 const COINBASE_CODE = '0x4160005260206000f3'
@@ -106,7 +107,7 @@ for (const name of SEALED_CHAINS) {
       const file = join(folder, 'genesis.json')
       writeFileSync(file, JSON.stringify(genesis))
       const args = ['--datadir', join(folder, 'data'), '--open', '--genesis', file, '--state', 'none']
-      const killed = spawnCairn(['serve', ...args, '--port', '0', '--upstream', upstream])
+      const killed = spawnCairn(['serve', ...args, '--port', '0', '--upstream', upstream], FEW_THREADS)
       await killed.waitFor('stdout', /ready/)
       killed.child.kill('SIGKILL')
       await killed.ended

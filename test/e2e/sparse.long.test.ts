@@ -12,6 +12,8 @@ import { SKIP_GETH, startGethPeer } from '../support/upstream/geth.js'
 /* `--state sparse`: begun at a block of a running geth without state, followed through reorgs, and compared with the
  * archive that geth keeps: what blocks touched, what no block touched, calls, traces, proofs. */
 
+const FEW = THOROUGH ? 60 : 25
+
 // The other mode by default: sparseWhole.
 for (const mode of THOROUGH ? ['witness', 'proofs', 'auto'] : ['witness']) {
   test(`sparse state, by ${mode}: every answer since the first block is that of an archive`, {
@@ -19,14 +21,14 @@ for (const mode of THOROUGH ? ['witness', 'proofs', 'auto'] : ['witness']) {
   }, async (t) => {
     const peer = await startGethPeer(t)
     const traffic = await startTraffic(peer)
-    await traffic.mine(60)
+    await traffic.mine(FEW)
     const before = Number(await resultOf<string>(peer.url, 'eth_blockNumber'))
     const datadir = temporaryDirectory(t)
     const server = await startSparse(t, peer, datadir, mode)
     // The newest block, which may be a later one than before.
     const [began, first] = [await reachHead(server, peer), await stateFirst(server)]
     assert.ok(before <= first && first <= began, `${before} <= ${first} <= ${began}`)
-    await traffic.mine(60)
+    await traffic.mine(FEW)
     await reachHead(server, peer)
     await peer.reorg(5)
     await traffic.mine(7)

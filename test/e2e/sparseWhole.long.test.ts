@@ -20,10 +20,10 @@ import { type FullGeth, SKIP_GETH, startFullGeth } from '../support/upstream/get
 
 const MODES = THOROUGH ? ['witness', 'proofs', 'auto'] : ['proofs']
 const TAIL = THOROUGH ? 950 : 160
-const REORGS = THOROUGH ? 20 : 3
+const REORGS = THOROUGH ? 20 : 2
 const REQUESTS = THOROUGH ? 10_000 : 3_000
 // Of the requests each how many-th is asked.
-const STEP = THOROUGH ? 1 : 25
+const STEP = THOROUGH ? 1 : 60
 const DEEPEST = 20
 const STATES = 128
 const SEED = Number(process.env.SEED ?? 1)

@@ -144,7 +144,8 @@ for (const [i, writer] of DUMP_WRITERS.entries()) {
     const copy = join(temporaryDirectory(t), 'cairn.db')
     await runCairnOk(['backup', '--datadir', datadir, copy])
     const alone = await startCairn(t, ['--datadir', dirname(copy), '--open', ...SPARSE_LIMITS])
-    await compareState({ url: alone.url, chain, addresses: state.map(({ address }) => formatData(address)) })
+    const some = state.filter((_, i) => THOROUGH || i % 4 === 0)
+    await compareState({ url: alone.url, chain, addresses: some.map(({ address }) => formatData(address)) })
   })
 }
 
