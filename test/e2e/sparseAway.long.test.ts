@@ -29,6 +29,7 @@ const SEED = Number(process.env.SEED ?? 1)
 const STATES = 128
 /** Blocks that are executed before the server is away, and afterwards. */
 const [BEFORE, AFTER] = [12, 6]
+const FEW_THREADS = { CAIRN_SCAN_THREADS: '1', CAIRN_EVM_THREADS: '1' }
 const MAX_SHOWN = 5
 const NOT_KNOWN =
   /is not known: block \d+ may have changed it|is not known: it was fetched and is not known|^historical state \d+ is not available|the state trie is not known there/
@@ -113,7 +114,10 @@ async function killWhileListing(t: TestContext, served: ServedTail): Promise<voi
   let reached = network.left
   network.slow = 15
   for (let kill = 0; kill < KILLS; kill++) {
-    const server = spawnCairn(['serve', '--port', '0', '--log-level', 'error', ...sparseArgs(network, datadir)])
+    const server = spawnCairn(
+      ['serve', '--port', '0', '--log-level', 'error', ...sparseArgs(network, datadir)],
+      FEW_THREADS,
+    )
     const [, url] = await server.waitFor('stdout', /^ready (\S+)\n/)
     await until(async () => (await listedTo(url)) > reached || (await headOf(url)) === network.head)
     await delay(random.below(200))
