@@ -217,6 +217,7 @@ test('without an upstream, an unknown value is an error that says what would wor
 })
 
 test('--offline: requests fetch nothing, and blocks what they need', async (t) => {
+  proxy.fault = {}
   proxy.calls.length = 0
   const offline = await startSparse(t, temporaryDirectory(t), ['--offline'])
   await untilBlockNumber(offline, chain.head)
