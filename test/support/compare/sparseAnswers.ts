@@ -23,7 +23,7 @@ export interface ServedChain {
 }
 
 /** Of the requests each how many-th is sent where the comparison is not what is tested. */
-export const SOME = THOROUGH ? 1 : 16
+export const SOME = THOROUGH ? 1 : 8
 
 /** Limits of both servers, so that they refuse the same calls. */
 export const SPARSE_LIMITS = [
