@@ -92,7 +92,7 @@ test('logs of random filters are the rows of cairn export, in both formats, and 
   const random = seededRandom(31)
   const head = exported.blocks.length - 1
   let results = 0
-  for (let run = 0; run < (THOROUGH ? 150 : 15); run++) {
+  for (let run = 0; run < (THOROUGH ? 150 : 8); run++) {
     const [a, b] = [random.below(head + 1), random.below(head + 1)]
     const [from, to] = random.below(2) === 0 ? [0, head] : [Math.min(a, b), Math.max(a, b)]
     const filters = Array.from({ length: random.below(3) === 0 ? 1 + random.below(3) : 1 }, () => randomFilter(random))
@@ -132,7 +132,7 @@ test('transactions and blocks are the rows of cairn export', async (t) => {
     return values[random.below(values.length)]
   }
   let results = 0
-  for (let run = 0; run < 30; run++) {
+  for (let run = 0; run < (THOROUGH ? 30 : 10); run++) {
     const from = Array.from({ length: 1 + random.below(run % 5 === 0 ? 20 : 2) }, () => pick('from_address'))
     const to = pick('to_address')
     const selector = pick('input', (input) => input.length >= 10).slice(0, 10)
