@@ -43,8 +43,19 @@ async function startPool(
   return pool
 }
 
-/** For tests that need the defaults, and leave the pool as it was. */
+/** For tests that need the defaults, and leave the pool as it was. A pool takes most of a second of processor time. */
 const common = await startPool({ after })
+
+/** For tests of time limits. Threads that do not stop are replaced in it. */
+const errors: string[] = []
+const errorLog = { ...silentLogger, error: (fields: object) => void errors.push((fields as { error: string }).error) }
+const brief = await startPool({ after }, { callTimeoutMs: 300, logsTimeoutMs: 200 }, 'cairn', 1, errorLog)
+
+/** Two threads for calls. */
+const two = await startPool({ after }, { callTimeoutMs: 20_000, queueTimeoutMs: 60_000 }, 'cairn', 2)
+
+/** Its calls never look at their deadline. */
+const reference = await startPool({ after }, { callTimeoutMs: 300, queueTimeoutMs: 200 }, 'reference')
 
 /** Runs a method of the test table. */
 function run(pool: ReaderPool, method: string, params: unknown, origin?: CallOrigin): Promise<RpcOutcome> {
@@ -91,8 +102,8 @@ test('parameters are checked in the thread', async () => {
   })
 })
 
-test('a call that never ends is answered at its time, and the next one by the spare at once', async (t) => {
-  const pool = await startPool(t, { callTimeoutMs: 300 }, 'reference')
+test('a call that never ends is answered at its time, and the next one by the spare at once', async () => {
+  const pool = reference
   const start = performance.now()
   const stuck = run(pool, 'test_stuckCall', [])
   const scanned = read(await run(pool, 'test_scan', ['meanwhile']))
@@ -100,13 +111,15 @@ test('a call that never ends is answered at its time, and the next one by the sp
   assert.ok(performance.now() - start < 200, 'another class waits for nothing')
   assert.deepEqual(read(await stuck), { code: -32000, message: 'execution aborted (timeout = 0.3s)' })
   assert.ok(performance.now() - start >= 300)
-  assert.equal(read(await run(pool, 'test_call', ['next'])), 'next')
+  // Of another client: one whose call is still being stopped has its share of the threads.
+  assert.equal(read(await run(pool, 'test_call', ['next'], { client: 2 })), 'next')
   await pool.ready()
   assert.equal(pool.threadCount(), 4)
 })
 
-test('our interpreter gets half a second more to stop by itself, and no client waits for it', async (t) => {
-  const pool = await startPool(t, { callTimeoutMs: 300 })
+test('our interpreter gets half a second more to stop by itself, and no client waits for it', async () => {
+  const pool = brief
+  const lost = pool.lostThreads()
   const start = performance.now()
   const aborted = { code: -32000, message: 'execution aborted (timeout = 0.3s)' }
   const waiting = run(pool, 'test_stuckCall', [])
@@ -116,46 +129,50 @@ test('our interpreter gets half a second more to stop by itself, and no client w
   assert.equal(read(await behind), 'behind')
   assert.equal(read(await run(pool, 'test_call', ['next'])), 'next')
   // It never does stop: it is ended then, and there is a new spare.
-  while (pool.lostThreads() === 0) assert.equal(read(await run(pool, 'test_call', ['meanwhile'])), 'meanwhile')
+  while (pool.lostThreads() === lost) {
+    assert.equal(read(await run(pool, 'test_call', ['meanwhile'])), 'meanwhile')
+    await run(pool, 'test_wait', ['0x5'])
+  }
   const replaced = performance.now() - start
   assert.ok(replaced >= 790, `replaced after ${replaced} ms`)
   await pool.ready()
   assert.equal(pool.threadCount(), 4)
 })
 
-test('a thread that stops late by itself is not lost: it is the next spare', async (t) => {
-  const pool = await startPool(t, { callTimeoutMs: 100 })
+test('a thread that stops late by itself is not lost: it is the next spare', async () => {
+  const pool = brief
+  const lost = pool.lostThreads()
   const threads = new Set([read(await run(pool, 'test_thread', []))])
-  for (let i = 0; i < 4; i++) {
-    // 250 ms of its 100, and 20 more
-    assert.ok('error' in (await run(pool, 'test_deafCall', ['0xfa'])))
+  for (let i = 0; i < 2; i++) {
+    // 450 ms of its 300, and 20 more
+    assert.ok('error' in (await run(pool, 'test_deafCall', ['0x1c2'])))
     threads.add(read(await run(pool, 'test_thread', [])))
     await run(pool, 'test_wait', ['0xc8'])
   }
   assert.equal(threads.size, 2, 'the same two by turns')
-  assert.deepEqual([pool.lostThreads(), pool.threadCount()], [0, 4])
+  assert.deepEqual([pool.lostThreads(), pool.threadCount()], [lost, 4])
 })
 
-test('what waits behind a long call is taken over by a thread that has nothing to do', async (t) => {
-  const pool = await startPool(t, { callTimeoutMs: 5000 }, 'cairn', 2)
+test('what waits behind a long call is taken over by a thread that has nothing to do', async () => {
+  const pool = two
   const start = performance.now()
-  const long = run(pool, 'test_deafCall', ['0x320']) // 800 ms
+  const long = run(pool, 'test_deafCall', ['0x258']) // 600 ms
   const words = Array.from({ length: 30 }, (_, i) => `word ${i}`)
   const outcomes = await Promise.all(words.map((word) => run(pool, 'test_call', [word])))
   assert.deepEqual(outcomes.map(read), words)
   assert.ok(performance.now() - start < 400, `took ${performance.now() - start} ms`)
-  assert.equal(read(await long), 'worked 800')
+  assert.equal(read(await long), 'worked 600')
 })
 
 // Others may abort the process when their thread is terminated: Node-API calls fail then, and C++ wrappers throw.
-test('the only native addon of a reader thread is better-sqlite3, whichever interpreter runs', async (t) => {
-  for (const pool of [common, await startPool(t, {}, 'reference')]) {
+test('the only native addon of a reader thread is better-sqlite3, whichever interpreter runs', async () => {
+  for (const pool of [common, reference]) {
     assert.deepEqual(read(await run(pool, 'test_addons', [])), ['better-sqlite3'])
   }
 })
 
-test('many more calls than threads are all answered, each with its own answer', async (t) => {
-  const pool = await startPool(t, {}, 'cairn', 2)
+test('many more calls than threads are all answered, each with its own answer', async () => {
+  const pool = two
   const random = seededRandom(71)
   const words = Array.from({ length: 900 }, (_, i) => 'x'.repeat(i % 100 === 0 ? 10_000 : random.below(50)) + i)
   const outcomes = await Promise.all(
@@ -167,8 +184,8 @@ test('many more calls than threads are all answered, each with its own answer', 
   )
 })
 
-test('a log query that never looks up is ended half a second after its time, a polite one says it itself', async (t) => {
-  const pool = await startPool(t, { logsTimeoutMs: 200 })
+test('a log query that never looks up is ended half a second after its time, a polite one says it itself', async () => {
+  const pool = brief
   const expected = { code: -32005, message: 'query timeout exceeded' }
   let start = performance.now()
   assert.deepEqual(read(await run(pool, 'test_polite', [])), expected)
@@ -180,22 +197,22 @@ test('a log query that never looks up is ended half a second after its time, a p
   assert.equal(read(await run(pool, 'test_scan', ['next'])), 'next')
 })
 
-test('a thread that is replaced gets no further request when it answers late', async (t) => {
-  const pool = await startPool(t, { logsTimeoutMs: 200 })
-  const late = run(pool, 'test_deafScan', ['0x4b0']) // replaced after 700 ms, answers after 1200
-  const others = Array.from({ length: 30 }, () => run(pool, 'test_deafScan', ['0x32']))
-  assert.deepEqual((await Promise.all(others)).map(read), Array(30).fill('worked 50'))
+test('a thread that is replaced gets no further request when it answers late', async () => {
+  const pool = brief
+  await pool.ready()
+  const late = run(pool, 'test_deafScan', ['0x3e8']) // replaced after 700 ms, answers after 1000
+  const others = Array.from({ length: 12 }, () => run(pool, 'test_deafScan', ['0x32']))
+  assert.deepEqual((await Promise.all(others)).map(read), Array(12).fill('worked 50'))
   assert.deepEqual(read(await late), { code: -32005, message: 'query timeout exceeded' })
 })
 
-test('the time of a call begins when a thread begins it', async (t) => {
-  const pool = await startPool(t, { callTimeoutMs: 2000 })
-  const outcomes = await Promise.all(Array.from({ length: 4 }, () => run(pool, 'test_deafCall', ['0x2bc'])))
-  assert.deepEqual(outcomes.map(read), Array(4).fill('worked 700'))
+test('the time of a call begins when a thread begins it', async () => {
+  const outcomes = await Promise.all(Array.from({ length: 5 }, () => run(brief, 'test_deafCall', ['0x64'])))
+  assert.deepEqual(outcomes.map(read), Array(5).fill('worked 100'))
 })
 
-test('a request that no thread takes in time is refused', async (t) => {
-  const pool = await startPool(t, { queueTimeoutMs: 200 })
+test('a request that no thread takes in time is refused', async () => {
+  const pool = reference
   const running = run(pool, 'test_wait', ['0x3e8'])
   assert.deepEqual(read(await run(pool, 'test_scan', ['late'])), {
     code: -32005,
@@ -204,35 +221,8 @@ test('a request that no thread takes in time is refused', async (t) => {
   assert.equal(read(await running), 'waited 1000')
 })
 
-test('endless calls of one client keep no other client waiting', async (t) => {
-  const pool = await startPool(t, { callTimeoutMs: 5000 }, 'cairn', 2)
-  let ended = 0
-  const endless = Array.from({ length: 50 }, () => run(pool, 'test_stuckCall', [], { client: 1 }).then(() => ended++))
-  for (let i = 0; i < 5; i++) {
-    assert.equal(read(await run(pool, 'test_call', ['mine'], { client: 2 })), 'mine')
-  }
-  assert.equal(ended, 0)
-  await pool.close()
-  await Promise.all(endless)
-})
-
-test('calls of some milliseconds do not wait behind the endless calls of ten clients', async (t) => {
-  const pool = await startPool(t, { callTimeoutMs: 20_000, queueTimeoutMs: 60_000 }, 'cairn', 2)
-  let ended = 0
-  const endless = Array.from({ length: 160 }, (_, i) =>
-    run(pool, 'test_politeCall', [], { client: i % 10 }).then(() => ended++),
-  )
-  for (let i = 0; i < 5; i++) {
-    const client = {}
-    assert.equal(read(await run(pool, 'test_workCall', ['0x14', 'mine'], { client })), 'mine')
-  }
-  assert.equal(ended, 0)
-  await pool.close()
-  await Promise.all(endless)
-})
-
-test('a call that sends parts is not tried beside endless ones, and is whole', async (t) => {
-  const pool = await startPool(t, { callTimeoutMs: 1_000, queueTimeoutMs: 60_000 }, 'cairn', 1)
+test('a call that sends parts is not tried beside endless ones, and is whole', async () => {
+  const pool = brief
   const endless = Array.from({ length: 6 }, (_, i) => run(pool, 'test_politeCall', [], { client: i % 3 }))
   const outcome = await run(pool, 'test_workCall', ['0x0', 'parts'], { client: 7 })
   assert.ok('result' in outcome && outcome.rest !== undefined)
@@ -241,27 +231,61 @@ test('a call that sends parts is not tried beside endless ones, and is whole', a
   await Promise.all(endless)
 })
 
-test('a stuck call holds the quick queue, and no other call waits for it', async (t) => {
-  const pool = await startPool(t, { callTimeoutMs: 4_000, queueTimeoutMs: 60_000 }, 'cairn', 1)
+test('a stuck call holds the quick queue, and no other call waits for it; closing answers all', async (t) => {
+  const pool = await startPool(t)
   const stuck = Array.from({ length: 6 }, (_, i) => run(pool, 'test_stuckCall', [], { client: i }))
   const scans = Array.from({ length: 5 }, () => run(pool, 'test_work', ['0x0', 'short'], { client: 9 }))
   for (const scan of scans) assert.equal('error' in (await scan), false)
+  const waiting = run(pool, 'test_call', ['w'])
   await pool.close()
-  await Promise.all(stuck)
+  for (const outcome of await Promise.all([...stuck, waiting, run(pool, 'test_scan', ['late'])])) {
+    assert.deepEqual(read(outcome), { code: -32603, message: 'internal error' })
+  }
+  assert.equal(pool.threadCount(), 0)
 })
 
-test('clients take turns, however many calls one of them has waiting', async (t) => {
-  const pool = await startPool(t, { callTimeoutMs: 60_000, queueTimeoutMs: 60_000 }, 'cairn', 2)
+test('clients take turns, however many calls one of them has waiting', async () => {
+  const pool = two
   const done: number[] = []
   const ask = async (client: number) => {
     await run(pool, 'test_deafCall', ['0x14'], { client })
     done.push(client)
   }
-  const greedy = Array.from({ length: 100 }, () => ask(1))
-  await Promise.all([...Array.from({ length: 20 }, () => ask(2)), ...Array.from({ length: 20 }, () => ask(3))])
+  const greedy = Array.from({ length: 60 }, () => ask(1))
+  await Promise.all([...Array.from({ length: 10 }, () => ask(2)), ...Array.from({ length: 10 }, () => ask(3))])
   const before = done.filter((client) => client === 1).length
-  assert.ok(before < 50, `${before} of 100 calls were answered before 20 of each other client`)
+  assert.ok(before < 30, `${before} of 60 calls were answered before 10 of each other client`)
   await Promise.all(greedy)
+})
+
+test('calls of some milliseconds do not wait behind the endless calls of ten clients', async () => {
+  let ended = 0
+  const clients = Array.from({ length: 10 }, () => ({}))
+  const endless = Array.from({ length: 160 }, (_, i) =>
+    run(two, 'test_politeCall', [], { client: clients[i % 10] }).then(() => ended++),
+  )
+  // A call that loses its core while it is tried waits for its turn.
+  const others = Array.from({ length: 10 }, () => ({}))
+  const answered = others.map((client) => run(two, 'test_workCall', ['0x14', 'mine'], { client }).then(read))
+  const untilHalf = new Promise<void>((resolve) => {
+    let left = 5
+    for (const answer of answered) void answer.then((word) => word === 'mine' && --left === 0 && resolve())
+  })
+  await Promise.race([untilHalf, Promise.race(endless)])
+  assert.equal(ended, 0)
+  for (const client of [...clients, ...others]) two.abort(client, { code: -32000, message: 'aborted' })
+  await Promise.all([...endless, ...answered])
+})
+
+test('endless calls of one client keep no other client waiting', async () => {
+  let ended = 0
+  const endless = Array.from({ length: 50 }, () => run(two, 'test_stuckCall', [], { client: 1 }).then(() => ended++))
+  for (let i = 0; i < 5; i++) {
+    assert.equal(read(await run(two, 'test_call', ['mine'], { client: 2 })), 'mine')
+  }
+  assert.equal(ended, 0)
+  two.abort(1, { code: -32000, message: 'aborted' })
+  await Promise.all(endless)
 })
 
 test('a full queue refuses the newest request of the client that has the most waiting', async () => {
@@ -274,11 +298,10 @@ test('a full queue refuses the newest request of the client that has the most wa
   for (const outcome of await Promise.all(waiting.slice(0, 1023))) assert.equal(read(outcome), 'w')
 })
 
-test('the log says why a thread failed, also when it threw no Error', async (t) => {
-  const errors: unknown[] = []
-  const log = { ...silentLogger, error: (fields: object) => void errors.push((fields as { error: string }).error) }
-  const pool = await startPool(t, {}, 'cairn', 1, log)
-  await run(pool, 'test_fail', [])
+test('the log says why a thread failed, also when it threw no Error', async () => {
+  assert.deepEqual(errors, [])
+  await run(brief, 'test_fail', [])
+  await brief.ready()
   assert.match(String(errors[0]), /database disk image is malformed.*\n.* at /s)
 })
 
@@ -313,20 +336,10 @@ test('parameters that cannot be copied to a thread are refused, and affect no ot
   assert.equal(read(plain), 'w')
 })
 
-test('closing answers what is under way and what waits', async (t) => {
-  const pool = await startPool(t)
-  const jobs = [run(pool, 'test_stuckCall', []), run(pool, 'test_call', ['w'])]
-  await pool.close()
-  for (const outcome of await Promise.all([...jobs, run(pool, 'test_scan', ['late'])])) {
-    assert.deepEqual(read(outcome), { code: -32603, message: 'internal error' })
-  }
-  assert.equal(pool.threadCount(), 0)
-})
-
-test('a short scan does not wait behind a long one', async (t) => {
-  const pool = await startPool(t, { logsTimeoutMs: 2000 })
+test('a short scan does not wait behind a long one', async () => {
+  const pool = common
   const done: string[] = []
-  const long = run(pool, 'test_polite', []).then(() => done.push('long'))
+  const long = run(pool, 'test_deafScan', ['0x3e8']).then(() => done.push('long'))
   for (let i = 0; i < 20; i++) {
     const outcome = await run(pool, 'test_work', ['0x0', 'short'])
     assert.equal('error' in outcome, false)
@@ -348,11 +361,12 @@ test('a scan that is not short is run again where others are, and those like it 
   assert.equal(await threadOf('0x0', 'short'), quick)
 })
 
-test('the quick queue does not end a request before its own limit', async (t) => {
-  const pool = await startPool(t, { logsTimeoutMs: 300 })
+test('the quick queue does not end a request before its own limit', async () => {
+  const pool = brief
+  const lost = pool.lostThreads()
   assert.deepEqual(read(await run(pool, 'test_work', ['0x1000', 'long'])), {
     code: -32005,
     message: 'query timeout exceeded',
   })
-  assert.equal(pool.lostThreads(), 0)
+  assert.equal(pool.lostThreads(), lost)
 })
