@@ -37,12 +37,40 @@ async function startReplicas(t: TestContext, options: readonly (readonly string[
 
 const filter = { address: TOKEN, fromBlock: '0x0', toBlock: `0x${HEAD.toString(16)}` }
 
-test('replicas with one secret give the pages of a log query in turn; without it a cursor is refused', async (t) => {
+test('replicas count keys that were exported from one of them, and give the pages of a log query in turn', async (t) => {
   const path = join(temporaryDirectory(t), 'cursor.secret')
   writeFileSync(path, `${'5c'.repeat(32)}\n`)
-  const shared = ['--open', '--cursor-secret-file', path]
-  const replicas = await startReplicas(t, [shared, shared, ['--open']])
-  const [a, b, other] = replicas.map(({ url }) => url)
+  const shared = ['--cursor-secret-file', path]
+  const [first, second, other] = await startReplicas(t, [shared, shared, []])
+  const keys = (datadir: string, ...args: string[]) => runCairnOk(['keys', ...args, '--datadir', datadir])
+  const key = (await keys(first.datadir, 'create', 'client', '--methods', 'eth_*')).trim()
+  const keyed = ({ url }: { url: string }) => `${url}/v3/${key}`
+  const answer = async (replica: { url: string }, method = 'eth_chainId') => {
+    const { result, error } = await ask(keyed(replica), method)
+    return result ?? error!.message
+  }
+  const file = join(temporaryDirectory(t), 'keys.json')
+  const transfer = async (to: { datadir: string }) => {
+    writeFileSync(file, await keys(first.datadir, 'export'))
+    return (await keys(to.datadir, 'import', file)).trim()
+  }
+  assert.equal(await answer(second), 'invalid API key')
+  assert.equal(await transfer(second), 'keys: 1 added, 0 changed, 0 unchanged')
+  assert.equal(await answer(second), await answer(first))
+  assert.equal(await answer(second), '0x4f25')
+  assert.match(String(await answer(second, 'net_version')), /not allowed|may not/)
+  assert.equal(await answer(second, 'net_version'), await answer(first, 'net_version'))
+
+  await transfer(other)
+  await checkPages([first, second, other].map(keyed))
+
+  await keys(first.datadir, 'revoke', 'client')
+  assert.equal(await transfer(second), 'keys: 0 added, 1 changed, 0 unchanged')
+  assert.equal(await answer(second), 'invalid API key')
+})
+
+/** Replicas with one secret give the pages of a log query in turn; the last one, without it, refuses a cursor. */
+async function checkPages([a, b, other]: readonly string[]): Promise<void> {
   for (const url of [a, b, other]) {
     await until(async () => Number(await resultOf(url, 'eth_blockNumber', [])) === HEAD)
   }
@@ -65,7 +93,7 @@ test('replicas with one secret give the pages of a log query in turn; without it
   )
   const { error } = await ask(other, 'eth_getLogsWithCursor', [filter, pages[0].cursor, 1])
   assert.match(error!.message, /cursor: was altered, or given by another database/)
-})
+}
 
 test('a secret of cursors that is missing or short ends the start, and is not shown', async (t) => {
   const folder = temporaryDirectory(t)
@@ -79,28 +107,4 @@ test('a secret of cursors that is missing or short ends the start, and is not sh
   const missing = await runCairn([...serve, '--cursor-secret-file', join(folder, 'none')])
   assert.equal(missing.code, 2)
   assert.match(missing.stderr, /--cursor-secret-file \S+none: ENOENT/)
-})
-
-test('keys that are exported from one replica and imported into another count there, as their revocation does', async (t) => {
-  const [first, second] = await startReplicas(t, [[], []])
-  const keys = (datadir: string, ...args: string[]) => runCairnOk(['keys', ...args, '--datadir', datadir])
-  const key = (await keys(first.datadir, 'create', 'client', '--methods', 'eth_*')).trim()
-  const answer = async ({ url }: { url: string }, method = 'eth_chainId') => {
-    const { result, error } = await ask(`${url}/v3/${key}`, method)
-    return result ?? error!.message
-  }
-  const file = join(temporaryDirectory(t), 'keys.json')
-  const transfer = async () => {
-    writeFileSync(file, await keys(first.datadir, 'export'))
-    return (await keys(second.datadir, 'import', file)).trim()
-  }
-  assert.equal(await answer(second), 'invalid API key')
-  assert.equal(await transfer(), 'keys: 1 added, 0 changed, 0 unchanged')
-  assert.equal(await answer(second), await answer(first))
-  assert.equal(await answer(second), '0x4f25')
-  assert.match(String(await answer(second, 'net_version')), /not allowed|may not/)
-  assert.equal(await answer(second, 'net_version'), await answer(first, 'net_version'))
-  await keys(first.datadir, 'revoke', 'client')
-  assert.equal(await transfer(), 'keys: 0 added, 1 changed, 0 unchanged')
-  assert.equal(await answer(second), 'invalid API key')
 })

@@ -53,11 +53,16 @@ test('seconds without contact are lag: /ready fails, and answers again with the 
   const upstream = await startForkingUpstream(t, trunk.slice(0, 4))
   const nats = await startNats(t)
   const port = String(await freePort())
+  const limits = ['--max-lag-seconds', String(MAX_LAG_SECONDS), '--metrics']
+  const source = `http://127.0.0.1:${port}`
+  const http = await startMember(t, await branchesDirectory(t), ['--replica', source, ...limits])
+  // Started without its source, it is not ready until the source is there.
+  await until(async () => (await http.replication()).problem !== null)
+  assert.equal((await http.replication()).state, 'catching up')
+  assert.equal(await http.ready(), 503)
   const args = ['--publish', nats.url, '--upstream', upstream.url, '--replication', '--port', port]
   const writer = await startMember(t, await branchesDirectory(t), args)
   await untilRole(writer, 'writer')
-  const limits = ['--max-lag-seconds', String(MAX_LAG_SECONDS), '--metrics']
-  const http = await startMember(t, await branchesDirectory(t), ['--replica', writer.url, ...limits])
   const streamed = await startMember(t, await branchesDirectory(t), ['--replica', nats.url, ...limits])
   await untilHead([http, streamed], hashAt(4))
   for (const each of [http, streamed]) await untilBack(each)
@@ -79,14 +84,4 @@ test('seconds without contact are lag: /ready fails, and answers again with the 
   await upstream.become(trunk)
   await untilHead([http, streamed], hashAt(6))
   for (const each of [http, streamed]) await untilBack(each)
-})
-
-test('a replica that was started without its source is not ready, until the source is there', NEEDS_NATS, async (t) => {
-  const port = String(await freePort())
-  const replica = await startMember(t, await branchesDirectory(t), ['--replica', `http://127.0.0.1:${port}`])
-  await until(async () => (await replica.replication()).problem !== null)
-  assert.equal((await replica.replication()).state, 'catching up')
-  assert.equal(await replica.ready(), 503)
-  await startMember(t, await branchesDirectory(t), ['--replication', '--port', port])
-  await untilBack(replica)
 })

@@ -54,6 +54,7 @@ for (const each of NETWORKS) {
     )
     const reward = each.network === 'mainnet' ? 5n : 2n // Sepolia began with the rules of Constantinople
     assert.equal(balances[1] - balances[0], reward * 10n ** 18n)
+    if (each.network === 'mainnet') await checkUncleRewards(url)
   })
 
   test(`the first blocks of ${each.network} are taken with their receipts alone`, { skip }, async (t) => {
@@ -78,9 +79,8 @@ for (const each of NETWORKS) {
   })
 }
 
-test('uncles are rewarded: an eighth less for each generation, and 1/32 for who names them', { skip }, async (t) => {
-  const datadir = await importEra(t, NETWORKS[0], 'execute')
-  const { url } = await startCairn(t, ['--datadir', datadir, '--open'])
+/** Uncles are rewarded: an eighth less for each generation, and 1/32 for who names them. */
+async function checkUncleRewards(url: string): Promise<void> {
   // Block 3 names one uncle, from beside block 1.
   const block = await resultOf<{ miner: string }>(url, 'eth_getBlockByNumber', ['0x3', false])
   const uncle = await resultOf<{ miner: string; number: string }>(url, 'eth_getUncleByBlockNumberAndIndex', [
@@ -98,7 +98,7 @@ test('uncles are rewarded: an eighth less for each generation, and 1/32 for who 
   assert.notEqual(uncle.miner, block.miner)
   assert.equal(await gain(block.miner), reward + reward / 32n)
   assert.equal(await gain(uncle.miner), (reward * 6n) / 8n)
-})
+}
 
 const branchHeads = {
   upgraded: '0xba10c781a48988938935606a37f2aec2a7bb8aff3648ef0c8f0f3629611c07db',

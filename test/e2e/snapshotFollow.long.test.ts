@@ -10,7 +10,8 @@ import { compareRows } from '../support/compare/compareChains.js'
 import { compareServers } from '../support/compare/compareServers.js'
 import { resultOf } from '../support/rpcClient.js'
 import { temporaryDirectory } from '../support/temporary.js'
-import { until } from '../support/until.js'
+import { THOROUGH } from '../support/thorough.js'
+import { until, untilValue } from '../support/until.js'
 
 /* `cairn snapshot create` beside a server that follows another Cairn, which imports the bundled chain block by
  * block. */
@@ -31,8 +32,12 @@ test('snapshots beside a server that follows are whole chains of one commit, and
   const headOf = async ({ url }: { url: string }) => Number(await resultOf(url, 'eth_blockNumber', []))
   await until(async () => (await headOf(server)) > 0)
   const importing = spawnCairn(['import', '--datadir', theirs, ...fixtureBlockByBlock(t)])
-  for (let isLast = false; !isLast; ) {
-    isLast = (await headOf(server)) === HEAD
+  for (let newest = 0; newest < HEAD; ) {
+    const earlier = newest
+    newest = await untilValue(
+      () => headOf(server),
+      (head) => head > earlier,
+    )
     const { code, stderr } = await runCairn(['snapshot', 'create', place, '--datadir', datadir])
     if (code === 1 && / has a snapshot \d+-[0-9a-f]{8} already/.test(stderr)) continue // no block came meanwhile
     assert.equal(code, 0, stderr)
@@ -41,7 +46,7 @@ test('snapshots beside a server that follows are whole chains of one commit, and
   const listed = JSON.parse(await runCairnOk(['snapshot', 'list', place, '--json'])) as Listed[]
   assert.equal(listed[0].head.number, HEAD)
   assert.ok(listed.length > 1, 'a snapshot was made while blocks came')
-  for (const { name, head } of listed) {
+  for (const { name, head } of THOROUGH ? listed : [listed[0], listed.at(-1)!]) {
     const restored = temporaryDirectory(t)
     await runCairnOk(['snapshot', 'restore', place, name, '--datadir', restored])
     await runCairnOk(['verify', '--datadir', restored])

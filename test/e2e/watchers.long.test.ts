@@ -13,7 +13,7 @@ import type { LogObject } from '../support/manySubscribers.js'
 import { seededRandom } from '../support/random.js'
 import { resultOf } from '../support/rpcClient.js'
 import { temporaryDirectory } from '../support/temporary.js'
-import { until, untilBlock } from '../support/until.js'
+import { until, untilBlock, untilValue } from '../support/until.js'
 import { type ForkingUpstream, startForkingUpstream } from '../support/upstream/forkingUpstream.js'
 
 /* The watchers of viem and ethers, at a server that follows a chain with reorgs. */
@@ -87,20 +87,36 @@ function replay(logs: readonly SeenLog[]): string[] {
 
 /** Changes the chain step by step, and waits each time until every watcher of logs has those of the chain, no others
  *  and none twice, and the watcher of blocks the newest. */
-async function checkWatchers(t: TestContext, start: (server: CairnServer) => Promise<Watched>): Promise<void> {
+async function checkWatchers(
+  t: TestContext,
+  starts: { readonly [watchers: string]: (server: CairnServer) => Promise<Watched> },
+): Promise<void> {
   const { upstream, server, change, above } = await startChain(t)
-  const watched = await start(server)
+  const all: [string, Watched][] = []
+  for (const [watchers, start] of Object.entries(starts)) all.push([watchers, await start(server)])
   for (const [removed, added] of STEPS) {
     const trunk = await change(removed, added)
     await reaches(server, trunk)
     const wanted = await logsAbove(upstream, above)
-    await until(() => watched.blocks.at(-1) === trunk.length)
     const hashes = new Set(trunk.map(({ hash }) => formatData(hash)))
-    const left = (logs: readonly SeenLog[]) =>
-      replay(watched.tellsRemoved ? logs : logs.filter(({ blockHash }) => hashes.has(blockHash)))
-    for (const logs of Object.values(watched.logs)) await until(() => isDeepStrictEqual(left(logs), wanted))
+    for (const [watchers, watched] of all) {
+      const own = `${watchers}, ${removed} blocks removed`
+      await untilSeen(() => watched.blocks.at(-1), trunk.length, `blocks of ${own}`)
+      const left = (logs: readonly SeenLog[]) =>
+        replay(watched.tellsRemoved ? logs : logs.filter(({ blockHash }) => hashes.has(blockHash)))
+      for (const [watcher, logs] of Object.entries(watched.logs)) {
+        await untilSeen(() => left(logs), wanted, `${watcher} of ${own}`)
+      }
+    }
   }
-  await watched.stop()
+  for (const [, watched] of all) await watched.stop()
+}
+
+async function untilSeen(read: () => unknown, wanted: unknown, what: string): Promise<void> {
+  const limitMs = 60_000
+  await untilValue(read, (seen) => isDeepStrictEqual(seen, wanted), limitMs).catch(() =>
+    assert.deepEqual(read(), wanted, what),
+  )
 }
 
 async function logsAbove({ url }: ForkingUpstream, above: number): Promise<string[]> {
@@ -167,42 +183,35 @@ async function filtersOf({ url }: CairnServer, count: number): Promise<void> {
 
 const LIMIT = { timeout: 120_000 }
 
-test("viem's watchers over WebSocket give the chain's logs through reorgs", LIMIT, (t) =>
-  checkWatchers(t, async ({ socketUrl }) => {
-    const client = createPublicClient({ transport: webSocket(socketUrl, { reconnect: false, keepAlive: false }) })
-    const watched = await watchByViem(client, async () => (await client.transport.getRpcClient()).close())
-    // The subscriptions are made behind viem's back: a request after them is answered after them.
-    await client.getChainId()
-    return watched
-  }),
-)
-
-test("viem's watchers over HTTP give the chain's logs through reorgs", LIMIT, (t) =>
-  checkWatchers(t, async (server) => {
-    const client = createPublicClient({ transport: http(server.url), pollingInterval: POLLING_MS })
-    // viem polls for ever where the server ends before it has removed a filter.
-    const watched = await watchByViem(client, () => filtersOf(server, 0))
-    await filtersOf(server, 2)
-    return watched
-  }),
-)
-
-test("ethers' watchers over WebSocket give the chain's logs through reorgs", LIMIT, (t) =>
-  checkWatchers(t, async ({ socketUrl }) => {
-    const network = Network.from(20_265)
-    const provider = new WebSocketProvider(socketUrl, network, { staticNetwork: network })
-    const watched = await watchByEthers(provider)
-    await provider.send('eth_chainId', [])
-    return watched
-  }),
-)
-
-test("ethers' watchers over HTTP give the chain's logs through reorgs", LIMIT, (t) =>
-  checkWatchers(t, async (server) => {
-    const network = Network.from(20_265)
-    const options = { staticNetwork: network, pollingInterval: POLLING_MS }
-    const watched = await watchByEthers(new JsonRpcProvider(server.url, network, options))
-    await filtersOf(server, 2)
-    return watched
+test("the watchers of viem and ethers over WebSocket and HTTP give the chain's logs through reorgs", LIMIT, (t) =>
+  checkWatchers(t, {
+    'viem over WebSocket': async ({ socketUrl }) => {
+      const client = createPublicClient({ transport: webSocket(socketUrl, { reconnect: false, keepAlive: false }) })
+      const watched = await watchByViem(client, async () => (await client.transport.getRpcClient()).close())
+      // The subscriptions are made behind viem's back: a request after them is answered after them.
+      await client.getChainId()
+      return watched
+    },
+    'viem over HTTP': async (server) => {
+      const client = createPublicClient({ transport: http(server.url), pollingInterval: POLLING_MS })
+      // viem polls for ever where the server ends before it has removed a filter. Those of ethers are left.
+      const watched = await watchByViem(client, () => filtersOf(server, 2))
+      await filtersOf(server, 2)
+      return watched
+    },
+    'ethers over WebSocket': async ({ socketUrl }) => {
+      const network = Network.from(20_265)
+      const provider = new WebSocketProvider(socketUrl, network, { staticNetwork: network })
+      const watched = await watchByEthers(provider)
+      await provider.send('eth_chainId', [])
+      return watched
+    },
+    'ethers over HTTP': async (server) => {
+      const network = Network.from(20_265)
+      const options = { staticNetwork: network, pollingInterval: POLLING_MS }
+      const watched = await watchByEthers(new JsonRpcProvider(server.url, network, options))
+      await filtersOf(server, 4)
+      return watched
+    },
   }),
 )
