@@ -8,7 +8,7 @@ import { seededRandom } from '../support/random.js'
 import { temporaryDirectory } from '../support/temporary.js'
 import { THOROUGH } from '../support/thorough.js'
 
-const HEAD = 500
+const HEAD = THOROUGH ? 500 : 120
 const CORRUPTIONS = THOROUGH ? 200 : 4
 const SEED = 1
 

@@ -14,7 +14,7 @@ import { SKIP_GETH, startGethPeer } from '../support/upstream/geth.js'
  * write zeros, creations that fail, contracts that are created and destroyed, deployments, slots that are set and
  * cleared, value for new accounts. */
 
-const BLOCKS = THOROUGH ? 1_000 : 100
+const BLOCKS = THOROUGH ? 1_000 : 48
 
 const ANVIL_GAS = 3_000_000
 const GETH_GAS = '0x989680' // 10,000,000

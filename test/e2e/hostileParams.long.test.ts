@@ -10,7 +10,7 @@ import { THOROUGH } from '../support/thorough.js'
 
 const SEED = Number(process.env.SEED ?? 1)
 /** Rounds over all methods, and how long they may take: a slow machine runs fewer. */
-const ROUNDS = THOROUGH ? 2_000 : 50
+const ROUNDS = THOROUGH ? 2_000 : 25
 const LIMIT_MS = THOROUGH ? 600_000 : 25_000
 const MAX_PROBLEMS = 10
 

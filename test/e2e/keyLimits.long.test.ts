@@ -1,17 +1,21 @@
 import assert from 'node:assert/strict'
 import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { type TestContext, test } from 'node:test'
-import { runCairn, runCairnOk, startCairn } from '../support/cairn.js'
-import { FIXTURE_FOLDER } from '../support/chains/fixture.js'
+import { after, test } from 'node:test'
+import { runCairn, startCairn } from '../support/cairn.js'
+import { importFixture } from '../support/chains/fixtureDatabase.js'
 import { ask, openSocket, send } from '../support/rpcClient.js'
 import { temporaryDirectory } from '../support/temporary.js'
 
 /* Limits, usage and the access log of the keys of a server that runs. */
 
-async function startWithKeys(t: TestContext, names: readonly string[], args: readonly string[] = []) {
+async function startWithKeys(
+  t: { after(callback: () => void | Promise<void>): void },
+  names: readonly string[],
+  args: readonly string[] = [],
+) {
   const datadir = temporaryDirectory(t)
-  await runCairnOk(['import', '--datadir', datadir, FIXTURE_FOLDER])
+  await importFixture(datadir)
   const keys = (...words: string[]) => runCairn(['keys', ...words, '--datadir', datadir])
   const made: string[] = []
   for (const name of names) made.push((await keys('create', name)).stdout.trim())
@@ -19,10 +23,12 @@ async function startWithKeys(t: TestContext, names: readonly string[], args: rea
   return { ...server, datadir, keys, made }
 }
 
+const common = await startWithKeys({ after }, ['page', 'other', 'slow', 'fast'])
+
 const call = (method: string, params: unknown = [], id = 1) => ({ jsonrpc: '2.0', id, method, params })
 
 test('the methods of a key are limited at once over HTTP, in batches, on sockets and for subscriptions', async (t) => {
-  const { url, socketUrl, keys, made } = await startWithKeys(t, ['page', 'other'])
+  const { url, socketUrl, keys, made } = common
   const [page, other] = made
   const excluded = (method: string) => ({
     code: -32601,
@@ -84,8 +90,9 @@ test('the methods of a key are limited at once over HTTP, in batches, on sockets
   await again.close()
 })
 
-test('the rate of a key is its own, and limits are shown and checked', async (t) => {
-  const { url, keys, made } = await startWithKeys(t, ['slow', 'fast'])
+test('the rate of a key is its own, and limits are shown and checked', async () => {
+  const { url, keys } = common
+  const made = common.made.slice(2)
   await keys('limit', 'slow', '--rate', '1')
   const batch = [1, 2, 3, 4, 5].map((id) => call('eth_chainId', [], id))
   await send(`${url}/v3/${made[0]}`, batch)
@@ -102,8 +109,8 @@ test('the rate of a key is its own, and limits are shown and checked', async (t)
   const created = await keys('create', 'third', '--methods', 'net_*', '--rate', '7', '--json')
   const third = (await keys('list', '--json')).stdout
   assert.deepEqual(
-    [JSON.parse(created.stdout).id, JSON.parse(third)[2].methods, JSON.parse(third)[2].rateRps],
-    [3, ['net_*'], 7],
+    [JSON.parse(created.stdout).id, JSON.parse(third)[4].methods, JSON.parse(third)[4].rateRps],
+    [5, ['net_*'], 7],
   )
   const wrong: [string[], RegExp][] = [
     [['limit', 'slow'], /expected --rate, --max-concurrent or --methods/],

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createFuzzer } from '../../../tools/fuzz-evm/fuzz.js'
 import { FUZZED_FORKS } from '../../../tools/fuzz-evm/generate.js'
-import { ALL } from '../../support/thorough.js'
+import { THOROUGH } from '../../support/thorough.js'
 
-const WORLDS_PER_FORK = ALL ? 40 : 15
+const WORLDS_PER_FORK = THOROUGH ? 40 : 15
 const SEED = 7_000_000
 
 test('agrees with @ethereumjs/evm on random programs of every fork', async (t) => {

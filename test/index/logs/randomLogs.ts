@@ -1,4 +1,3 @@
-import type { TestContext } from 'node:test'
 import type { Log } from '../../../src/chain/eth/types.js'
 import { trimLeft } from '../../../src/lib/bytes.js'
 import { encodeUint } from '../../../src/store/columns.js'
@@ -29,7 +28,7 @@ export function numberedBytes(number: number, length: number): Uint8Array {
 }
 
 /** A temporary database, gone when the test is. */
-export function temporaryDatabase(t: Pick<TestContext, 'after'>): Database {
+export function temporaryDatabase(t: { after(callback: () => void | Promise<void>): void }): Database {
   const db = openForWriting(temporaryDirectory(t))
   t.after(() => void db.close())
   return db

@@ -17,11 +17,13 @@ import { equalBytes } from '../../../src/lib/bytes.js'
 import { DeadlineExceeded, noDeadline } from '../../../src/lib/deadline.js'
 import type { Database } from '../../../src/store/database.js'
 import { createSegmentStore } from '../../../src/store/index/segmentStore.js'
+import { THOROUGH } from '../../support/thorough.js'
 import { expectedMatches, FIRST_BLOCK, jsonOf, randomBlocks, randomFilter } from './randomFilters.js'
 import { numberedBytes, type PlacedLog, seededFractions, temporaryDatabase, writeLogs } from './randomLogs.js'
 
 const CHUNK_BITS = 6
 const BLOCKS = 900
+const FILTERS = THOROUGH ? 60 : 25
 const POSITIONS: ClauseName[] = ['address_id', 'topic0_id', 'topic1', 'topic2', 'topic3']
 
 function queryTraced(source: LogSource, filter: LogFilter, maxResults = 100_000) {
@@ -89,7 +91,7 @@ function compare(db: Database, logs: PlacedLog[], stage: string, seed: number): 
   const random = seededFractions(seed)
   const source = createLogSource(db)
   const plans: { [plan: string]: number } = {}
-  for (let i = 0; i < 60; i++) {
+  for (let i = 0; i < FILTERS; i++) {
     const filter = normalizeFilter(randomFilter(random, BLOCKS))
     const plain = source.query(filter, { deadline: noDeadline, maxResults: 100_000 })
     const { found, facts } = queryTraced(source, filter)

@@ -9,14 +9,18 @@ import { verifyIndex } from '../../../src/index/segments/verifyIndex.js'
 import { noDeadline } from '../../../src/lib/deadline.js'
 import { noProgress } from '../../../src/lib/progress.js'
 import type { Database } from '../../../src/store/database.js'
+import { THOROUGH } from '../../support/thorough.js'
 import { asPlaced, expectedMatches, FIRST_BLOCK, randomBlocks, randomFilter, textOf } from '../logs/randomFilters.js'
 import { type PlacedLog, seededFractions, temporaryDatabase, writeLogs } from '../logs/randomLogs.js'
 
 const BLOCKS = 700
+const FEW_BLOCKS = 300
+// A kill after one transaction in EVERY.
+const EVERY = THOROUGH ? 1 : 5
 
-function indexed(t: TestContext, seed: number) {
+function indexed(t: TestContext, seed: number, blocks = FEW_BLOCKS) {
   const db = temporaryDatabase(t)
-  const logs = writeLogs(db, FIRST_BLOCK, randomBlocks(seededFractions(seed), BLOCKS))
+  const logs = writeLogs(db, FIRST_BLOCK, randomBlocks(seededFractions(seed), blocks))
   const indexer = createLogIndexer(db, { chunkBits: 6 })
   sealAll(indexer)
   return { db, logs }
@@ -41,7 +45,7 @@ function compare(source: ReturnType<typeof createLogSource>, logs: PlacedLog[], 
 const rowsOf = (db: Database, table: string) => db.prepare<[], number>(`SELECT count(*) FROM ${table}`).pluck().get()!
 
 test('a rebuilt index is whole, and answers are right after each of its transactions', async (t) => {
-  const { db, logs } = indexed(t, 21)
+  const { db, logs } = indexed(t, 21, BLOCKS)
   const before = describeIndex(db, LOG_SEARCH_INDEX)
   const verified = verifyIndex(db, LOG_SEARCH_INDEX)
   const source = createLogSource(db)
@@ -49,8 +53,8 @@ test('a rebuilt index is whole, and answers are right after each of its transact
   const update = (done: number) => {
     reported.push(done)
     // A kill here would leave exactly this.
-    assert.equal(verifyIndex(db, LOG_SEARCH_INDEX).items, done)
-    if (reported.length % 9 === 1) compare(source, logs, reported.length)
+    if (reported.length % EVERY === 0) assert.equal(verifyIndex(db, LOG_SEARCH_INDEX).items, done)
+    if (reported.length % (9 * EVERY) === 1) compare(source, logs, reported.length)
   }
   const summary = await rebuildIndex(db, LOG_SEARCH_INDEX, { progress: { ...noProgress, update } })
   const { sealed, tail } = before

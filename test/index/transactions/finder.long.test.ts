@@ -17,6 +17,7 @@ import { appendBlocks, FIRST_BLOCK, type PlacedTransaction } from './randomTrans
 // Chunks of 64 transactions, so that a few thousand make segments of several levels.
 const CHUNK_BITS = 6
 const BLOCKS = 600
+const FEW_BLOCKS = 300
 // One transaction in EVERY is looked up at each stage.
 const EVERY = THOROUGH ? 1 : 10
 
@@ -89,14 +90,14 @@ test('finds every transaction at every stage of the index', (t) => {
 test('after a reorg, transactions that are gone are not found, and those that came are', (t) => {
   const db = temporaryDatabase(t)
   const random = seededRandom(2)
-  let held = appendBlocks(db, random, BLOCKS)
+  let held = appendBlocks(db, random, FEW_BLOCKS)
   const indexer = createTransactionIndexer(db, { chunkBits: CHUNK_BITS })
   indexer.add([])
   indexer.work(Number.POSITIVE_INFINITY)
   const reading = openForReading(dirname(db.name))
   t.after(() => void reading.close())
   const finder = createTransactionFinder(reading)
-  for (const kept of [599, 597, 590, 450, 200, 10]) {
+  for (const kept of [299, 297, 290, 150, 10]) {
     check(finder, held, `before the reorg to ${kept}`)
     const head = FIRST_BLOCK + kept - 1
     const gone = held.filter(({ blockNumber }) => blockNumber > head)
@@ -130,7 +131,7 @@ for (const [what, level] of [
 ] as const) {
   test(`a ${what} that was cut off is taken over by the next process`, (t) => {
     const db = temporaryDatabase(t)
-    const transactions = appendBlocks(db, seededRandom(3), BLOCKS)
+    const transactions = appendBlocks(db, seededRandom(3), FEW_BLOCKS / 2)
     const first = createTransactionIndexer(db, { chunkBits: CHUNK_BITS })
     first.add([])
     while (states(db).building[0] !== level) first.step()

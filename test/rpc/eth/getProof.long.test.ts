@@ -5,9 +5,8 @@ import { SKIP_SHARED } from '../../support/shared.js'
 import { THOROUGH } from '../../support/thorough.js'
 
 const skip = SKIP_SHARED
-// With test:all each fourth block is executed.
-const STEP = THOROUGH ? 1 : 8
-const PROOFS = THOROUGH ? 2000 : 80
+const STEP = THOROUGH ? 1 : 16
+const PROOFS = THOROUGH ? 2000 : 40
 
 for (const name of Object.keys(SHARED_CHAINS)) {
   test(`${PROOFS} proofs of ${name} verify, and blocks are executed from their witnesses`, { skip }, async (t) => {

@@ -16,7 +16,7 @@ import { createTouchedAbove } from '../../../src/store/state/touchedAbove.js'
 import { type OutcomeBlock, pick, randomBlock } from '../../support/chains/randomBlocks.js'
 import { type SeededRandom, seededRandom } from '../../support/random.js'
 import { temporaryDirectory } from '../../support/temporary.js'
-import { ALL } from '../../support/thorough.js'
+import { THOROUGH } from '../../support/thorough.js'
 
 const ADDRESSES = Array.from({ length: 60 }, (_, n) => keccak256(Uint8Array.of(n)).slice(0, 20))
 const SLOTS = Array.from({ length: 40 }, (_, n) =>
@@ -142,7 +142,8 @@ const SMALL_TABLES = ['account_tip', 'account_recent', 'storage_tip', 'storage_r
 
 test('reads of a history with some recent rows equal those of the same rows in one table', (t) => {
   let most = SMALL_TABLES.map(() => 0)
-  for (let seed = 0; seed < (ALL ? 6 : 2); seed++) {
+  // With seed 5 all tables have many rows.
+  for (const seed of THOROUGH ? [0, 1, 2, 3, 4, 5] : [5]) {
     const random = seededRandom(seed)
     const [plain, staged] = [open(t), open(t)]
     let chain: { outcome: OutcomeBlock; incarnations: Map<number, number> }[] = []
