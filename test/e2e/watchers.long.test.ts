@@ -94,22 +94,25 @@ async function checkWatchers(
   const { upstream, server, change, above } = await startChain(t)
   const all: [string, Watched][] = []
   for (const [watchers, start] of Object.entries(starts)) all.push([watchers, await start(server)])
-  for (const [removed, added] of STEPS) {
-    const trunk = await change(removed, added)
-    await reaches(server, trunk)
-    const wanted = await logsAbove(upstream, above)
-    const hashes = new Set(trunk.map(({ hash }) => formatData(hash)))
-    for (const [watchers, watched] of all) {
-      const own = `${watchers}, ${removed} blocks removed`
-      await untilSeen(() => watched.blocks.at(-1), trunk.length, `blocks of ${own}`)
-      const left = (logs: readonly SeenLog[]) =>
-        replay(watched.tellsRemoved ? logs : logs.filter(({ blockHash }) => hashes.has(blockHash)))
-      for (const [watcher, logs] of Object.entries(watched.logs)) {
-        await untilSeen(() => left(logs), wanted, `${watcher} of ${own}`)
+  try {
+    for (const [removed, added] of STEPS) {
+      const trunk = await change(removed, added)
+      await reaches(server, trunk)
+      const wanted = await logsAbove(upstream, above)
+      const hashes = new Set(trunk.map(({ hash }) => formatData(hash)))
+      for (const [watchers, watched] of all) {
+        const own = `${watchers}, ${removed} blocks removed`
+        await untilSeen(() => watched.blocks.at(-1), trunk.length, `blocks of ${own}`)
+        const left = (logs: readonly SeenLog[]) =>
+          replay(watched.tellsRemoved ? logs : logs.filter(({ blockHash }) => hashes.has(blockHash)))
+        for (const [watcher, logs] of Object.entries(watched.logs)) {
+          await untilSeen(() => left(logs), wanted, `${watcher} of ${own}`)
+        }
       }
     }
+  } finally {
+    for (const [, watched] of all) await watched.stop()
   }
-  for (const [, watched] of all) await watched.stop()
 }
 
 async function untilSeen(read: () => unknown, wanted: unknown, what: string): Promise<void> {

@@ -22,7 +22,7 @@ import { THOROUGH } from '../../support/thorough.js'
 import { until } from '../../support/until.js'
 
 const PROGRAM = fileURLToPath(new URL('../../support/nats/publisherProcess.js', import.meta.url))
-const KILLS = THOROUGH ? 200 : 6
+const KILLS = THOROUGH ? 200 : 4
 const options = { ...NEEDS_NATS, timeout: THOROUGH ? 1_800_000 : 300_000 }
 
 test(
