@@ -6,8 +6,8 @@ import { listAsks } from './allAnswers.js'
 // A prime to the numbers of calls about a block, a transaction and a change of state: each kind is asked.
 const STEP = THOROUGH ? 1 : 7
 
-/** Fails unless both servers give the same answers to every seventh call of all that can be asked about the chain of the
- *  database in `datadir`; to all with `npm run test:thorough`. */
+/** Fails unless both servers give the same answers to every seventh call that asks about the chain of the database in
+ *  `datadir`, to all with `npm run test:thorough`. */
 export async function compareServers(
   expected: { url: string },
   server: { url: string },
