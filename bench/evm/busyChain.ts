@@ -13,14 +13,20 @@ import { AT, createTraders, createWorldGenesis, HOLDERS, holderAt, SLOTS } from 
 export const BUSY_KINDS = ['contract calls', 'ether transfers'] as const
 export type BusyKind = (typeof BUSY_KINDS)[number]
 
-const BLOCK_GAS = 30_000_000n
+/** Gas of a full block, in millions. */
+const FULL_MGAS = 30
 
-/** Makes a chain of full blocks of 30 M gas through the store's own writer, and its file. Blocks of Osaka and Amsterdam
+/** Makes a chain of blocks of `mgas` million gas (default: full ones) through the store's own writer, and its file. Blocks of Osaka and Amsterdam
  *  have the same transactions as each other, with twice the gas limit: prices differ.
  *  @returns the file and the data directory, whose head has the state that all blocks left. */
 export async function makeBusyChain(
   kind: BusyKind,
-  { blocks, directory, fork = 'cancun' }: { blocks: number; directory: string; fork?: MergedFork },
+  {
+    blocks,
+    mgas = FULL_MGAS,
+    directory,
+    fork = 'cancun',
+  }: { blocks: number; mgas?: number; directory: string; fork?: MergedFork },
 ): Promise<{ chain: ChainFile; datadir: string }> {
   const folder = join(directory, `${kind.replace(' ', '-')}-${fork}`)
   mkdirSync(folder, { recursive: true })
@@ -33,7 +39,7 @@ export async function makeBusyChain(
     const traders = createTraders()
     const nextTransaction = kind === 'contract calls' ? planCall : planTransfer
     for (let number = 1; number <= blocks; number++) {
-      const filled = fillBlock(() => nextTransaction(random, traders))
+      const filled = fillBlock(BigInt(mgas) * 1_000_000n, () => nextTransaction(random, traders))
       const { least } = filled
       const transactions = fork === 'cancun' ? filled.transactions : filled.transactions.map(withTwiceTheGas)
       const { block, receipts } = await builder.add({ transactions })
@@ -56,13 +62,13 @@ function withTwiceTheGas(plan: TransactionPlan): TransactionPlan {
   return { ...plan, gasLimit: plan.gasLimit! * 2n }
 }
 
-/** Transactions until no more gas limits fit. */
-function fillBlock(next: () => TransactionPlan): { transactions: TransactionPlan[]; least: bigint } {
+/** Transactions until no more gas limits fit in `most`. */
+function fillBlock(most: bigint, next: () => TransactionPlan): { transactions: TransactionPlan[]; least: bigint } {
   const transactions: TransactionPlan[] = []
   let gas = 0n
   for (;;) {
     const transaction = next()
-    if (gas + transaction.gasLimit! > BLOCK_GAS) return { transactions, least: (gas * 17n) / 20n }
+    if (gas + transaction.gasLimit! > most) return { transactions, least: (gas * 17n) / 20n }
     transactions.push(transaction)
     gas += transaction.gasLimit!
   }

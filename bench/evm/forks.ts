@@ -24,25 +24,29 @@ export interface ForkFigures {
   databaseBytesPerBlock: number
 }
 
-const ROUNDS = 3
-
 type Variant = Pick<ImportPlan, 'chain' | 'blockAccessLists'>
 
 /** Imports each chain as Osaka blocks, as Amsterdam blocks, and as Amsterdam blocks whose access lists are stored, in
  *  turn; the median of the rounds counts. */
 export async function measureForks(
   names: readonly string[],
-  { seconds, blocks, directory }: { seconds: number; blocks: number; directory: string },
+  {
+    seconds,
+    blocks,
+    mgas,
+    directory,
+    rounds,
+  }: { seconds: number; blocks: number; mgas: number; directory: string; rounds: number },
 ): Promise<ForkFigures[]> {
   const figures: ForkFigures[] = []
   for (const name of names) {
     const kind = BUSY_KINDS[FORK_NAMES.indexOf(name)]
-    const make = (fork: MergedFork) => makeBusyChain(kind, { blocks, directory, fork })
+    const make = (fork: MergedFork) => makeBusyChain(kind, { blocks, mgas, directory, fork })
     const [osaka, amsterdam] = [(await make('osaka')).chain, (await make('amsterdam')).chain]
     const variants: Variant[] = [{ chain: osaka }, { chain: amsterdam }, { chain: amsterdam, blockAccessLists: true }]
     const results: ImportResult[][] = variants.map(() => [])
-    for (let round = 1; round <= ROUNDS; round++) {
-      process.stderr.write(`\rforks: ${name}, round ${round} of ${ROUNDS}\x1b[K`)
+    for (let round = 1; round <= rounds; round++) {
+      process.stderr.write(`\rforks: ${name}, round ${round} of ${rounds}\x1b[K`)
       for (const [index, variant] of variants.entries()) {
         const plan: ImportPlan = { engine: 'cairn', directory, seconds, warmSeconds: seconds, ...variant }
         results[index].push(requireFigures(await runOnce<ImportOutcome>('evmImports', plan), name))

@@ -1,19 +1,17 @@
 import assert from 'node:assert/strict'
-import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { formatData, formatQuantity } from '../../src/lib/hex.js'
 import { packagePath } from '../../src/store/open.js'
-import { openForWriting } from '../../src/store/openForWriting.js'
 import { spawnNode, startDefaultCairn } from '../../test/support/cairn.js'
-import { accountAddress, createStateGenesis, VAULT, writeStateChain } from '../../test/support/chains/stateChain.js'
+import { accountAddress, VAULT } from '../../test/support/chains/stateChain.js'
 import { resultOf } from '../../test/support/rpcClient.js'
 import { SKIP_GETH, startFullGeth } from '../../test/support/upstream/geth.js'
-import { createSender } from '../../tools/fixture/chainBuilder.js'
 import { makeCall, openClient, quantile } from '../lib/client.js'
 import { readCpuMs } from '../lib/processorTime.js'
 import { formatRatio, printTable } from '../lib/table.js'
 import type { EvmRun } from './options.js'
+import { makeStateChain } from './state.js'
 
 /** How a server answers `eth_getProof` at one height. */
 interface ServerFigures {
@@ -44,18 +42,11 @@ const POLL_MS = 100
 /** Asks Cairn, which follows a full geth, and this geth for the same proofs: of an account of a large state, and of 10
  *  slots of a contract, in turn. Half of the accounts do not exist. @throws Error without geth, or when two answers
  *  differ */
-export async function measureGethProofs({ values, directory: temporary }: EvmRun): Promise<GethProofFigures[]> {
+export async function measureGethProofs(run: EvmRun): Promise<GethProofFigures[]> {
   if (SKIP_GETH !== false) throw new Error(`gethProofs: ${SKIP_GETH}`)
-  const { accounts, updates, 'update-blocks': updateBlocks, seconds } = values
-  const directory = join(temporary, 'gethProofs')
-  mkdirSync(directory)
-  const files = { growth: join(directory, 'growth.rlp'), updates: join(directory, 'updates.rlp') }
-  const genesis = join(directory, 'genesis.json')
-  writeFileSync(genesis, JSON.stringify(createStateGenesis(createSender('state bench'))))
+  const { accounts, 'update-blocks': updateBlocks, seconds } = run.values
   process.stderr.write('making blocks\n')
-  const builder = openForWriting(join(directory, 'builder'))
-  const grown = await writeStateChain(builder, files, { accounts, updates, updateBlocks })
-  builder.close()
+  const { directory, files, genesis, grown } = await run.once(makeStateChain)
   const datadir = join(directory, 'cairn')
   const main = packagePath('dist/cli/main.js')
   const imported = await spawnNode([main, 'import', '--datadir', datadir, '--genesis', genesis, files.growth]).ended

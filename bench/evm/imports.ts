@@ -57,13 +57,13 @@ export interface ImportRun {
 /** Imports each chain by each engine in a process of its own. What is not there is left out and named. */
 export async function measureImports(
   names: readonly string[],
-  { seconds, blocks, directory }: { seconds: number; blocks: number; directory: string },
+  { seconds, blocks, mgas, directory }: { seconds: number; blocks: number; mgas: number; directory: string },
 ): Promise<ImportRun> {
   const imports: ImportFigures[] = []
   const leftOut: string[] = []
   for (const name of names) {
     const busy = BUSY_KINDS.find((kind) => kind === name)
-    const chain = busy ? (await requireBusyChain(busy, { blocks, directory })).chain : FILES[name]()
+    const chain = busy ? (await requireBusyChain(busy, { blocks, mgas, directory })).chain : FILES[name]()
     if (chain === undefined) {
       leftOut.push(name)
       continue
@@ -105,7 +105,7 @@ function rateOf(outcome: ImportOutcome): number | null {
 const made = new Map<string, ReturnType<typeof makeBusyChain>>()
 
 /** The chain of full blocks of that kind in the directory, made when first asked for. */
-export function requireBusyChain(kind: BusyKind, options: { blocks: number; directory: string }) {
+export function requireBusyChain(kind: BusyKind, options: { blocks: number; mgas: number; directory: string }) {
   const key = `${kind} ${options.directory}`
   const chain = made.get(key) ?? makeBusyChain(kind, options)
   made.set(key, chain)

@@ -23,17 +23,10 @@ import { measureProofs } from './proofs.js'
 /** Imports a chain that makes a state of `accounts` accounts: what memory that takes, what the trie takes on disk, how
  *  long roots take, one for each block and one for 64, and how long proofs take over HTTP, at the head and before
  *  it. */
-export async function measureState({ values, directory: temporary }: EvmRun) {
-  const { accounts, updates, 'update-blocks': blocks, 'state-cache': cacheMb } = values
-  const directory = join(temporary, 'state')
-  mkdirSync(directory)
-  const files = { growth: join(directory, 'growth.rlp'), updates: join(directory, 'updates.rlp') }
-  const builderDb = openForWriting(join(directory, 'builder'))
-  const grown = await writeStateChain(builderDb, files, { accounts, updates, updateBlocks: blocks })
-  builderDb.close()
-  const genesis = join(directory, 'genesis.json')
-  writeFileSync(genesis, JSON.stringify(createStateGenesis(createSender('state bench'))))
-
+export async function measureState(run: EvmRun) {
+  const { values } = run
+  const { accounts, 'update-blocks': blocks, 'state-cache': cacheMb } = values
+  const { directory, files, genesis, grown } = await run.once(makeStateChain)
   const datadir = join(directory, 'data')
   const first = await runImport(datadir, cacheMb, ['--genesis', genesis, files.growth])
   const again = await runImport(datadir, cacheMb, [files.growth])
@@ -49,7 +42,9 @@ export async function measureState({ values, directory: temporary }: EvmRun) {
   const proofs = await measureProofs(datadir, {
     accounts,
     slots: grown * 1_000 + blocks * UPDATED_SLOTS,
-    behind: [0, 1, 64, 128, 192, blocks, blocks + (grown >> 1)].filter((behind) => behind <= blocks + grown),
+    behind: [...new Set([0, 1, 64, 128, 192, blocks, blocks + (grown >> 1)])].filter(
+      (behind) => behind <= blocks + grown,
+    ),
   })
   return {
     slots: grown * 1_000,
@@ -62,6 +57,21 @@ export async function measureState({ values, directory: temporary }: EvmRun) {
     history,
     proofs,
   }
+}
+
+/** Makes the chain of `writeStateChain` in a folder of its own.
+ *  @returns the folder, the files of the blocks and of the genesis, and the last block that the state grew with */
+export async function makeStateChain({ values, directory: temporary }: EvmRun) {
+  const { accounts, updates, 'update-blocks': updateBlocks } = values
+  const directory = join(temporary, 'state')
+  mkdirSync(directory)
+  const files = { growth: join(directory, 'growth.rlp'), updates: join(directory, 'updates.rlp') }
+  const builderDb = openForWriting(join(directory, 'builder'))
+  const grown = await writeStateChain(builderDb, files, { accounts, updates, updateBlocks })
+  builderDb.close()
+  const genesis = join(directory, 'genesis.json')
+  writeFileSync(genesis, JSON.stringify(createStateGenesis(createSender('state bench'))))
+  return { directory, files, genesis, grown }
 }
 
 /** What an import took: on the clock, of the main thread's time on a core, and at most of memory. */

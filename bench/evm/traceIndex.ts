@@ -6,17 +6,19 @@ import type { TraceIndexFigures, TraceIndexPlan } from './plans.js'
  *  without. Processor time, in one process for each chain. */
 export async function measureTraceIndex({
   blocks,
+  mgas,
   directory,
   rounds,
 }: {
   blocks: number
+  mgas: number
   directory: string
   rounds: number
 }): Promise<TraceIndexFigures[]> {
   const figures: TraceIndexFigures[] = []
   for (const name of BUSY_KINDS) {
     process.stderr.write(`\rtrace index: ${name}\x1b[K`)
-    const { chain } = await requireBusyChain(name, { blocks, directory })
+    const { chain } = await requireBusyChain(name, { blocks, mgas, directory })
     const plan: TraceIndexPlan = { name, chain, directory, rounds }
     figures.push(await runOnce<TraceIndexFigures>('evmTraceIndex', plan))
   }

@@ -21,75 +21,81 @@ interface Report {
   state: { stored: { triePages: number }; proofs: ProofFigures[]; updateBlocks: { blocks: number } }
 }
 
-const PEERS = findFoundry('anvil') === undefined ? [] : ['--peers', 'anvil']
+const HAS_ANVIL = findFoundry('anvil') !== undefined
 
-test('bench:evm: all engines and servers answer a call alike', async (t) => {
-  const args = ['--only', 'erc20', '--blocks', '1', '--seconds', '0.1', ...PEERS]
-  const { calls } = await runShortBench<Report>(t, 'evm', { phases: ['calls'], args })
-  const [call, ...others] = calls.calls
+test('bench:evm: all engines answer calls, trace blocks and import chains', async (t) => {
+  const only = 'erc20; trace: callTracer; bundled; Amsterdam ether'
+  const { calls, traces, imports, forks, traceIndex } = await runShortBench<Report>(t, 'evm', {
+    phases: ['calls', 'traces', 'imports', 'forks', 'traceIndex'],
+    args: [
+      ...['--only', only, '--blocks', '1', '--gas', '2', '--seconds', '0.1', '--rounds', '1', '--fork-rounds', '1'],
+      ...(HAS_ANVIL ? ['--peers', 'anvil'] : []),
+    ],
+  })
+  await t.test('all engines and servers answer a call alike', () => checkCalls(calls))
+  await t.test('full blocks are traced', () => {
+    assert.deepEqual(
+      traces.map(({ name, answerBytes, httpPerSecond }) => [name, answerBytes > 1_000, httpPerSecond! > 0]),
+      [
+        ['trace: callTracer', true, true],
+        ['trace: callTracer with logs', true, true],
+      ],
+    )
+    if (HAS_ANVIL) for (const { anvilPerSecond } of traces) assert.ok(anvilPerSecond! > 0)
+  })
+  await t.test('the bundled chain is imported by all engines', () => {
+    const [bundled] = imports.imports
+    assert.deepEqual([bundled.name, imports.leftOut], ['bundled chain', []])
+    assert.ok(bundled.blocksPerSecond > 0 && bundled.evmReferenceBlocksPerSecond! > 0)
+  })
+  await t.test('the same transactions are imported as blocks of Osaka and of Amsterdam', () => {
+    const [{ name, blocks, ...rates }, ...others] = forks
+    assert.deepEqual([name, blocks, others], ['Amsterdam ether transfers', 1, []])
+    for (const [figure, value] of Object.entries(rates)) assert.ok(value > 0, figure)
+  })
+  await t.test('full blocks are imported with and without the trace index, and methods answer alike', () =>
+    checkTraceIndex(traceIndex),
+  )
+})
+
+test('bench:evm: a large state is imported, rebuilt and proved, by a full geth too', async (t) => {
+  const phases = SKIP_GETH === false ? ['state', 'gethProofs'] : ['state']
+  const args = '--accounts 500 --updates 10 --update-blocks 2 --seconds 0.1'
+  const { state, gethProofs } = await runShortBench<Report>(t, 'evm', { phases, args })
+  assert.ok(state.stored.triePages > 0)
+  assert.equal(state.updateBlocks.blocks, 2)
+  assert.deepEqual(
+    state.proofs.map(({ blocksBehind, error }) => [blocksBehind, error]),
+    [0, 1, 2].map((blocksBehind) => [blocksBehind, undefined]),
+  )
+  await t.test('Cairn and a full geth prove the same accounts and slots', { skip: SKIP_GETH }, () => {
+    assert.deepEqual(
+      gethProofs.map(({ blocksBehind, cairn, geth }) => [blocksBehind, cairn.perSecond > 0 && geth.perSecond > 0]),
+      [
+        [0, true],
+        [1, true],
+      ],
+    )
+  })
+})
+
+function checkCalls({ calls }: CallRun): void {
+  const [call, ...others] = calls
   assert.deepEqual([call.name, others], ['erc20 balanceOf', []])
   const rates = [call.perSecond, call.referencePerSecond, call.evmReferencePerSecond, call.httpPerSecond]
-  for (const rate of PEERS.length === 0 ? rates : [...rates, call.anvilPerSecond]) assert.ok(rate! > 0)
+  for (const rate of HAS_ANVIL ? [...rates, call.anvilPerSecond] : rates) assert.ok(rate! > 0)
   for (const { serverCpuMs } of [...Object.values(call.http), ...Object.values(call.anvil)]) assert.ok(serverCpuMs! > 0)
-})
+}
 
-// Not beside anvil, which takes minutes for a trace of a full block.
-test('bench:evm: full blocks are traced, and the bundled chain is imported by all engines', async (t) => {
-  const { traces, imports } = await runShortBench<Report>(t, 'evm', {
-    phases: ['traces', 'imports'],
-    args: ['--only', 'trace: callTracer; bundled', '--blocks', '1', '--seconds', '0.1'],
-  })
+function checkTraceIndex(figures: readonly TraceIndexFigures[]): void {
   assert.deepEqual(
-    traces.map(({ name, answerBytes }) => [name, answerBytes > 1_000]),
-    [
-      ['trace: callTracer', true],
-      ['trace: callTracer with logs', true],
-    ],
-  )
-  const [bundled] = imports.imports
-  assert.deepEqual([bundled.name, imports.leftOut], ['bundled chain', []])
-  assert.ok(bundled.blocksPerSecond > 0 && bundled.evmReferenceBlocksPerSecond! > 0)
-})
-
-test('bench:evm: the same transactions are imported as blocks of Osaka and of Amsterdam', async (t) => {
-  const args = ['--only', 'Amsterdam ether', '--blocks', '1', '--seconds', '0.1']
-  const { forks } = await runShortBench<Report>(t, 'evm', { phases: ['forks'], args })
-  const [{ name, blocks, ...rates }, ...others] = forks
-  assert.deepEqual([name, blocks, others], ['Amsterdam ether transfers', 1, []])
-  for (const [figure, value] of Object.entries(rates)) assert.ok(value > 0, figure)
-})
-
-test('bench:evm: full blocks are imported with and without the trace index, and methods answer alike', async (t) => {
-  const args = '--blocks 1 --rounds 1'
-  const { traceIndex } = await runShortBench<Report>(t, 'evm', { phases: ['traceIndex'], args })
-  assert.deepEqual(
-    traceIndex.map(({ name, blocks, requests }) => [name, blocks, requests.length]),
+    figures.map(({ name, blocks, requests }) => [name, blocks, requests.length]),
     [
       ['contract calls', 1, 4],
       ['ether transfers', 1, 4],
     ],
   )
-  for (const { callsPerBlock, transactionsPerBlock, bytesPerBlock } of traceIndex) {
+  for (const { callsPerBlock, transactionsPerBlock, bytesPerBlock } of figures) {
     assert.ok(callsPerBlock >= transactionsPerBlock && bytesPerBlock > callsPerBlock)
   }
-})
-
-test('bench:evm: a large state is imported, rebuilt and proved', async (t) => {
-  const args = '--accounts 1000 --updates 10 --update-blocks 4'
-  const { state } = await runShortBench<Report>(t, 'evm', { phases: ['state'], args })
-  assert.ok(state.stored.triePages > 0)
-  assert.equal(state.updateBlocks.blocks, 4)
-  for (const { blocksBehind, error } of state.proofs) assert.equal(error, undefined, `${blocksBehind} blocks behind`)
-})
-
-test('bench:evm: Cairn and a full geth prove the same accounts and slots', { skip: SKIP_GETH }, async (t) => {
-  const args = '--accounts 1000 --updates 10 --update-blocks 4 --seconds 0.1'
-  const { gethProofs } = await runShortBench<Report>(t, 'evm', { phases: ['gethProofs'], args })
-  assert.deepEqual(
-    gethProofs.map(({ blocksBehind, cairn, geth }) => [blocksBehind, cairn.perSecond > 0 && geth.perSecond > 0]),
-    [
-      [0, true],
-      [1, true],
-    ],
-  )
-})
+}
