@@ -13,6 +13,17 @@ import { AT, createTraders, createWorldGenesis, HOLDERS, holderAt, SLOTS } from 
 export const BUSY_KINDS = ['contract calls', 'ether transfers'] as const
 export type BusyKind = (typeof BUSY_KINDS)[number]
 
+/** How a chain of full blocks is made. */
+export interface BusyChainPlan {
+  blocks: number
+  /** Million gas of a block (default: 30). */
+  mgas?: number
+  /** Slots of the contract that sums them (default: all). */
+  slots?: number
+  /** Where its folder is made. */
+  directory: string
+}
+
 /** Gas of a full block, in millions. */
 const FULL_MGAS = 30
 
@@ -21,17 +32,12 @@ const FULL_MGAS = 30
  *  @returns the file and the data directory, whose head has the state that all blocks left. */
 export async function makeBusyChain(
   kind: BusyKind,
-  {
-    blocks,
-    mgas = FULL_MGAS,
-    directory,
-    fork = 'cancun',
-  }: { blocks: number; mgas?: number; directory: string; fork?: MergedFork },
+  { blocks, mgas = FULL_MGAS, slots, directory, fork = 'cancun' }: BusyChainPlan & { fork?: MergedFork },
 ): Promise<{ chain: ChainFile; datadir: string }> {
   const folder = join(directory, `${kind.replace(' ', '-')}-${fork}`)
   mkdirSync(folder, { recursive: true })
   const chain = { path: join(folder, 'chain.rlp'), genesis: join(folder, 'genesis.json') }
-  const genesis = createWorldGenesis({ contracts: kind === 'contract calls', fork })
+  const genesis = createWorldGenesis({ contracts: kind === 'contract calls', fork, slots })
   const db = openForWriting(folder)
   try {
     const builder = await createChainBuilder(db, genesis)

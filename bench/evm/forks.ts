@@ -1,5 +1,5 @@
 import type { MergedFork } from '../../tools/fixture/mergedGenesis.js'
-import { BUSY_KINDS, makeBusyChain } from './busyChain.js'
+import { BUSY_KINDS, type BusyChainPlan, makeBusyChain } from './busyChain.js'
 import { requireFigures, runOnce } from './imports.js'
 import type { ImportOutcome, ImportPlan, ImportResult } from './plans.js'
 
@@ -30,25 +30,25 @@ type Variant = Pick<ImportPlan, 'chain' | 'blockAccessLists'>
  *  turn; the median of the rounds counts. */
 export async function measureForks(
   names: readonly string[],
-  {
-    seconds,
-    blocks,
-    mgas,
-    directory,
-    rounds,
-  }: { seconds: number; blocks: number; mgas: number; directory: string; rounds: number },
+  { seconds, rounds, ...chainPlan }: BusyChainPlan & { seconds: number; rounds: number },
 ): Promise<ForkFigures[]> {
   const figures: ForkFigures[] = []
   for (const name of names) {
     const kind = BUSY_KINDS[FORK_NAMES.indexOf(name)]
-    const make = (fork: MergedFork) => makeBusyChain(kind, { blocks, mgas, directory, fork })
+    const make = (fork: MergedFork) => makeBusyChain(kind, { ...chainPlan, fork })
     const [osaka, amsterdam] = [(await make('osaka')).chain, (await make('amsterdam')).chain]
     const variants: Variant[] = [{ chain: osaka }, { chain: amsterdam }, { chain: amsterdam, blockAccessLists: true }]
     const results: ImportResult[][] = variants.map(() => [])
     for (let round = 1; round <= rounds; round++) {
       process.stderr.write(`\rforks: ${name}, round ${round} of ${rounds}\x1b[K`)
       for (const [index, variant] of variants.entries()) {
-        const plan: ImportPlan = { engine: 'cairn', directory, seconds, warmSeconds: seconds, ...variant }
+        const plan: ImportPlan = {
+          engine: 'cairn',
+          directory: chainPlan.directory,
+          seconds,
+          warmSeconds: seconds,
+          ...variant,
+        }
         results[index].push(requireFigures(await runOnce<ImportOutcome>('evmImports', plan), name))
       }
     }

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import { packagePath } from '../../src/store/open.js'
 import { sharedPath } from '../../test/support/shared.js'
 import { startProcess } from '../lib/process.js'
-import { BUSY_KINDS, type BusyKind, makeBusyChain } from './busyChain.js'
+import { BUSY_KINDS, type BusyChainPlan, type BusyKind, makeBusyChain } from './busyChain.js'
 import {
   type ChainFile,
   ENGINES,
@@ -57,13 +57,13 @@ export interface ImportRun {
 /** Imports each chain by each engine in a process of its own. What is not there is left out and named. */
 export async function measureImports(
   names: readonly string[],
-  { seconds, blocks, mgas, directory }: { seconds: number; blocks: number; mgas: number; directory: string },
+  { seconds, ...chainPlan }: BusyChainPlan & { seconds: number },
 ): Promise<ImportRun> {
   const imports: ImportFigures[] = []
   const leftOut: string[] = []
   for (const name of names) {
     const busy = BUSY_KINDS.find((kind) => kind === name)
-    const chain = busy ? (await requireBusyChain(busy, { blocks, mgas, directory })).chain : FILES[name]()
+    const chain = busy ? (await requireBusyChain(busy, chainPlan)).chain : FILES[name]()
     if (chain === undefined) {
       leftOut.push(name)
       continue
@@ -74,7 +74,7 @@ export async function measureImports(
       results[engine] = await runOnce<ImportOutcome>('evmImports', {
         engine,
         chain,
-        directory,
+        directory: chainPlan.directory,
         seconds,
         warmSeconds: seconds,
       } satisfies ImportPlan)
@@ -105,7 +105,7 @@ function rateOf(outcome: ImportOutcome): number | null {
 const made = new Map<string, ReturnType<typeof makeBusyChain>>()
 
 /** The chain of full blocks of that kind in the directory, made when first asked for. */
-export function requireBusyChain(kind: BusyKind, options: { blocks: number; mgas: number; directory: string }) {
+export function requireBusyChain(kind: BusyKind, options: BusyChainPlan) {
   const key = `${kind} ${options.directory}`
   const chain = made.get(key) ?? makeBusyChain(kind, options)
   made.set(key, chain)

@@ -15,9 +15,9 @@ import { measureTraces } from './traces.js'
 
 /** What all phases on full blocks are measured with. */
 async function plan({ values, directory }: EvmRun) {
-  const { seconds, blocks, gas: mgas, peers, 'accept-threads': acceptThreads } = values
+  const { seconds, blocks, gas: mgas, slots, peers, 'accept-threads': acceptThreads } = values
   const http = !values['no-http']
-  return { seconds, blocks, mgas, directory, http, acceptThreads, anvil: peers.includes('anvil') }
+  return { seconds, blocks, mgas, slots, directory, http, acceptThreads, anvil: peers.includes('anvil') }
 }
 
 /** A database of full blocks. */
@@ -48,7 +48,8 @@ await runBench({
     },
     forks: {
       about: 'imports of the same transactions as blocks of Osaka and of Amsterdam',
-      run: async (run) => measureForks(pickNames('forks', run.values), {
+      run: async (run) =>
+        measureForks(pickNames('forks', run.values), {
           ...(await run.once(plan)),
           rounds: run.values['fork-rounds'],
         }),

@@ -36,6 +36,7 @@ export const OPTIONS = {
   'accept-threads': count(0, 'of the server that calls over HTTP ask', 0),
   blocks: count(20, 'full blocks of each kind'),
   gas: count(30, 'million gas of a full block'),
+  slots: count(18_000, 'of the contract that sums them'),
   rounds: count(5, 'imports of each kind in the phase traceIndex'),
   'fork-rounds': count(3, 'imports of each kind in the phase forks'),
   accounts: count(250_000, 'of the large state'),

@@ -57,21 +57,29 @@ export function unpackReserves(slot: bigint): [bigint, bigint] {
 
 /** The genesis in geth's format: every fork up to `fork` (default: Cancun) from block 0 on. 30 M gas a block with
  *  Cancun, 60 M with the later ones, where the holders have accounts too. Without contracts, the traders alone have
- *  tokens. */
-export function createWorldGenesis({ contracts, fork }: { contracts: boolean; fork?: MergedFork }): object {
+ *  tokens. `slots` of the contract that sums them are set (default: all that calls and blocks read). */
+export function createWorldGenesis({
+  contracts,
+  fork,
+  slots = SLOTS,
+}: {
+  contracts: boolean
+  fork?: MergedFork
+  slots?: number
+}): object {
   const traders = createTraders()
   const isLater = fork !== undefined && fork !== 'cancun'
   const holders = Array.from({ length: isLater ? HOLDERS : 0 }, (_, index) => formatData(holderAt(index)))
   const alloc = {
     ...Object.fromEntries(holders.map((address) => [address, { balance: '0x1' }])),
     ...Object.fromEntries(traders.map(({ address }) => [formatData(address), { balance: formatQuantity(10n ** 24n) }])),
-    ...(contracts ? makeContracts(traders) : {}),
+    ...(contracts ? makeContracts(traders, slots) : {}),
   }
   const gasLimit = isLater ? '0x3938700' : '0x1c9c380'
   return createMergedGenesis({ chainId: 20_262, gasLimit, alloc, fork })
 }
 
-function makeContracts(traders: readonly Sender[]) {
+function makeContracts(traders: readonly Sender[], slots: number) {
   return {
     [formatData(AT.token0)]: contract(TOKEN_CODE, tokenSlots(traders, RESERVES[0])),
     [formatData(AT.token1)]: contract(TOKEN_CODE, tokenSlots(traders, RESERVES[1])),
@@ -84,7 +92,7 @@ function makeContracts(traders: readonly Sender[]) {
     [formatData(AT.keccak)]: contract(KECCAK_CODE, []),
     [formatData(AT.sloads)]: contract(
       SLOADS_CODE,
-      Array.from({ length: SLOTS }, (_, i) => [BigInt(i), slotValue(i)]),
+      Array.from({ length: slots }, (_, i) => [BigInt(i), slotValue(i)]),
     ),
   }
 }

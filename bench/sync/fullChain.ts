@@ -44,7 +44,7 @@ export async function makeFullChain(
   const datadir = join(directory, 'node')
   mkdirSync(datadir, { recursive: true })
   const files = { path: join(directory, 'chain.rlp'), genesis: join(directory, 'genesis.json') }
-  const genesis = createWorldGenesis({ contracts: true })
+  const genesis = createWorldGenesis({ contracts: true, slots: 0 })
   writeFileSync(files.genesis, JSON.stringify(genesis))
   const db = openForWriting(datadir)
   const builder = await createChainBuilder(db, genesis)

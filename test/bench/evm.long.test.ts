@@ -28,7 +28,22 @@ test('bench:evm: all engines answer calls, trace blocks and import chains', asyn
   const { calls, traces, imports, forks, traceIndex } = await runShortBench<Report>(t, 'evm', {
     phases: ['calls', 'traces', 'imports', 'forks', 'traceIndex'],
     args: [
-      ...['--only', only, '--blocks', '1', '--gas', '2', '--seconds', '0.1', '--rounds', '1', '--fork-rounds', '1'],
+      ...[
+        '--only',
+        only,
+        '--blocks',
+        '1',
+        '--gas',
+        '2',
+        '--slots',
+        '100',
+        '--seconds',
+        '0.1',
+        '--rounds',
+        '1',
+        '--fork-rounds',
+        '1',
+      ],
       ...(HAS_ANVIL ? ['--peers', 'anvil'] : []),
     ],
   })
