@@ -5,7 +5,7 @@ import { openForReading } from '../../src/store/open.js'
 import { createChainReader } from '../../src/store/rows/chainReader.js'
 import { spawnCairn, startDefaultCairn } from '../../test/support/cairn.js'
 import { quantile } from '../lib/client.js'
-import type { FullChain } from './fullChain.js'
+import type { ServedChain } from './fullChain.js'
 import { openHeadNotices } from './notices.js'
 
 /** How long after a commit of `cairn sync` a subscriber of the `cairn serve` beside it is notified of the block, and
@@ -26,10 +26,9 @@ const BLOCK_EVERY_MS = 60
 
 /** Grows the upstream's chain by full blocks, which `cairn sync` follows. */
 export async function measureCommits(
-  chain: FullChain,
+  { chain, upstream }: ServedChain,
   { directory, blocks }: { directory: string; blocks: number },
 ): Promise<CommitFigures> {
-  const upstream = await startDefaultCairn({ after() {} }, ['--datadir', chain.datadir, '--open'])
   const datadir = join(directory, 'commits')
   const sync = spawnCairn(['sync', '--datadir', datadir, '--genesis', chain.genesis, '--upstream', upstream.socketUrl])
   await sync.waitFor('stderr', /"msg":"following"/)
@@ -64,7 +63,6 @@ export async function measureCommits(
   await server.stop()
   sync.child.kill('SIGTERM')
   await sync.ended
-  await upstream.stop()
   return { blocks, commitToSubscriber: quantilesOf(fromCommit), upstreamToSubscriber: quantilesOf(fromUpstream) }
 }
 

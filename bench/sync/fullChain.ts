@@ -4,6 +4,7 @@ import { encodeBlock } from '../../src/chain/eth/block.js'
 import type { Block, Log } from '../../src/chain/eth/types.js'
 import { openForWriting } from '../../src/store/openForWriting.js'
 import type { WritableChain } from '../../src/sync/chainState.js'
+import type { CairnServer } from '../../test/support/cairn.js'
 import { createRandom } from '../../test/support/chains/logChain.js'
 import { type ChainBuilder, createChainBuilder, type TransactionPlan } from '../../tools/fixture/chainBuilder.js'
 import { encodeCall } from '../../tools/fixture/contracts.js'
@@ -34,6 +35,12 @@ export interface FullChain {
   /** Adds a block. */
   grow(): Promise<Block>
   close(): void
+}
+
+/** The chain, and a server of it in another process. */
+export interface ServedChain {
+  readonly chain: FullChain
+  readonly upstream: CairnServer
 }
 
 /** Makes one of `blocks` blocks, and two branches of `depth` blocks after it. A block takes about 40 ms. */

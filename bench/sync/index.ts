@@ -1,3 +1,4 @@
+import { startDefaultCairn } from '../../test/support/cairn.js'
 import { runBench } from '../lib/bench.js'
 import { measureCommits } from './commits.js'
 import { measureEngine, printEngine } from './engine.js'
@@ -18,23 +19,32 @@ const openFullChain = async ({ directory, values, after }: SyncRun) => {
   return chain
 }
 
+/** A server of that chain, in a process of its own, which others follow. */
+const openUpstream = async (run: SyncRun) => {
+  const { datadir } = await run.once(openFullChain)
+  return startDefaultCairn(run, ['--datadir', datadir, '--open'])
+}
+
+const openBoth = async (run: SyncRun) => ({
+  chain: await run.once(openFullChain),
+  upstream: await run.once(openUpstream),
+})
+
 await runBench({
   name: 'sync',
   options: OPTIONS,
   phases: {
     rates: {
       about: 'full blocks synced from another Cairn, beside their import from a file',
-      run: async (run) => measureRates(await run.once(openFullChain), run.directory),
+      run: async (run) => measureRates(await openBoth(run), run.directory),
     },
     reorgs: {
       about: 'reorgs of --depth full blocks, and log queries meanwhile',
-      run: async (run) =>
-        measureReorgs(await run.once(openFullChain), { directory: run.directory, reorgs: run.values.reorgs }),
+      run: async (run) => measureReorgs(await openBoth(run), { directory: run.directory, reorgs: run.values.reorgs }),
     },
     commits: {
       about: 'notices of a server beside `cairn sync`, after its commits',
-      run: async (run) =>
-        measureCommits(await run.once(openFullChain), { directory: run.directory, blocks: run.values.commits }),
+      run: async (run) => measureCommits(await openBoth(run), { directory: run.directory, blocks: run.values.commits }),
     },
     engine: {
       about: 'full blocks as payloads of a consensus client, beside geth with --geth',

@@ -3,9 +3,9 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { DATABASE_FILE, openForReading } from '../../src/store/open.js'
 import { createChainReader } from '../../src/store/rows/chainReader.js'
-import { type Running, spawnCairn, startDefaultCairn } from '../../test/support/cairn.js'
+import { type Running, spawnCairn } from '../../test/support/cairn.js'
 import { readMainThread } from '../lib/memory.js'
-import type { FullChain } from './fullChain.js'
+import type { ServedChain } from './fullChain.js'
 
 /** A way to get the chain into an empty database. */
 export interface SyncRate {
@@ -19,8 +19,7 @@ export interface SyncRate {
 
 /** Imports the chain from its file, and syncs it from a server of it in another process. Time runs from the genesis in
  *  the database to the last block. */
-export async function measureRates(chain: FullChain, directory: string): Promise<SyncRate[]> {
-  const upstream = await startDefaultCairn({ after() {} }, ['--datadir', chain.datadir, '--open'])
+export async function measureRates({ chain, upstream }: ServedChain, directory: string): Promise<SyncRate[]> {
   const target = (name: string) => ['--datadir', join(directory, name), '--genesis', chain.genesis]
   const runs: [name: string, start: (datadir: string) => Running][] = [
     ['import from file', (name) => spawnCairn(['import', ...target(name), chain.path])],
@@ -40,16 +39,12 @@ export async function measureRates(chain: FullChain, directory: string): Promise
     ],
   ]
   const rates: SyncRate[] = []
-  try {
-    for (const [i, [name, start]] of runs.entries()) {
-      process.stderr.write(`${name}\n`)
-      rates.push({
-        name,
-        ...(await measure(start(`run${i}`), { datadir: join(directory, `run${i}`), last: chain.fork }, rates[0])),
-      })
-    }
-  } finally {
-    await upstream.stop()
+  for (const [i, [name, start]] of runs.entries()) {
+    process.stderr.write(`${name}\n`)
+    rates.push({
+      name,
+      ...(await measure(start(`run${i}`), { datadir: join(directory, `run${i}`), last: chain.fork }, rates[0])),
+    })
   }
   return rates
 }

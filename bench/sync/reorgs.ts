@@ -9,7 +9,7 @@ import { resultOf } from '../../test/support/rpcClient.js'
 import { eventTopic } from '../../tools/fixture/contracts.js'
 import { AT, createTraders } from '../evm/world.js'
 import { quantile } from '../lib/client.js'
-import type { FullBlock, FullChain } from './fullChain.js'
+import type { FullBlock, FullChain, ServedChain } from './fullChain.js'
 import { openHeadNotices } from './notices.js'
 
 /** What was measured of reorgs, in milliseconds; medians and the worst. */
@@ -44,11 +44,10 @@ interface Query {
 
 /** Replaces one branch by the other at the upstream, `reorgs` times, while our server is asked for logs. */
 export async function measureReorgs(
-  chain: FullChain,
+  { chain, upstream }: ServedChain,
   { directory, reorgs }: { directory: string; reorgs: number },
 ): Promise<ReorgFigures> {
   const { branches } = chain
-  const upstream = await startDefaultCairn({ after() {} }, ['--datadir', chain.datadir, '--open'])
   const args = ['--datadir', join(directory, 'reorgs'), '--genesis', chain.genesis, '--open', '--log-level', 'info']
   const server = await startDefaultCairn({ after() {} }, [...args, '--upstream', upstream.socketUrl])
   const hashes = branches.map((branch) => formatData(branch.at(-1)!.block.hash))
@@ -74,7 +73,6 @@ export async function measureReorgs(
   await asking
   for (const each of [theirs, ours]) each.close()
   const { stderr } = await server.stop()
-  await upstream.stop()
   await putBranch(chain, branches[1]) // on which the chain grows
   const transactions = Array.from(stderr.matchAll(/"ms":(\d+).*"msg":"reorg"/g), ([, ms]) => Number(ms))
   const isDuring = ({ atMs, ms }: Query) => spans.some(([from, to]) => atMs + ms > from && atMs < to)
