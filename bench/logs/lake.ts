@@ -31,10 +31,16 @@ export async function measureLake(run: LogsRun) {
   try {
     await compareRows(db, duckdb)
     const addresses = await compareCounts(db, duckdb)
+    const runs = Math.min(run.values.runs, MOST_RUNS)
     const own = await openOwn(datadir, join(run.directory, 'views'))
     try {
       const { lakeCpuSeconds } = own
-      return { exported, lakeCpuSeconds, comparedAddresses: addresses, queries: await timeQueries(db, duckdb, own) }
+      return {
+        exported,
+        lakeCpuSeconds,
+        comparedAddresses: addresses,
+        queries: await timeQueries(db, { lake: duckdb, own, runs }),
+      }
     } finally {
       own.close()
     }
@@ -145,11 +151,12 @@ function cpuMs(before: NodeJS.CpuUsage): number {
   return (user + system) / 1000
 }
 
-const RUNS = 9
+/** Of each query, at most. */
+const MOST_RUNS = 9
 
 /** Medians of milliseconds; SQLite's of one run, which takes seconds. `cairn`: SQLite's text in `cairn sql --engine
  *  duckdb`. The ratios are to DuckDB on the files of `cairn export`. */
-async function timeQueries(db: Database, lake: Lake, own: OwnLake) {
+async function timeQueries(db: Database, { lake, own, runs }: { lake: Lake; own: OwnLake; runs: number }) {
   const results: { [figure: string]: number | string }[] = []
   for (const { name, sqlite, duckdb } of ANALYST_QUERIES) {
     const started = performance.now()
@@ -157,7 +164,7 @@ async function timeQueries(db: Database, lake: Lake, own: OwnLake) {
     const sqliteMs = performance.now() - started
     const taken = { duckdbMs: [], duckdbCpuMs: [], cairnMs: [], cairnCpuMs: [] } as { [figure: string]: number[] }
     let [found, asked]: unknown[][] = []
-    for (let run = 0; run < RUNS; run++) {
+    for (let run = 0; run < runs; run++) {
       const [before, cpu] = [performance.now(), process.cpuUsage()]
       found = await lake.rows(duckdb)
       taken.duckdbCpuMs.push(cpuMs(cpu))

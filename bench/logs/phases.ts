@@ -57,7 +57,7 @@ export async function measureResultSize(run: LogsRun) {
 /** All logs by stream, by cursor, and out of DuckDB. */
 export async function measureBulkReading(run: LogsRun): Promise<StreamFigures> {
   const { url } = await run.once(openServer)
-  return measureStream({ url, directory: run.directory })
+  return measureStream({ url, directory: run.directory, runs: run.values.runs })
 }
 
 /** Many clients with mixed filters. */

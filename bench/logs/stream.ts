@@ -27,12 +27,20 @@ export interface StreamFigures {
 }
 
 const PAGE = 10_000
-// Each way is measured this often, in turns; the fastest counts.
-const ROUNDS = 2
+// Each way is measured this often at most, in turns; the fastest counts.
+const MOST_ROUNDS = 2
 
 /** Reads all logs of the server at `url` in each way. Clients only count bytes. @throws Error if they read different
  *  numbers of logs */
-export async function measureStream({ url, directory }: { url: string; directory: string }): Promise<StreamFigures> {
+export async function measureStream({
+  url,
+  directory,
+  runs,
+}: {
+  url: string
+  directory: string
+  runs: number
+}): Promise<StreamFigures> {
   const ndjson = join(directory, 'logs.ndjson')
   const ways: { [name: string]: () => Promise<{ logs: number; bytes: number }> } = {
     'stream, Arrow': () => readStream(url, 'application/vnd.apache.arrow.stream'),
@@ -42,7 +50,7 @@ export async function measureStream({ url, directory }: { url: string; directory
     eth_getLogsWithCursor: () => readPages(url),
   }
   const best = new Map<string, Reading>()
-  for (let round = 0; round < ROUNDS; round++) {
+  for (let round = 0; round < Math.min(runs, MOST_ROUNDS); round++) {
     for (const [name, read] of Object.entries(ways)) keepBest(best, await timed(name, read))
   }
   const duckdb = await measureDuckDb(ndjson, directory)

@@ -4,17 +4,17 @@ import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Block } from '../../src/chain/eth/types.js'
-import { formatFelt } from '../../src/chain/starknet/felt.js'
 import { formatData } from '../../src/lib/hex.js'
 import type { Problem } from '../../src/server/admin/problem.js'
-import { createL2Reader } from '../../src/store/l2/l2Reader.js'
 import { openForReading } from '../../src/store/open.js'
 import { createChainReader } from '../../src/store/rows/chainReader.js'
+import type { ReplicationStatus } from '../../src/sync/replicationStatus.js'
 import { runCairn, spawnCairn, startCairn } from '../support/cairn.js'
 import { BRANCHES_GENESIS, growBranch } from '../support/chains/branches.js'
 import { growL2 } from '../support/chains/l2Blocks.js'
 import { type NatsServer, openLink, startNats } from '../support/nats/nats.js'
 import { seededRandom } from '../support/random.js'
+import { ask } from '../support/rpcClient.js'
 import { allowWrites, mountSmallDisk, refuseWrites, SKIP_SMALL_DISK } from '../support/smallDisk.js'
 import { temporaryDirectory } from '../support/temporary.js'
 import { THOROUGH } from '../support/thorough.js'
@@ -112,6 +112,12 @@ function headOf(datadir: string): string | undefined {
   }
 }
 
+/** Hash of the newest block that a server answers with: cheaper than to open its database again and again. */
+async function servedHead(url: string): Promise<string | undefined> {
+  const { result } = await ask(url, 'eth_getBlockByNumber', ['latest', false])
+  return (result as { hash: string } | null | undefined)?.hash
+}
+
 function writeGenesis(t: TestContext): string {
   const path = join(temporaryDirectory(t), 'genesis.json')
   writeFileSync(path, JSON.stringify(BRANCHES_GENESIS))
@@ -119,12 +125,9 @@ function writeGenesis(t: TestContext): string {
 }
 
 /** True when the newest block of a writer is in its stream. */
-async function isPublished(datadir: string): Promise<boolean> {
-  const { head, replication } = JSON.parse((await runCairn(['status', '--datadir', datadir, '--json'])).stdout) as {
-    head: { number: number } | null
-    replication: { published: { block: number } | null } | null
-  }
-  return head !== null && replication?.published?.block === head.number
+async function isPublished(url: string): Promise<boolean> {
+  const health = (await (await fetch(`${url}/health`)).json()) as { replication: ReplicationStatus }
+  return health.replication.lagBlocks === 0
 }
 
 const FILLER = 'FILLER'
@@ -153,7 +156,7 @@ const SUBJECTS: { [name: string]: Start } = {
     const { proxy, hash, ...source } = await startLayer1(t)
     const args = ['--datadir', datadir, '--genesis', writeGenesis(t), '--open', '--metrics', '--log-level', 'silent']
     const { url } = await startCairn(t, [...args, '--upstream', proxy.url])
-    return { datadir, url, ...source, isWhole: () => headOf(datadir) === hash() }
+    return { datadir, url, ...source, isWhole: async () => (await servedHead(url)) === hash() }
   },
   'cairn sync': async (t, datadir) => {
     const { proxy, hash, ...source } = await startLayer1(t)
@@ -178,7 +181,7 @@ const SUBJECTS: { [name: string]: Start } = {
     return {
       ...{ datadir, url, grow },
       lead: (to) => proxy.lead(to === 'right' ? writer.url : undefined),
-      isWhole: () => headOf(datadir) === hash(),
+      isWhole: async () => (await servedHead(url)) === hash(),
     }
   },
   'cairn serve --publish': async (t, datadir) => {
@@ -190,7 +193,7 @@ const SUBJECTS: { [name: string]: Start } = {
       ...{ datadir, url, grow },
       lead: (to) => void (to === 'right' ? nats.restart() : nats.kill()),
       clog: (isFull) => (isFull ? fillStreams(t, nats) : emptyStreams(t, nats)),
-      isWhole: async () => headOf(datadir) === hash() && (await isPublished(datadir)),
+      isWhole: async () => (await servedHead(url)) === hash() && (await isPublished(url)),
     }
   },
   'cairn serve --standby': async (t, datadir) => {
@@ -211,27 +214,26 @@ const SUBJECTS: { [name: string]: Start } = {
     return {
       ...{ datadir, url, grow },
       lead: (to) => void (to === 'right' ? nats.restart() : nats.kill()),
-      isWhole: () => headOf(datadir) === hash(),
+      isWhole: async () => (await servedHead(url)) === hash(),
     }
   },
   'cairn serve --l2-upstream': async (t, datadir) => {
-    const chain = growL2([], BLOCKS).map(nodeBlock)
-    const node = await startL2Node(t, growL2([], 5))
+    let chain = growL2([], 5)
+    const node = await startL2Node(t, chain)
     const proxy = await startSwitchedProxy(t, node.url)
     const args = ['--datadir', datadir, '--open', '--metrics', '--log-level', 'silent']
     const { url } = await startCairn(t, [...args, '--l2-upstream', proxy.url])
     return {
       ...{ datadir, url },
-      grow: async () => node.become(chain.slice(0, Math.min(node.blocks.length + 12, BLOCKS))),
+      grow: async () => {
+        const before = chain.length
+        chain = growL2(chain, Math.min(12, BLOCKS - before))
+        node.become([...node.blocks, ...chain.slice(before).map(nodeBlock)])
+      },
       lead: (to) => proxy.lead(to === 'right' ? node.url : undefined),
-      isWhole: () => {
-        const db = openForReading(datadir)
-        try {
-          const head = createL2Reader(db).head()
-          return head !== undefined && formatFelt(head.hash) === node.blocks.at(-1)!.hash
-        } finally {
-          db.close()
-        }
+      isWhole: async () => {
+        const { result } = await ask(url, 'starknet_blockHashAndNumber')
+        return (result as { block_hash: string } | undefined)?.block_hash === node.blocks.at(-1)!.hash
       },
     }
   },
@@ -286,11 +288,14 @@ async function hasProblem({ datadir, url }: Subject): Promise<boolean> {
 
 /** Every place names the same problem. */
 async function checkSaid({ datadir, url }: Subject, check: RegExp): Promise<void> {
+  if (url !== undefined) await checkServer(url, check)
   const { code, problem } = await readStatus(datadir)
   assert.equal(code, 1)
   assert.match(problem?.check ?? '', check)
   assert.ok(problem!.reason.length > 0)
-  if (url === undefined) return
+}
+
+async function checkServer(url: string, check: RegExp): Promise<void> {
   const health = (await (await fetch(`${url}/health`)).json()) as { status: string; problem: Problem | null }
   assert.equal(health.status, 'stuck')
   assert.match(health.problem?.check ?? '', check)

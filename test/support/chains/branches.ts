@@ -107,7 +107,7 @@ export async function openBranches(
   return { db, chain: await openWritableChain(db, { genesis }, 'execute') }
 }
 
-/** Blocks 1 to the last of `trunk` in a new database, imported in one go. */
+/** The blocks of `trunk` in a new database, or after those that a database has, imported in one go. */
 export async function importInOneGo(datadir: string, trunk: readonly Block[], genesis?: object): Promise<void> {
   const { db, chain } = await openBranches(datadir, genesis)
   await importBlocks(chain, sourceOf(trunk), { progress: noProgress })
