@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
-import { existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { existsSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { type BrowserContext, chromium, type Page } from 'playwright-core'
+import { after } from 'node:test'
+import { type Browser, chromium, type Page } from 'playwright-core'
 import { packagePath } from '../../../src/store/open.js'
 
 const CHROMIUM = process.env.CHROMIUM ?? '/usr/bin/chromium'
@@ -19,6 +19,10 @@ const FLAGS = [
   '--disable-background-networking',
   '--disable-component-update',
   '--disable-sync',
+  // One process for all documents of a tab: a new one for each visit takes as long as the visit.
+  '--disable-features=site-per-process,IsolateOrigins,SpareRendererForSitePerProcess',
+  '--disable-site-isolation-trials',
+  '--renderer-process-limit=1',
 ]
 
 /** A busy machine takes its time. */
@@ -34,7 +38,7 @@ interface Offences {
   readonly errors: string[]
 }
 
-/** A tab of a browser of its own. */
+/** A tab with a profile of its own. */
 export interface Tab {
   readonly page: Page
   /** URLs of all requests, those of WebSockets included. */
@@ -49,9 +53,15 @@ export interface Tab {
   overflow(): Promise<number>
 }
 
+/** Started by the first test that opens a tab: a browser takes longer than most tests. */
+let browserOfFile: Promise<Browser> | undefined
+after(async () => {
+  await (await browserOfFile)?.close()
+})
+
 type After = { after(callback: () => void | Promise<void>): void }
 
-/** Opens a browser at a server, with a new profile. When the test ends it is closed, and it is checked that no request
+/** Opens a tab at a server, with a profile of its own. When the test ends it is closed, and it is checked that no request
  *  went to another host, no script failed and no policy was violated. */
 export async function openTab(
   t: After,
@@ -59,21 +69,15 @@ export async function openTab(
   view: { width?: number; height?: number; colorScheme?: 'light' | 'dark'; expectErrors?: boolean } = {},
 ): Promise<Tab> {
   const { width = 1280, height = 900, colorScheme = 'light' } = view
-  const profile = mkdtempSync(join(tmpdir(), 'cairn-browser-'))
-  const context: BrowserContext = await chromium.launchPersistentContext(profile, {
-    executablePath: CHROMIUM,
-    args: FLAGS,
-    viewport: { width, height },
-    colorScheme,
-    acceptDownloads: true,
-  })
+  browserOfFile ??= chromium.launch({ executablePath: CHROMIUM, args: FLAGS })
+  const browser = await browserOfFile
+  const context = await browser.newContext({ viewport: { width, height }, colorScheme, acceptDownloads: true })
   context.setDefaultTimeout(TIMEOUT_MS)
-  const page = context.pages()[0] ?? (await context.newPage())
+  const page = await context.newPage()
   const requests: string[] = []
   const offences = watch(page, url, requests)
   t.after(async () => {
     await context.close()
-    rmSync(profile, { recursive: true, force: true, maxRetries: 5 })
     assert.deepEqual(offences.foreign, [], 'requests to other hosts')
     if (view.expectErrors !== true) assert.deepEqual(offences.errors, [], 'errors in the page')
   })
