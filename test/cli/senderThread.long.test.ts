@@ -8,16 +8,24 @@ import { runCairnOk, spawnCairn } from '../support/cairn.js'
 import { checkDatabase, digestDatabase } from '../support/compare/checkDatabase.js'
 import { seededRandom } from '../support/random.js'
 import { temporaryDirectory } from '../support/temporary.js'
+import { THOROUGH } from '../support/thorough.js'
 import { until } from '../support/until.js'
 
+// Full blocks with `npm run test:thorough`.
+const [BLOCKS, MGAS] = [6, THOROUGH ? 30 : 6]
+
 test('an import stores the same with --sender-thread on and off, and after it was stopped at random moments', async (t) => {
-  const { chain } = await makeBusyChain('ether transfers', { blocks: 6, directory: temporaryDirectory(t) })
+  const { chain } = await makeBusyChain('ether transfers', {
+    blocks: BLOCKS,
+    mgas: MGAS,
+    directory: temporaryDirectory(t),
+  })
   const argsFor = (datadir: string) => ['import', '--datadir', datadir, '--genesis', chain.genesis!, chain.path]
   const contentOf = (datadir: string) => [checkDatabase(datadir), digestDatabase(datadir)]
   const without = temporaryDirectory(t)
   await runCairnOk([...argsFor(without), '--sender-thread', 'off'])
   const wanted = contentOf(without)
-  assert.equal(checkDatabase(without)!.number, 6)
+  assert.equal(checkDatabase(without)!.number, BLOCKS)
   const whole = temporaryDirectory(t)
   await runCairnOk(argsFor(whole))
   assert.deepEqual(contentOf(whole), wanted)

@@ -176,7 +176,9 @@ const WALLET = `
 
 test('a function is written by an injected wallet where transactions are forwarded', { skip }, async (t) => {
   const chain = ['--genesis', join(FIXTURE_FOLDER, 'genesis.json'), '--open', '--upstream', url]
-  const server = await startCairn(t, ['--datadir', temporaryDirectory(t), ...chain, '--forward-transactions'])
+  const datadir = temporaryDirectory(t)
+  await importFixture(datadir)
+  const server = await startCairn(t, ['--datadir', datadir, ...chain, '--forward-transactions'])
   await until(async () => Number(await resultOf(server.url, 'eth_blockNumber')) === 74)
   const { page, visit } = await openTab(t, server.url)
   await page.addInitScript(WALLET)

@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict'
-import { type TestContext, test } from 'node:test'
+import { before, test } from 'node:test'
 import { packagePath } from '../../../src/store/open.js'
 import { openTab, SKIP_BROWSER } from '../../support/browser/browser.js'
 import { runCairnOk, startCairn } from '../../support/cairn.js'
 import { HEAD } from '../../support/chains/fixtureChain.js'
-import { importFixture } from '../../support/chains/fixtureDatabase.js'
+import { copyDatabase, importFixture } from '../../support/chains/fixtureDatabase.js'
+import { endOfFile } from '../../support/endings.js'
 import { resultOf } from '../../support/rpcClient.js'
 import { temporaryDirectory } from '../../support/temporary.js'
 import { until } from '../../support/until.js'
@@ -13,17 +14,20 @@ const skip = SKIP_BROWSER
 const GENESIS = packagePath('fixtures/chain/genesis.json')
 const CHAIN = packagePath('fixtures/chain/chain.rlp')
 
-/** A data directory with the bundled chain and a key. */
-async function prepare(t: TestContext): Promise<{ datadir: string; key: string }> {
-  const datadir = temporaryDirectory(t)
-  await runCairnOk(['import', '--datadir', datadir, '--genesis', GENESIS, CHAIN])
-  const key = (await runCairnOk(['keys', 'create', 'page', '--datadir', datadir])).trim()
-  return { datadir, key }
-}
+const ending = endOfFile()
+const imported = temporaryDirectory(ending)
+let key = ''
+let url = ''
+
+before(async () => {
+  if (skip) return
+  await runCairnOk(['import', '--datadir', imported, '--genesis', GENESIS, CHAIN])
+  const datadir = copyDatabase(ending, imported)
+  key = (await runCairnOk(['keys', 'create', 'page', '--datadir', datadir])).trim()
+  url = (await startCairn(ending, ['--datadir', datadir])).url
+})
 
 test('a key is asked for, a wrong one is refused, and no URL of a request over HTTP has it', { skip }, async (t) => {
-  const { datadir, key } = await prepare(t)
-  const { url } = await startCairn(t, ['--datadir', datadir])
   const { page, visit, shoot, requests } = await openTab(t, url, { expectErrors: true })
   await visit('')
   await page.getByText('This server asks for an API key').waitFor()
@@ -51,8 +55,6 @@ test('a key is asked for, a wrong one is refused, and no URL of a request over H
 })
 
 test('the address that npm start prints brings the key, and does not keep it in sight', { skip }, async (t) => {
-  const { datadir, key } = await prepare(t)
-  const { url } = await startCairn(t, ['--datadir', datadir])
   const { page, visit, requests } = await openTab(t, url)
   await visit(`#key=${key}`)
   await page.getByText('Newest blocks').first().waitFor()
@@ -66,7 +68,7 @@ test('the address that npm start prints brings the key, and does not keep it in 
 })
 
 test('a server that is gone is named, and the page resumes when it is back', { skip }, async (t) => {
-  const { datadir } = await prepare(t)
+  const datadir = copyDatabase(t, imported)
   const server = await startCairn(t, ['--datadir', datadir, '--open'])
   const { page, visit, shoot } = await openTab(t, server.url, { expectErrors: true })
   await visit('')
@@ -83,8 +85,7 @@ test('a server that is gone is named, and the page resumes when it is back', { s
 })
 
 test('blocks that are imported while the page is open appear on it', { skip }, async (t) => {
-  const datadir = temporaryDirectory(t)
-  await runCairnOk(['import', '--datadir', datadir, '--genesis', GENESIS, CHAIN])
+  const datadir = copyDatabase(t, imported)
   await runCairnOk(['rewind', '--datadir', datadir, '--to', '40'])
   const { url } = await startCairn(t, ['--datadir', datadir, '--open'])
   const { page, visit } = await openTab(t, url)

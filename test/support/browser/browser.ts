@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { after } from 'node:test'
 import { type Browser, chromium, type Page } from 'playwright-core'
 import { packagePath } from '../../../src/store/open.js'
+import { THOROUGH } from '../thorough.js'
 
 const CHROMIUM = process.env.CHROMIUM ?? '/usr/bin/chromium'
 
@@ -47,7 +48,7 @@ export interface Tab {
   visit(fragment: string): Promise<void>
   /** Waits until the view's heading is this one. */
   untilTitle(title: string | RegExp): Promise<void>
-  /** Saves what is seen as `NAME.png`. */
+  /** With `npm run test:thorough`, saves what is seen as `NAME.png`. */
   shoot(name: string): Promise<void>
   /** Pixels by which the page is wider than the window. */
   overflow(): Promise<number>
@@ -92,6 +93,7 @@ export async function openTab(
       await page.getByRole('heading', { level: 1, name: title }).waitFor()
     },
     async shoot(name) {
+      if (!THOROUGH) return
       const folder = packagePath('build/screenshots')
       mkdirSync(folder, { recursive: true })
       await page.screenshot({ path: join(folder, `${name}.png`), fullPage: true })
