@@ -6,6 +6,7 @@ import type { FixtureManifest } from '../../src/sync/import/recordedFixture.js'
 import { runCairn, runCairnOk, serveFixture, startCairn } from '../support/cairn.js'
 import { FIXTURE_FOLDER } from '../support/chains/fixture.js'
 import * as fixture from '../support/chains/fixtureChain.js'
+import { importFixture } from '../support/chains/fixtureDatabase.js'
 import { temporaryDirectory } from '../support/temporary.js'
 import { compareFrom } from '../support/upstream/followPeer.js'
 
@@ -28,7 +29,7 @@ function writeDevelopmentGenesis(): string {
 /** The URL of a server of the same chain that refuses methods. */
 async function serveWithout(...methods: string[]): Promise<string> {
   const datadir = temporaryDirectory({ after })
-  await runCairnOk(['import', '--datadir', datadir, FIXTURE_FOLDER])
+  await importFixture(datadir)
   const key = await runCairnOk([
     'keys',
     'create',

@@ -2,10 +2,12 @@ import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { cpSync, mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { describe, it } from 'node:test'
-import { formatQuantity } from '../../src/lib/hex.js'
-import { packagePath } from '../../src/store/open.js'
+import { before, describe, it } from 'node:test'
+import { formatData, formatQuantity } from '../../src/lib/hex.js'
+import { openForReading, packagePath } from '../../src/store/open.js'
+import { createChainReader } from '../../src/store/rows/chainReader.js'
 import { runCairn, runCairnOk, startCairn } from '../support/cairn.js'
+import { endOfFile } from '../support/endings.js'
 import { resultOf } from '../support/rpcClient.js'
 import { temporaryDirectory } from '../support/temporary.js'
 import { SKIP_GETH, serveWithGeth } from '../support/upstream/geth.js'
@@ -16,55 +18,54 @@ const HEAD = 74
 
 type After = { after(callback: () => void | Promise<void>): void }
 
-/** A database of the bundled chain. */
-async function importBundled(t: After): Promise<string> {
-  const datadir = temporaryDirectory(t)
+const ending = endOfFile()
+/** A database of the bundled chain, which no test changes, and all of it in ere files. */
+const datadir = temporaryDirectory(ending)
+let bundled = ''
+
+before(async () => {
   await runCairnOk(['import', '--datadir', datadir, '--genesis', GENESIS, CHAIN])
-  return datadir
-}
+  bundled = await exportEre(ending, datadir)
+})
 
 /** Exports blocks of a database to ere files. Returns their directory. */
-async function exportEre(t: After, datadir: string, ...args: string[]): Promise<string> {
+async function exportEre(t: After, from: string, ...args: string[]): Promise<string> {
   const out = temporaryDirectory(t)
-  await runCairnOk(['export', '--datadir', datadir, '--format', 'ere', '--out', out, ...args])
+  await runCairnOk(['export', '--datadir', from, '--format', 'ere', '--out', out, ...args])
   return out
 }
 
 const ereFiles = (directory: string) => readdirSync(directory).filter((name) => name.endsWith('.ere'))
 
-async function headHash(datadir: string): Promise<string> {
-  const [row] = JSON.parse(
-    await runCairnOk([
-      ...['sql', '--datadir', datadir, '--format', 'json'],
-      'SELECT hash FROM v_blocks ORDER BY number DESC LIMIT 1',
-    ]),
-  )
-  return row.hash
+function hashAt(directory: string, number = HEAD): string {
+  const db = openForReading(directory)
+  try {
+    return formatData(createChainReader(db).blockHash(number)!)
+  } finally {
+    db.close()
+  }
 }
 
 describe('ere files', () => {
   it('are exported, imported with and without state, and exported again the same', async (t) => {
-    const datadir = await importBundled(t)
-    const out = await exportEre(t, datadir)
-    const [name] = ereFiles(out)
-    const hash = await headHash(datadir)
+    const [name] = ereFiles(bundled)
+    const hash = hashAt(datadir)
     assert.equal(name, `unknown-00000-${hash.slice(2, 10)}-noproofs.ere`)
     for (const state of ['execute', 'none']) {
       const copy = temporaryDirectory(t)
-      await runCairnOk(['import', '--datadir', copy, '--genesis', GENESIS, '--state', state, out])
-      assert.equal(await headHash(copy), hash)
+      await runCairnOk(['import', '--datadir', copy, '--genesis', GENESIS, '--state', state, bundled])
+      assert.equal(hashAt(copy), hash)
       const again = await exportEre(t, copy)
-      assert.deepEqual(readFileSync(join(again, name)), readFileSync(join(out, name)))
-      assert.deepEqual(readFileSync(join(again, 'checksums.txt')), readFileSync(join(out, 'checksums.txt')))
+      assert.deepEqual(readFileSync(join(again, name)), readFileSync(join(bundled, name)))
+      assert.deepEqual(readFileSync(join(again, 'checksums.txt')), readFileSync(join(bundled, 'checksums.txt')))
     }
   })
 
   it('are imported up to a checkpoint, and not without a link to it', async (t) => {
-    const datadir = await importBundled(t)
     const first = await exportEre(t, datadir, '--blocks', '0:39')
     const second = await exportEre(t, datadir, '--blocks', `40:${HEAD}`)
     const gap = await exportEre(t, datadir, '--blocks', `41:${HEAD}`)
-    const hash = await headHash(datadir)
+    const hash = hashAt(datadir)
     const importing = (directories: string[], checkpoint: string) => {
       const paths = directories.flatMap((directory) => ereFiles(directory).map((name) => join(directory, name)))
       const copy = temporaryDirectory(t)
@@ -77,17 +78,7 @@ describe('ere files', () => {
     assert.equal(JSON.parse(stdout).head, HEAD)
     assert.match(stderr, /lead to the checkpoint/)
     assert.doesNotMatch(stderr, /only the links/)
-    const [{ hash: middle }] = JSON.parse(
-      await runCairnOk([
-        'sql',
-        '--datadir',
-        datadir,
-        '--format',
-        'json',
-        'SELECT hash FROM v_blocks WHERE number = 50',
-      ]),
-    )
-    const part = await importing([first, second], middle).ended
+    const part = await importing([first, second], hashAt(datadir, 50)).ended
     assert.equal(JSON.parse(part.stdout).head, 50)
     assert.match(part.stderr, /blocks after the checkpoint are not imported/)
     const unlinked = await importing([first, gap], hash).ended
@@ -98,14 +89,12 @@ describe('ere files', () => {
   })
 
   it('without receipts need execution', async (t) => {
-    const datadir = await importBundled(t)
-    const out = await exportEre(t, datadir)
     const bare = temporaryDirectory(t)
     const file = join(bare, 'unknown-00000-00000000-noproofs-noreceipts.ere')
-    writeFileSync(file, withoutReceipts(readFileSync(join(out, ereFiles(out)[0]))))
+    writeFileSync(file, withoutReceipts(readFileSync(join(bundled, ereFiles(bundled)[0]))))
     const copy = temporaryDirectory(t)
     await runCairnOk(['import', '--datadir', copy, '--genesis', GENESIS, bare])
-    assert.equal(await headHash(copy), await headHash(datadir))
+    assert.equal(hashAt(copy), hashAt(datadir))
     const none = ['import', '--datadir', temporaryDirectory(t), '--genesis', GENESIS, '--state', 'none', file]
     const refused = await runCairn(none)
     assert.equal(refused.code, 2)
@@ -159,8 +148,8 @@ function withoutReceipts(bytes: Buffer): Buffer {
 }
 
 describe('ere files beside geth', { skip: SKIP_GETH }, () => {
-  const geth = (datadir: string, ...args: string[]) => {
-    const { status, stderr } = spawnSync('geth', ['--datadir', datadir, '--state.scheme=hash', ...args], {
+  const geth = (directory: string, ...args: string[]) => {
+    const { status, stderr } = spawnSync('geth', ['--datadir', directory, '--state.scheme=hash', ...args], {
       encoding: 'utf8',
     })
     assert.equal(status, 0, `geth ${args.join(' ')}: ${stderr}`)
@@ -168,25 +157,23 @@ describe('ere files beside geth', { skip: SKIP_GETH }, () => {
   }
 
   it('are byte for byte those of geth, and each imports those of the other', async (t) => {
-    const datadir = await importBundled(t)
-    const own = await exportEre(t, datadir)
-    const [name] = ereFiles(own)
+    const [name] = ereFiles(bundled)
     const node = temporaryDirectory(t)
     geth(node, 'init', GENESIS)
     geth(node, '--gcmode=archive', 'import', CHAIN)
     const theirs = join(temporaryDirectory(t), 'history')
     geth(node, 'export-history', '--era.format', 'ere', theirs, '0', String(HEAD))
-    assert.deepEqual(readdirSync(theirs).sort(), readdirSync(own).sort())
-    assert.deepEqual(readFileSync(join(theirs, name)), readFileSync(join(own, name)))
+    assert.deepEqual(readdirSync(theirs).sort(), readdirSync(bundled).sort())
+    assert.deepEqual(readFileSync(join(theirs, name)), readFileSync(join(bundled, name)))
 
     const copy = temporaryDirectory(t)
     await runCairnOk(['import', '--datadir', copy, '--genesis', GENESIS, theirs])
-    assert.equal(await headHash(copy), await headHash(datadir))
+    assert.equal(hashAt(copy), hashAt(datadir))
 
     // geth looks for files of a network that it knows.
     const named = join(temporaryDirectory(t), 'named')
     mkdirSync(named)
-    cpSync(own, named, { recursive: true })
+    cpSync(bundled, named, { recursive: true })
     renameSync(join(named, name), join(named, name.replace('unknown', 'mainnet')))
     const importer = temporaryDirectory(t)
     geth(importer, 'init', GENESIS)
