@@ -27,8 +27,8 @@ export interface BusyChainPlan {
 /** Gas of a full block, in millions. */
 const FULL_MGAS = 30
 
-/** Makes a chain of blocks of `mgas` million gas (default: full ones) through the store's own writer, and its file. Blocks of Osaka and Amsterdam
- *  have the same transactions as each other, with twice the gas limit: prices differ.
+/** Makes a chain of blocks of `mgas` million gas (default: full ones) through the store's own writer, and its file.
+ *  Blocks of Osaka and Amsterdam have the same transactions as each other, with twice the gas limit: prices differ.
  *  @returns the file and the data directory, whose head has the state that all blocks left. */
 export async function makeBusyChain(
   kind: BusyKind,

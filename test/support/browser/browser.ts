@@ -62,8 +62,8 @@ after(async () => {
 
 type After = { after(callback: () => void | Promise<void>): void }
 
-/** Opens a tab at a server, with a profile of its own. When the test ends it is closed, and it is checked that no request
- *  went to another host, no script failed and no policy was violated. */
+/** Opens a tab at a server, with a profile of its own. When the test ends it is closed, and it is checked that no
+ *  request went to another host, no script failed and no policy was violated. */
 export async function openTab(
   t: After,
   url: string,

@@ -53,7 +53,7 @@ export async function startForkingUpstream(
   let taken: readonly Block[] = []
   const take = async (blocks: readonly Block[]) => {
     const directory = temporaryDirectory(t)
-    // A chain that goes on begins with a copy of the database: to execute all its blocks again takes long.
+    // A longer chain begins with a copy of the database: to execute all its blocks again takes long.
     const grows = datadir !== '' && taken.every(({ hash }, i) => i < blocks.length && equalBytes(hash, blocks[i].hash))
     if (grows) copyFileSync(join(datadir, DATABASE_FILE), join(directory, DATABASE_FILE))
     await importInOneGo(directory, grows ? blocks.slice(taken.length) : blocks, genesis)
