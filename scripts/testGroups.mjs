@@ -8,9 +8,9 @@ import { ROOT } from './ensure.mjs'
 /** Files of a process, at most. */
 const GROUP_FILES = { short: 8, long: 3 }
 
-/** Tests of what a process has once: its memory, its flags, its exit. */
+/** Tests of what a process has once: its memory, its flags, its exit, its browser. */
 const ALONE =
-  /^(bench|tools)\/|^(server\/floods|server\/plain\/plainConnections|sync\/hostileFiles|sync\/follow\/deepFork)\b/
+  /^(bench|tools|e2e\/page)\/|^(server\/floods|server\/plain\/plainConnections|sync\/hostileFiles|sync\/follow\/deepFork)\b/
 
 /** Writes modules to `folder` that load test files, each some of one folder of `tests`. Returns the paths to run: those of
  *  the modules, and of the files that run alone. `names` are relative to `tests`, and have slashes. */
