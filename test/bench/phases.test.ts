@@ -25,7 +25,7 @@ for (const bench of ['logs', 'evm', 'sync', 'replica']) {
         own.some((row) => row.split('|')[2].replace('*', '').trim() === phase),
         `bench/README.md: ${phase}`,
       )
-      assert.match(shortRuns, new RegExp(`phases(?: =|:) \\[[^\\]]*'${phase}'`), phase)
+      assert.ok(shortRuns.includes(`'${phase}'`), `test/bench/${bench}.long.test.ts: ${phase}`)
     }
   })
 }

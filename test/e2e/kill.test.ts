@@ -3,7 +3,7 @@ import { checkKills, fixtureBlockByBlock } from '../support/chains/killedImport.
 import { SKIP_SHARED, sharedPath } from '../support/shared.js'
 import { ALL, THOROUGH } from '../support/thorough.js'
 
-const bounds = THOROUGH ? { kills: 10, leastHeads: 4 } : ALL ? { kills: 3, leastHeads: 2 } : { kills: 1, leastHeads: 1 }
+const bounds = THOROUGH ? { kills: 10, leastHeads: 4 } : { kills: 1, leastHeads: 1 }
 
 test(`an import killed ${bounds.kills} times resumes, with logs and contract state`, async (t) => {
   await checkKills(t, { ...bounds, args: fixtureBlockByBlock(t), seed: 9, writes: 500, delayMs: 1300 })

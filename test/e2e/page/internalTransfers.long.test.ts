@@ -30,8 +30,15 @@ test('the internal transfers of an address are all on its pages and in its file'
   await makeCallChain(datadir, chain, { traces: true })
   const { url } = await startCairn(t, ['--datadir', datadir, '--open'])
   const { page, visit } = await openTab(t, url)
-  const filter = { account: ACCOUNT, limit: 10_000 }
-  const { transfers } = await resultOf<{ transfers: Transfer[] }>(url, 'cairn_getInternalTransfers', [filter])
+  const transfers: Transfer[] = []
+  for (let cursor: string | null | undefined; cursor !== null; ) {
+    const filter = { account: ACCOUNT, limit: 10_000, cursor }
+    const part = await resultOf<{ transfers: Transfer[]; cursor: string | null }>(url, 'cairn_getInternalTransfers', [
+      filter,
+    ])
+    transfers.push(...part.transfers)
+    cursor = part.cursor
+  }
   assert.ok(transfers.length > 50, `${transfers.length} transfers are more than a page`)
   await visit(`#/address/${ACCOUNT}`)
   await page.getByRole('link', { name: 'Internal transfers' }).click()

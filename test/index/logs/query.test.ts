@@ -5,11 +5,11 @@ import { LogsUnavailable, TooManyLogs, TooManyTopics } from '../../../src/index/
 import type { LogFilter } from '../../../src/index/logs/filter.js'
 import { createLogSource } from '../../../src/index/logs/query.js'
 import { DeadlineExceeded, deadlineAfter, noDeadline } from '../../../src/lib/deadline.js'
-import { ALL } from '../../support/thorough.js'
+import { THOROUGH } from '../../support/thorough.js'
 import { asPlaced, expectedMatches, FIRST_BLOCK, randomBlocks, randomFilter, textOf } from './randomFilters.js'
 import { numberedBytes, seededFractions, temporaryDatabase, writeLogs } from './randomLogs.js'
 
-const FILTERS = ALL ? 2_000 : 600
+const FILTERS = THOROUGH ? 2_000 : 600
 
 test('gives what a look at every log gives, in order, for random filters', (t) => {
   const random = seededFractions(1)

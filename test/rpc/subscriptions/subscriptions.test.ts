@@ -9,7 +9,7 @@ import { checkManySubscribers, type LogObject, logKeys } from '../../support/man
 import { seededRandom } from '../../support/random.js'
 import { type Answer, post, request, startTestServer } from '../../support/serving.js'
 import { temporaryDirectory } from '../../support/temporary.js'
-import { ALL } from '../../support/thorough.js'
+import { THOROUGH } from '../../support/thorough.js'
 import { openSubscriber } from '../../support/webSocketClient.js'
 
 /** A server of Cairn's methods over an invented chain that the test changes. */
@@ -22,7 +22,7 @@ async function serveChain(t: TestContext, options: Partial<ServingOptions> = {},
   return { chain, ...serving, datadir }
 }
 
-const SUBSCRIBERS = ALL ? 200 : 60
+const SUBSCRIBERS = THOROUGH ? 200 : 60
 
 test('subscribers see a reorg as geth reports it: removed logs, then each new head with its logs', async (t) => {
   const { chain, url } = await serveChain(t)
