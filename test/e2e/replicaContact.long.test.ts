@@ -75,8 +75,12 @@ test('seconds without contact are lag: /ready fails, and answers again with the 
 
   nats.freeze()
   await untilCutOff(streamed, http)
+  // The writer loses the lease, and its first attempts to connect are not answered.
+  await untilRole(writer, 'standby')
+  await until(async () => /NATS at \S+: timeout/.test((await writer.replication()).problem ?? ''))
   nats.thaw()
   await untilBack(streamed)
+  await untilRole(writer, 'writer')
 
   await writer.kill()
   await untilCutOff(http, streamed)

@@ -1,3 +1,5 @@
+import { subscribe, unsubscribe } from 'node:diagnostics_channel'
+import type { Socket } from 'node:net'
 import { type JetStreamClient, type JetStreamManager, jetstream, jetstreamManager } from '@nats-io/jetstream'
 import { connect, errors, type NatsConnection } from '@nats-io/transport-node'
 import type { Logger } from '../../lib/logger.js'
@@ -45,6 +47,9 @@ const ALWAYS = { name: 'cairn', maxReconnectAttempts: -1, ignoreAuthErrorAbort: 
 /** Max time of closing: a frozen server confirms nothing. */
 const CLOSE_MS = 1000
 
+/** Node's channel that names each socket of a client of this thread. */
+const CLIENT_SOCKETS = 'net.client.socket'
+
 const FIRST_RETRY_MS = 250
 const MAX_RETRY_MS = 5000
 
@@ -56,7 +61,7 @@ export async function connectNats(settings: NatsSettings, options: ConnectOption
   for (let retryMs = FIRST_RETRY_MS; ; retryMs = Math.min(2 * retryMs, MAX_RETRY_MS)) {
     signal.throwIfAborted()
     try {
-      const connection = await connect(connecting)
+      const connection = await withoutLeaks(() => connect(connecting), settings)
       if (signal.aborted) await closeWithin(connection)
       signal.throwIfAborted()
       onProblem(null)
@@ -66,6 +71,23 @@ export async function connectNats(settings: NatsSettings, options: ConnectOption
       onProblem(`NATS at ${describeServers(settings)}: ${describeRefusal(error, settings)}`)
     }
     await clock.sleep(retryMs, signal)
+  }
+}
+
+/** Runs an attempt to connect. The library leaves the socket of an attempt open that a frozen server has not answered in
+ *  time: it would keep the thread alive, and the server busy once it resumes. */
+async function withoutLeaks<T>(attempt: () => Promise<T>, { servers }: NatsSettings): Promise<T> {
+  const opened = new Set<Socket>()
+  const onSocket = (message: unknown) => void opened.add((message as { socket: Socket }).socket)
+  subscribe(CLIENT_SOCKETS, onSocket)
+  try {
+    return await attempt()
+  } catch (error) {
+    const ports = new Set(servers.map((text) => Number(parseServer(text).host.split(':').at(-1))))
+    for (const socket of opened) if (socket.bytesRead === 0 && ports.has(socket.remotePort ?? -1)) socket.destroy()
+    throw error
+  } finally {
+    unsubscribe(CLIENT_SOCKETS, onSocket)
   }
 }
 

@@ -11,6 +11,7 @@ import { connectNats, describeServers } from '../../../src/replication/nats/conn
 import { NEEDS_NATS, openLink, settingsFor, startNats } from '../../support/nats/nats.js'
 import { makeAuthority, NEEDS_OPENSSL, writeSeed } from '../../support/nats/natsSecurity.js'
 import { temporaryDirectory } from '../../support/temporary.js'
+import { until } from '../../support/until.js'
 
 test('reads URLs, and names servers without credentials', () => {
   assert.deepEqual(parseServer('nats://10.0.0.1'), { host: '10.0.0.1:4222', isTls: false })
@@ -147,4 +148,25 @@ test('a server without TLS is not shown the credentials of tls://', async (t) =>
   stop.abort(new Error('seen'))
   assert.match(problem!, /^NATS at 127\.0\.0\.1:\d+: the server has no TLS, which tls:\/\/ and --nats-ca demand$/)
   assert.ok(!received.includes('hunter2'))
+})
+
+test('an attempt that a frozen server does not answer leaves no connection', async (t) => {
+  let open = 0
+  const frozen = createServer((socket) => {
+    open++
+    socket.on('error', () => {}).on('close', () => open--)
+  })
+  t.after(() => void frozen.close())
+  frozen.listen(0, '127.0.0.1')
+  await once(frozen, 'listening')
+  const stop = new AbortController()
+  const { port } = frozen.address() as AddressInfo
+  const problem = await new Promise<string | null>((onProblem) => {
+    const { signal } = stop
+    const settings = settingsFor([{ url: `nats://127.0.0.1:${port}` }])
+    connectNats(settings, { log: silentLogger, signal, onProblem }).catch(() => {})
+  })
+  stop.abort(new Error('enough'))
+  assert.equal(problem, `NATS at 127.0.0.1:${port}: timeout`)
+  await until(() => open === 0)
 })
