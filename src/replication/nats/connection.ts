@@ -74,8 +74,8 @@ export async function connectNats(settings: NatsSettings, options: ConnectOption
   }
 }
 
-/** Runs an attempt to connect. The library leaves the socket of an attempt open that a frozen server has not answered in
- *  time: it would keep the thread alive, and the server busy once it resumes. */
+/** Runs an attempt to connect. The library leaves the socket of an attempt open that a frozen server has not answered
+ *  in time: it would keep the thread alive, and the server busy once it resumes. */
 async function withoutLeaks<T>(attempt: () => Promise<T>, { servers }: NatsSettings): Promise<T> {
   const opened = new Set<Socket>()
   const onSocket = (message: unknown) => void opened.add((message as { socket: Socket }).socket)
