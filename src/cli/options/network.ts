@@ -29,8 +29,8 @@ export const networkOptions = {
     min: 0,
     max: 64,
     doc:
-      'Threads that accept connections beside the main thread, and answer small calls themselves: a third more small ' +
-      'calls a second over many connections, each a little later. Only on Linux, with --plain-http on.',
+      'Threads that accept connections beside the main thread, and answer small calls themselves: more calls a ' +
+      'second over many connections, each a little later. Only on Linux, with --plain-http on.',
   }),
   page: {
     flag: 'page',
