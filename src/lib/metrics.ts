@@ -109,12 +109,26 @@ function addHistograms(
 }
 
 function addTwo(a: Histogram, b: Histogram): Histogram {
+  const counts = a.counts.map((count, i) => count + b.counts[i])
+  return readOnly({ bounds: a.bounds, counts, sum: a.sum() + b.sum() })
+}
+
+/** A histogram of figures that were observed elsewhere. */
+function readOnly({
+  bounds,
+  counts,
+  sum,
+}: {
+  bounds: readonly number[]
+  counts: Float64Array
+  sum: number
+}): Histogram {
   return {
-    bounds: a.bounds,
-    counts: a.counts.map((count, i) => count + b.counts[i]),
-    sum: () => a.sum() + b.sum(),
+    bounds,
+    counts,
+    sum: () => sum,
     observe() {
-      throw new Error('a sum of histograms is only read')
+      throw new Error('these figures are only read')
     },
   }
 }
@@ -153,7 +167,7 @@ export function registerFigures(metrics: Metrics, figures: MetricFigures, read: 
 }
 
 function histogramsOf({ histograms = [] }: MetricFigures[number]): [Labels, Histogram][] {
-  return histograms.map(({ labels, bounds, counts, sum }) => [labels, { bounds, counts, sum: () => sum, observe() {} }])
+  return histograms.map(({ labels, ...figures }) => [labels, readOnly(figures)])
 }
 
 /** Registers the metrics that all caches have, labelled by `cache`. */

@@ -1,10 +1,7 @@
 import { type AddressInfo, createServer, type Server } from 'node:net'
 import { CairnError } from '../../lib/errors.js'
 import { isLoopback } from '../../server/access/cors.js'
-
-/** Accept queue of the listener; each event-loop turn accepts one connection. Clients beyond the limit retry after 1 s.
- *  The system may allow fewer (`net.core.somaxconn`); Node's default is 511. */
-const BACKLOG = 2048
+import { BACKLOG } from '../../server/connections/connections.js'
 
 /** Listening on a port failed; `cause` has the system's `code`. */
 export class ListenFailed extends CairnError {

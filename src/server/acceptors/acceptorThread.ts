@@ -12,7 +12,7 @@ import { createRateLimiter } from '../access/rateLimit.js'
 import { measureCalls } from '../admin/callMetrics.js'
 import { createAdmission } from '../admission/admission.js'
 import { createRefusalCounter } from '../admission/refusals.js'
-import { shareConnectionSlots } from '../connections/connections.js'
+import { BACKLOG, shareConnectionSlots } from '../connections/connections.js'
 import { createHeadTracker } from '../head/headTracker.js'
 import { createAcceptorServer } from './acceptorServer.js'
 import { createLocalDispatcher, passOn } from './localCalls.js'
@@ -27,7 +27,6 @@ import { createThreadRecords } from './threadRecords.js'
 /** How often figures are reported while there are new ones. */
 const REPORT_MS = 250
 
-const BACKLOG = 2048
 const IDLE_CHECK_MS = 100
 
 const port = parentPort!

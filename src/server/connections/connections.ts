@@ -69,6 +69,10 @@ interface Connection {
   isPassed: boolean
 }
 
+/** Accept queue of a listener; each event-loop turn accepts one connection. Clients beyond the limit retry after 1 s.
+ *  The system may allow fewer (`net.core.somaxconn`); Node's default is 511. */
+export const BACKLOG = 2048
+
 /** Options of `watchConnections`. */
 export interface WatchOptions {
   readonly limits: ServerLimits

@@ -4,7 +4,6 @@ import { INVALID_REQUEST, type RpcErrorBody } from '../../rpc/core/errors.js'
 import { encodeResponse, sizeOf } from '../../rpc/core/responseBytes.js'
 import { createTimeBudget } from '../../rpc/core/timeBudget.js'
 import {
-  type Access,
   type Caller,
   type Credentials,
   clientOf,
@@ -17,7 +16,6 @@ import { corsHeaders, preflightHeaders, type ResponseHeader } from '../access/co
 import { createHostCheck } from '../access/hosts.js'
 import { openRecord } from '../accounting/requestRecord.js'
 import { BUSY } from '../admission/admission.js'
-import type { ServerLimits } from '../admission/limits.js'
 import { createPipelineQueue } from '../admission/pipelineQueue.js'
 import { createReadBudget, type ReadBudget } from '../admission/readBudget.js'
 import type { RefusalReason } from '../admission/refusals.js'
@@ -28,7 +26,6 @@ import { type Connections, TOO_SLOW, watchConnections } from '../connections/con
 import { bodyHeaders, JOIN_BYTES, joinParts } from '../connections/responseParts.js'
 import { beginExchange, type Exchange, type ServerOptions, stampHead } from '../exchange.js'
 import { handleRequest } from '../handleRequest.js'
-import type { PlainTimeouts } from '../plain/plainConnection.js'
 import { takePlainRequests } from '../plain/plainConnections.js'
 import type { PlainHandler } from '../plain/plainRequest.js'
 import { respondError, respondFailure, respondRefusal } from '../respond.js'
@@ -39,6 +36,7 @@ import { type BodyReader, createBodyReader } from './bodyReader.js'
 import { type Compressor, createCompressor } from './compression.js'
 import { checkContentHeaders } from './contentHeaders.js'
 import { NodeReply } from './nodeReply.js'
+import { createPlainAdmit, IDLE_MS, plainTimeouts, REQUEST_MS } from './plainCalls.js'
 import { normalizeTarget, offersWebSocket } from './requestTarget.js'
 
 /** Largest request body, the limit of the API specification's host. A filter with 5,000 parameters takes 350 kB. */
@@ -56,10 +54,6 @@ const HEADERS_MS = 15_000
 
 /** How often Node checks for requests that take too long. */
 const CHECK_MS = 2000
-
-/** Longer than the idle timeout of common proxies: the proxy closes first and never writes to a closed connection. */
-const IDLE_MS = 75_000
-const REQUEST_MS = 60_000
 
 /** Requests whose `Upgrade` header Node obeys; it answers all others, including their bodies (Node 22.21 and 24.9). */
 const UPGRADES = { shouldUpgradeCallback: offersWebSocket }
@@ -268,30 +262,6 @@ interface Shared {
   loadApp(): Promise<RequestListener>
   /** True once the server accepts no new connections. */
   isClosing(): boolean
-}
-
-/** Timeouts of plain connections: the same as those of Node's parser. */
-export function plainTimeouts({ bodyStallMs, bodyLeastBytes }: ServerLimits): PlainTimeouts {
-  return { idleMs: IDLE_MS, requestMs: REQUEST_MS, stallMs: bodyStallMs, leastBytes: bodyLeastBytes }
-}
-
-/** Returns the caller of a plain request: undefined unless the caller is known and the request has a valid content
- *  type, and is none of a stream of rows. */
-export function createPlainAdmit({
-  access,
-  isServedHost,
-  hasStreams,
-}: {
-  access: Access
-  isServedHost(host: string | undefined): boolean
-  hasStreams: boolean
-}): PlainHandler<Caller>['admit'] {
-  return ({ host, contentType, path, authorization, apiKey }, remoteAddress) => {
-    if (!isServedHost(host) || checkContentHeaders(contentType, undefined) !== undefined) return undefined
-    if (hasStreams && callPathOfStream(path) !== undefined) return undefined
-    const caller = access.identify({ path, authorization, apiKey, remoteAddress }, '/v3')
-    return caller === undefined || isRefusal(caller) ? undefined : caller
-  }
 }
 
 /** Handles plain requests of known callers with a valid content type; all others are left to Node. */
