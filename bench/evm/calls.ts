@@ -48,6 +48,11 @@ export interface CallOptions {
   directory: string
   names: readonly string[]
   seconds: number
+  /** Seconds that a server is asked each kind of call before it counts. */
+  warm: number
+  /** Of `seconds` each, the servers in turn. */
+  rounds: number
+  /** Without it, calls are asked in process alone. */
   http: boolean
   acceptThreads: number
   anvil: boolean
@@ -55,7 +60,7 @@ export interface CallOptions {
 
 /** Measures calls at the head of the database of `datadir`: by each engine in a process of its own, then over HTTP. */
 export async function measureCalls(options: CallOptions): Promise<CallRun> {
-  const { datadir, names, seconds, http, anvil } = options
+  const { datadir, names, seconds, http } = options
   const inProcess = {} as { [engine in EngineName]: CallsResult[] }
   for (const engine of ENGINES) {
     process.stderr.write(`\rcalls in process: ${engine}\x1b[K`)
@@ -64,11 +69,10 @@ export async function measureCalls(options: CallOptions): Promise<CallRun> {
   }
   const rateOf = (engine: EngineName, name: string) =>
     inProcess[engine].find((result) => result.name === name)!.perSecond
-  const cairn = http ? await askCairn(options) : undefined
-  const peer = anvil ? await askAnvil(options) : undefined
+  const asked = http ? await askServers(options) : undefined
   const most = CONNECTIONS[CONNECTIONS.length - 1]
   const calls = names.map((name): CallFigures => {
-    const [own, other] = [cairn?.[name] ?? {}, peer?.byName[name] ?? {}]
+    const [own, other] = [asked?.cairn[name] ?? {}, asked?.anvil?.[name] ?? {}]
     return {
       name,
       perSecond: rateOf('cairn', name),
@@ -80,52 +84,79 @@ export async function measureCalls(options: CallOptions): Promise<CallRun> {
       anvil: other,
     }
   })
-  return { calls, anvilVersion: peer?.version }
+  return { calls, anvilVersion: asked?.anvilVersion }
 }
 
 type ByName = { [name: string]: { [connections: number]: ClientResult } }
 
-async function askCairn(options: CallOptions): Promise<ByName> {
-  const args = ['--open', '--datadir', options.datadir, '--accept-threads', String(options.acceptThreads)]
-  const server = await startDefaultCairn({ after: () => {} }, args)
-  const { url, running, stop } = server
+interface Asked {
+  name: string
+  url: string
+  pid: number
+  /** Of the program; Cairn's is that of the checkout. */
+  version?: string
+  stop(): Promise<unknown>
+}
+
+/** Asks Cairn and, where it was asked, anvil in turn, both started before: what else runs on the machine meets both. */
+async function askServers(options: CallOptions): Promise<{ cairn: ByName; anvil?: ByName; anvilVersion?: string }> {
+  const cairn = await startCairn(options)
+  const anvil = options.anvil ? await startAnvil(options).catch((error) => stopAnd(cairn, error)) : undefined
+  const servers = anvil === undefined ? [cairn] : [cairn, anvil]
   try {
-    return await askServer({ name: 'cairn', url, pid: running.child.pid! }, options)
+    const [own, peer] = await askInTurn(servers, options)
+    return { cairn: own, anvil: peer, anvilVersion: anvil?.version }
   } finally {
-    await stop()
+    await Promise.all(servers.map((server) => server.stop()))
   }
 }
 
-async function askAnvil(options: CallOptions): Promise<{ byName: ByName; version: string }> {
-  const db = openForReading(options.datadir)
-  const anvil = await startAnvilWith(readHeadState(db), options.directory).finally(() => db.close())
-  try {
-    return { byName: await askServer({ name: 'anvil', ...anvil }, options), version: anvil.version }
-  } finally {
-    await anvil.stop()
-  }
+async function stopAnd(server: Asked, error: unknown): Promise<never> {
+  await server.stop()
+  throw error
 }
 
-/** Asks all shapes with each number of connections, from a client process that is new each time. */
-async function askServer(
-  server: { name: string; url: string; pid: number },
-  { datadir, names, seconds }: CallOptions,
-): Promise<ByName> {
-  const results: ByName = {}
+async function startCairn({ datadir, acceptThreads }: CallOptions): Promise<Asked> {
+  const args = ['--open', '--datadir', datadir, '--accept-threads', String(acceptThreads)]
+  const { url, running, stop } = await startDefaultCairn({ after: () => {} }, args)
+  return { name: 'cairn', url, pid: running.child.pid!, stop }
+}
+
+async function startAnvil({ datadir, directory }: CallOptions): Promise<Asked> {
+  const db = openForReading(datadir)
+  return { name: 'anvil', ...(await startAnvilWith(readHeadState(db), directory).finally(() => db.close())) }
+}
+
+/** Results of each server, in their order: of the median round, each from a client process that is new. */
+async function askInTurn(
+  servers: readonly Asked[],
+  { datadir, names, seconds, warm, rounds }: CallOptions,
+): Promise<ByName[]> {
+  const results = servers.map((): ByName => ({}))
   const shapes = makeCallShapes().filter(({ name }) => names.includes(name))
   for (const shape of shapes) {
     const expected = expectedAnswers(datadir, shape)
-    results[shape.name] = {}
+    for (const byName of results) byName[shape.name] = {}
     for (const connections of CONNECTIONS) {
-      process.stderr.write(`\rcalls over HTTP: ${server.name}, ${shape.name}, ${connections} connections\x1b[K`)
-      const warmSeconds = Math.min(1, seconds)
-      const { url, pid: serverPid } = server
-      const plan: ClientPlan = { url, serverPid, shape: shape.name, connections, seconds, warmSeconds, expected }
-      results[shape.name][connections] = await runOnce<ClientResult>('evmClients', plan)
+      const found = servers.map((): ClientResult[] => [])
+      for (let round = 0; round < rounds; round++) {
+        for (const [at, { name, url, pid: serverPid }] of servers.entries()) {
+          process.stderr.write(`\rcalls over HTTP: ${shape.name}, ${connections} connections, ${name}, ${round}\x1b[K`)
+          // Servers run for days: each is asked until its code is compiled before it counts.
+          const warmSeconds = round === 0 ? warm : Math.min(1, seconds)
+          const plan: ClientPlan = { url, serverPid, shape: shape.name, connections, seconds, warmSeconds, expected }
+          found[at].push(await runOnce<ClientResult>('evmClients', plan))
+        }
+      }
+      for (const [at, each] of found.entries()) results[at][shape.name][connections] = medianRound(each)
     }
   }
   process.stderr.write('\n')
   return results
+}
+
+function medianRound(rounds: readonly ClientResult[]): ClientResult {
+  return rounds.toSorted((a, b) => a.perSecond - b.perSecond)[(rounds.length - 1) >> 1]
 }
 
 function expectedAnswers(datadir: string, shape: CallShape): ClientPlan['expected'] {

@@ -33,7 +33,10 @@ await runBench({
   phases: {
     calls: {
       about: 'eth_call at the head of a database of full blocks',
-      run: async (run) => measureCalls({ ...(await run.once(openHead)), names: pickNames('calls', run.values) }),
+      run: async (run) => {
+        const { warm, 'call-rounds': rounds } = run.values
+        return measureCalls({ ...(await run.once(openHead)), names: pickNames('calls', run.values), warm, rounds })
+      },
       print: printCalls,
     },
     traces: {

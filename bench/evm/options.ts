@@ -31,6 +31,8 @@ const ONLY: Option<readonly string[]> = {
 export const OPTIONS = {
   peers: list(['anvil'], 'another node with the same state or blocks'),
   seconds: positive(3, 'that each figure is measured for'),
+  warm: count(5, 'seconds of each call over HTTP before those that count', 0),
+  'call-rounds': count(3, 'of --seconds each, for calls over HTTP; the median counts'),
   only: ONLY,
   'no-http': flag('leaves calls and traces over HTTP out'),
   'accept-threads': count(0, 'of the server that calls over HTTP ask', 0),
