@@ -14,8 +14,10 @@ import type {
 import { createBlockVerifier } from '../../src/replication/threads/blockVerifier.js'
 import { TrieHasherHandle } from '../../src/replication/threads/trieHasher.js'
 import { DATABASE_FILE, openForReading } from '../../src/store/open.js'
+import { openForWriting } from '../../src/store/openForWriting.js'
 import { createStateTrieTable } from '../../src/store/state/stateTrieTable.js'
 import { TRIE_HISTORY_BLOCKS } from '../../src/store/state/trieHistory.js'
+import { TrieLayers } from '../../src/store/state/trieLayers.js'
 import { Checkpointer } from '../../src/workers/checkpointer.js'
 import { quantile } from '../lib/client.js'
 import { readThreadsMs } from '../lib/processorTime.js'
@@ -38,7 +40,8 @@ interface HowToApply {
 }
 
 /** Fills a new database with the blocks that make the state, and copies it to `path`. Their changes are hashed
- *  together: one by one they would be layers of the trie, each fifteen times as large as that of a measured block. */
+ *  together, and all of the trie is in its pages, as in the database of a replica at work: layers of these blocks would
+ *  be fifteen times as large as those of measured ones. */
 export async function growReplica(chain: StoredChain, datadir: string, path: string): Promise<void> {
   const replica = await startReplica(chain, datadir, { trieInterval: 1_000_000, isThreaded: true })
   let last = 0
@@ -46,6 +49,13 @@ export async function growReplica(chain: StoredChain, datadir: string, path: str
   await replica.reach(last)
   await untilTrie(datadir, chain.grown)
   await replica.close()
+  const db = openForWriting(datadir)
+  try {
+    db.transaction(() => TrieLayers.of(db).flushAll())()
+    db.pragma('wal_checkpoint(TRUNCATE)')
+  } finally {
+    db.close()
+  }
   copyFileSync(join(datadir, DATABASE_FILE), path)
 }
 

@@ -57,7 +57,7 @@ export async function applyUnits(
   const commit = async () => {
     applier.commit()
     begunMs = undefined
-    isBehind = false
+    isBehind &&= queue.isStillLong
     await checkpoints?.afterCommit()
   }
   /** Lets the source read. */
@@ -77,7 +77,11 @@ export async function applyUnits(
   }
   try {
     while (!signal.aborted) {
-      isBehind ||= queue.isLong
+      if (!isBehind && queue.isLong) {
+        // The changes of a transaction go to the thread that hashes from its first block on, or not at all.
+        if (begunMs !== undefined) await commit()
+        isBehind = true
+      }
       const next = await take()
       if (next) {
         begunMs ??= performance.now()

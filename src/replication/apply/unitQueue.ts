@@ -10,6 +10,8 @@ const MAX_BYTES = 32 * 2 ** 20
 // takes longer than handing it a block.
 const READ_ON_SHARE = 0.75
 const MANY_SHARE = 0.5
+// A replica that was behind still is above this share, so that it does not turn with each transaction.
+const STILL_MANY_SHARE = 0.125
 // Queued change sets at which the replica is far behind, and only a sample of the senders is recovered.
 const FAR_BEHIND_UNITS = 16
 
@@ -33,6 +35,8 @@ export interface UnitQueue {
   readonly isEmpty: boolean
   /** True when at least half of the read-ahead limit is queued. */
   readonly isLong: boolean
+  /** True when at least an eighth of that limit is. */
+  readonly isStillLong: boolean
   /** True when every change set of a source that `ends` was removed. */
   readonly isOver: boolean
   /** Resolves when a change set is queued or the source ended. */
@@ -118,6 +122,9 @@ export function readAhead(
     },
     get isLong() {
       return reaches(MANY_SHARE)
+    },
+    get isStillLong() {
+      return reaches(STILL_MANY_SHARE)
     },
     get isOver() {
       return waiting.length === 0 && end !== undefined && !('error' in end)
