@@ -25,6 +25,8 @@ export interface LoadResult extends Omit<ClientsResult, 'samples'> {
    *  eth_blockNumber have in them. */
   mainThread: { ranMs: number; waitedForCoreMs: number } | null
   memory: { start: Memory; end: Memory; peakAnonymousMb: number } | null
+  /** After `idleSeconds` without requests. */
+  idleMemory: Memory | null
   /** Answers that were counted again afterwards, in another store or, without one, by asking the server for the two
    *  halves of the range. */
   checked: { answers: number; by: string; wrong: Sample[] }
@@ -41,6 +43,7 @@ export interface LoadPlan {
   hashOf: HashOf
   clients: number
   seconds: number
+  idleSeconds: number
 }
 
 const PROBE_MS = 5
@@ -55,7 +58,7 @@ export async function measureLoad(
   plan: LoadPlan,
   { client, checker }: { client: BenchClient; checker: LogStore | undefined },
 ): Promise<LoadResult> {
-  const { url, pid, seed, parameters, clients, seconds } = plan
+  const { url, pid, seed, parameters, clients, seconds, idleSeconds } = plan
   const probePlan: ProbePlan = { url, everyMs: PROBE_MS }
   const prober = startProcess<ProbeResult>(new URL('./processes/prober.js', import.meta.url), probePlan)
   const clientsPlan: ClientsPlan = { url, seed, parameters, middleHashes: await middleHashes(plan), clients, seconds }
@@ -70,8 +73,11 @@ export async function measureLoad(
     const { samples, ...result } = (await crowd.next()) as ClientsResult
     const blockNumber = await askProber(prober)
     const watched = watch.stop()
+    prober.kill()
+    await sleep(idleSeconds * 1_000)
+    const idleMemory = readMemory(pid) ?? null
     const checked = await check(samples, plan, { client, checker })
-    return { clients, ...result, blockNumberAtRest, blockNumber, ...watched, checked }
+    return { clients, ...result, blockNumberAtRest, blockNumber, ...watched, idleMemory, checked }
   } finally {
     prober.kill()
     crowd?.kill()

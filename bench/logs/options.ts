@@ -17,6 +17,7 @@ export const OPTIONS = {
   runs: count(30, 'queries per filter; selective filters ten times as many'),
   clients: count(64, 'clients of the load phase'),
   seconds: count(60, 'of the load phase'),
+  'idle-seconds': count(60, 'after the load, before the memory of the server is read again', 0),
   'anvil-logs': count(500_000, 'logs that anvil executes, at most'),
   'question-blocks': count(1_000, 'of 60 transactions, for the questions of docs/queries.md'),
   'l2-blocks': count(5_000, 'layer-2 blocks of 200 events'),

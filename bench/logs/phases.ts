@@ -65,8 +65,8 @@ export async function measureMixedLoad(run: LogsRun): Promise<LoadResult> {
   const { filled, others } = await run.once(openFilled)
   const { url, pid, hashOf, client, shapes } = await run.once(openServer)
   const { seed, parameters } = filled
-  const { clients, seconds } = run.values
-  const plan = { url, pid, seed, parameters, shapes, hashOf, clients, seconds }
+  const { clients, seconds, 'idle-seconds': idleSeconds } = run.values
+  const plan = { url, pid, seed, parameters, shapes, hashOf, clients, seconds, idleSeconds }
   return measureLoad(plan, { client, checker: others[0] })
 }
 
