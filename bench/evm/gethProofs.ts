@@ -1,17 +1,12 @@
 import assert from 'node:assert/strict'
-import { join } from 'node:path'
-import { setTimeout as delay } from 'node:timers/promises'
 import { formatData, formatQuantity } from '../../src/lib/hex.js'
-import { packagePath } from '../../src/store/open.js'
-import { spawnNode, startDefaultCairn } from '../../test/support/cairn.js'
 import { accountAddress, VAULT } from '../../test/support/chains/stateChain.js'
 import { resultOf } from '../../test/support/rpcClient.js'
-import { SKIP_GETH, startFullGeth } from '../../test/support/upstream/geth.js'
 import { makeCall, openClient, quantile } from '../lib/client.js'
 import { readCpuMs } from '../lib/processorTime.js'
 import { formatRatio, printTable } from '../lib/table.js'
+import { type GethPair, openGethPair } from './gethPair.js'
 import type { EvmRun } from './options.js'
-import { makeStateChain } from './state.js'
 
 /** How a server answers `eth_getProof` at one height. */
 interface ServerFigures {
@@ -37,57 +32,29 @@ const BEHIND = [0, 1, 64, 127]
 const WARM_REQUESTS = 200
 /** Answers that are compared at each height. */
 const COMPARED = 50
-const POLL_MS = 100
 
 /** Asks Cairn, which follows a full geth, and this geth for the same proofs: of an account of a large state, and of 10
  *  slots of a contract, in turn. Half of the accounts do not exist. @throws Error without geth, or when two answers
  *  differ */
 export async function measureGethProofs(run: EvmRun): Promise<GethProofFigures[]> {
-  if (SKIP_GETH !== false) throw new Error(`gethProofs: ${SKIP_GETH}`)
-  const { accounts, 'update-blocks': updateBlocks, seconds } = run.values
-  process.stderr.write('making blocks\n')
-  const { directory, files, genesis, grown } = await run.once(makeStateChain)
-  const datadir = join(directory, 'cairn')
-  const main = packagePath('dist/cli/main.js')
-  const imported = await spawnNode([main, 'import', '--datadir', datadir, '--genesis', genesis, files.growth]).ended
-  if (imported.code !== 0) throw new Error(imported.stderr)
-
-  const ends: (() => void | Promise<void>)[] = []
-  const endings = { after: (end: () => void | Promise<void>) => void ends.unshift(end) }
-  try {
-    const geth = await startFullGeth(endings, { genesis })
-    await geth.import(files.growth)
-    // With geth's zero hashes for accounts that do not exist.
-    const args = ['--open', '--compat', 'geth', '--datadir', datadir, '--upstream', geth.url]
-    const cairn = await startDefaultCairn(endings, args)
-    await geth.import(files.updates)
-    const head = grown + updateBlocks
-    while (Number(await resultOf<string>(cairn.url, 'eth_blockNumber')) < head) await delay(POLL_MS)
-    const servers: { [name in 'cairn' | 'geth']: Server } = {
-      cairn: { url: cairn.url, pid: cairn.running.child.pid! },
-      geth: { url: geth.url, pid: geth.pid() },
-    }
-    const figures: GethProofFigures[] = []
-    for (const blocksBehind of BEHIND.filter((behind) => behind < updateBlocks)) {
-      process.stderr.write(`proofs ${blocksBehind} blocks behind\n`)
-      const makeParams = paramsAt(formatQuantity(head - blocksBehind), { accounts, slots: grown * 1_000 })
-      await compareAnswers(servers, makeParams)
-      figures.push({
-        blocksBehind,
-        cairn: await measureServer(servers.cairn, makeParams, seconds),
-        geth: await measureServer(servers.geth, makeParams, seconds),
-      })
-    }
-    return figures
-  } finally {
-    for (const end of ends) await end()
+  const { accounts, seconds, 'update-blocks': updateBlocks } = run.values
+  const { cairn, geth, head, grown } = await run.once(openGethPair)
+  const servers = { cairn, geth }
+  const figures: GethProofFigures[] = []
+  for (const blocksBehind of BEHIND.filter((behind) => behind < updateBlocks)) {
+    process.stderr.write(`proofs ${blocksBehind} blocks behind\n`)
+    const makeParams = paramsAt(formatQuantity(head - blocksBehind), { accounts, slots: grown * 1_000 })
+    await compareAnswers(servers, makeParams)
+    figures.push({
+      blocksBehind,
+      cairn: await measureServer(cairn, makeParams, seconds),
+      geth: await measureServer(geth, makeParams, seconds),
+    })
   }
+  return figures
 }
 
-interface Server {
-  readonly url: string
-  readonly pid: number
-}
+type Server = GethPair['cairn']
 
 /** Parameters of the n-th request: an account without slots, or the vault with 10 of them. */
 type MakeParams = (n: number) => [address: string, slots: string[], block: string]

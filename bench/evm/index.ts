@@ -1,6 +1,7 @@
 import { runBench } from '../lib/bench.js'
 import { measureCalls } from './calls.js'
 import { measureForks } from './forks.js'
+import { openGethPair } from './gethPair.js'
 import { measureGethProofs, printGethProofs } from './gethProofs.js'
 import { measureImports, requireBusyChain } from './imports.js'
 import { type EvmRun, OPTIONS, pickNames } from './options.js'
@@ -74,6 +75,11 @@ await runBench({
       isUsual: false,
       run: measureGethProofs,
       print: printGethProofs,
+    },
+    gethWrites: {
+      about: 'bytes written for each new block of a state of --accounts accounts, beside a full geth on the PATH',
+      isUsual: false,
+      run: async (run) => (await run.once(openGethPair)).writes,
     },
   },
 })

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { CallRun } from '../../bench/evm/calls.js'
 import type { ForkFigures } from '../../bench/evm/forks.js'
+import type { GethWrites } from '../../bench/evm/gethPair.js'
 import type { GethProofFigures } from '../../bench/evm/gethProofs.js'
 import type { ImportRun } from '../../bench/evm/imports.js'
 import type { TraceIndexFigures } from '../../bench/evm/plans.js'
@@ -17,6 +18,7 @@ interface Report {
   imports: ImportRun
   forks: ForkFigures[]
   gethProofs: GethProofFigures[]
+  gethWrites: GethWrites
   traceIndex: TraceIndexFigures[]
   state: { stored: { triePages: number }; proofs: ProofFigures[]; updateBlocks: { blocks: number } }
 }
@@ -78,9 +80,9 @@ test('bench:evm: all engines answer calls, trace blocks and import chains', asyn
 })
 
 test('bench:evm: a large state is imported, rebuilt and proved, by a full geth too', async (t) => {
-  const phases = SKIP_GETH === false ? ['state', 'gethProofs'] : ['state']
+  const phases = SKIP_GETH === false ? ['state', 'gethProofs', 'gethWrites'] : ['state']
   const args = '--accounts 500 --updates 10 --update-blocks 2 --seconds 0.1'
-  const { state, gethProofs } = await runShortBench<Report>(t, 'evm', { phases, args })
+  const { state, gethProofs, gethWrites } = await runShortBench<Report>(t, 'evm', { phases, args })
   assert.ok(state.stored.triePages > 0)
   assert.equal(state.updateBlocks.blocks, 2)
   assert.deepEqual(
@@ -95,6 +97,7 @@ test('bench:evm: a large state is imported, rebuilt and proved, by a full geth t
         [1, true],
       ],
     )
+    assert.ok(gethWrites.cairn > 0 && gethWrites.geth > 0)
   })
 })
 
