@@ -35,8 +35,8 @@ export interface GethWrites {
 
 const POLL_MS = 20
 
-/** Starts geth and Cairn with a state of `--accounts` accounts, and gives geth the blocks that change it one by one, each
- *  once Cairn has the one before. @throws Error without geth */
+/** Starts geth and Cairn with a state of `--accounts` accounts, and gives geth the blocks that change it one by one,
+ *  each once Cairn has the one before. @throws Error without geth */
 export async function openGethPair(run: EvmRun): Promise<GethPair> {
   if (SKIP_GETH !== false) throw new Error(SKIP_GETH)
   const { updates, 'update-blocks': updateBlocks } = run.values
