@@ -1,7 +1,7 @@
 import { EMPTY_CODE_HASH } from '../../chain/eth/emptyHashes.js'
 import type { ChainSpec, Rules } from '../../chain/eth/forks/rules.js'
 import type { Genesis } from '../../chain/eth/genesis.js'
-import type { Block } from '../../chain/eth/types.js'
+import type { Block, Header } from '../../chain/eth/types.js'
 import { padLeft } from '../../lib/bytes.js'
 import type { StateChanges } from '../../store/rows/stateChanges.js'
 import type { StateReader } from '../../store/state/stateReader.js'
@@ -19,10 +19,9 @@ export type ExecutedBlock = BlockOutcome
 export interface Executor {
   /** Writes the genesis state and returns its root. */
   initGenesis(genesis: Genesis): Promise<Uint8Array>
-  /** Executes a block on top of the last accepted one; stores nothing. The state root is computed unless `hashState` is
-   *  false, and always for a block whose receipts have roots. `blockAccessList` is a hint of what it reads. @throws
-   *  InvalidTransaction, SystemCallFailed; then call `discard`. */
-  execute(block: Block, rules: Rules, hashState?: boolean, blockAccessList?: Uint8Array): Promise<ExecutedBlock>
+  /** Executes a block on top of the last accepted one; stores nothing. @throws InvalidTransaction, SystemCallFailed;
+   *  then call `discard`. */
+  execute(block: Block, rules: Rules, options?: ExecuteOptions): Promise<ExecutedBlock>
   /** The changes of the last executed block; the caller must store them before the next one. */
   accept(): StateChanges
   /** The state root after the accepted blocks: 32 bytes. */
@@ -42,6 +41,16 @@ export interface Executor {
   readonly unhashed: number
   /** Number of accounts in the last hashed state. */
   readonly accounts: number
+}
+
+/** Options of `Executor.execute`. */
+export interface ExecuteOptions {
+  /** Compute the state root; always done for a block whose receipts have roots. Default: true. */
+  hashState?: boolean
+  /** RLP (EIP-7928): a hint of what the block reads. */
+  blockAccessList?: Uint8Array
+  /** The header of the parent: the call of `FamilyExecution.parentCall` is made. Absent: it is not. */
+  parent?: Header
 }
 
 /** Hash of canonical block `number`, 32 bytes; undefined if it is not stored. */
@@ -70,8 +79,8 @@ export interface ExecutorParts {
 export interface BlockEngine {
   /** Sets the accounts of a genesis. */
   putGenesis(genesis: Genesis): Promise<void> | void
-  /** Executes a block; its changes stay in memory. */
-  run(block: Block, rules: Rules, roots: StateRootHasher): Promise<BlockOutcome>
+  /** Executes a block; its changes stay in memory. For `parent` see `ExecuteOptions`. */
+  run(block: Block, rules: Rules, roots: StateRootHasher, parent?: Header): Promise<BlockOutcome>
   /** Accounts changed since the last call. */
   takeTouched(): TouchedAccount[]
   /** Differences from the stored state since the last call. */
@@ -94,14 +103,15 @@ export function createExecutorOver(engine: BlockEngine, backing: NewestState, ro
       await engine.putGenesis(genesis)
       return rootNow()
     },
-    execute: (block, rules, hashState = true) => {
+    execute: (block, rules, { hashState = true, parent } = {}) => {
       hashes = hashState || !rules.eip658
       const atEnd = () => {
         if (hashes) return rootNow()
         root.note(engine.takeTouched())
         return undefined
       }
-      return engine.run(block, rules, { now: rootNow, atEnd, storageRoot: (address) => storageRootOf(root, address) })
+      const roots = { now: rootNow, atEnd, storageRoot: (address: Uint8Array) => storageRootOf(root, address) }
+      return engine.run(block, rules, roots, parent)
     },
     accept: () => {
       if (hashes) root.commit()

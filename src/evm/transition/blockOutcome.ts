@@ -1,4 +1,5 @@
 import type { BlockAccessList } from '../../chain/eth/blockAccessList.js'
+import type { CallOutput } from '../../chain/eth/families/family.js'
 import type { Receipt } from '../../chain/eth/types.js'
 import type { CallTrace } from '../../store/rows/callTraces.js'
 import type { BlockGas } from './checkTransaction.js'
@@ -17,6 +18,8 @@ export interface BlockOutcome {
    *  root is not requested. */
   withdrawalsRoot?: Uint8Array
   blockAccessList?: BlockAccessList // from Amsterdam on
+  /** Of the call of `FamilyExecution.parentCall`, if it was made. */
+  parentCall?: CallOutput
   /** By transaction: the addresses (20 bytes) that its calls called, created or sent the balance of a SELFDESTRUCT,
    *  failed calls included; distinct. Undefined unless requested, and from the reference interpreter. */
   callees?: Uint8Array[][]

@@ -18,6 +18,7 @@ import {
   type ExecutorParts,
   requireHash,
 } from './blockExecutor.js'
+import { callAtParent } from './parentCall.js'
 import { requireReferenceRules } from './referenceRules.js'
 import { blockEnvironment } from './transaction.js'
 
@@ -52,7 +53,7 @@ function createEngine(parts: ExecutorParts, backing: NewestState): BlockEngine {
       for (const account of accounts) journal.putAccount(account.address, account)
       journal.endTransaction(false)
     },
-    run: async (block, rules, roots) => {
+    run: async (block, rules, roots, parent) => {
       tables ??= createForkTables(await loadKzgVerifier())
       const own = tables(rules)
       if (machine === undefined) {
@@ -62,7 +63,8 @@ function createEngine(parts: ExecutorParts, backing: NewestState): BlockEngine {
       const refuse = (index: number, { hash }: { hash: Uint8Array }, refused: { rule: string; detail: string }) =>
         new InvalidTransaction(index, hash, refused.rule, refused.detail)
       const context = { spec, journal, machine, blockHash, bloomOf, roots, withCallees, withTraces, refuse }
-      return runBlock(context, block, { rules, tables: own })
+      const parentCall = parent && callAtParent(context, { header: block.header, parent, tables })
+      return { ...runBlock(context, block, { rules, tables: own }), parentCall }
     },
     takeTouched: () => journal.takeTouched(),
     takeChanges: () => journal.takeChanges(),

@@ -42,6 +42,8 @@ export interface BlockParts {
   appearances?: readonly (readonly Uint8Array[])[]
   /** By transaction: its calls, in the order in which they began. Undefined for a block that was not executed. */
   traces?: readonly (readonly CallTrace[])[]
+  /** True for a block that was executed here and verified by its outcome. Default: false. */
+  isExecuted?: boolean
 }
 
 /** Keeps the state trie with the chain, within its transactions. */
@@ -93,6 +95,8 @@ export class ChainHead {
   private marked: Head | undefined
   private added: BlockRef[] = []
   private addedAtMark = 0
+  /** Number of the newest block added that its seals make final; -1 for none. */
+  private sealedTo = -1
   /** Number of blocks added since the state was recorded. */
   private unrecorded = 0
   private unrecordedAtMark = 0
@@ -169,7 +173,7 @@ export class ChainHead {
    *  the block earlier, for more work in total */
   append(
     block: Block,
-    { receipts, totalDifficulty, changes, blockAccessList, appearances, traces }: BlockParts,
+    { receipts, totalDifficulty, changes, blockAccessList, appearances, traces, isExecuted = false }: BlockParts,
     options?: { isAtTip?: boolean },
   ): void {
     this.giveUpOnError(() => {
@@ -180,7 +184,9 @@ export class ChainHead {
       this.traces?.put(block.header.number, traces)
       this.stateUpdates?.add(block, receipts)
       this.newestBlock = { hash: block.hash, header: block.header, totalDifficulty }
-      this.added.push({ number: block.header.number, hash: block.hash })
+      const { number } = block.header
+      this.added.push({ number, hash: block.hash })
+      if (familyOf(this.spec).sealsAreFinal?.(this.spec, number, isExecuted)) this.sealedTo = number
       this.unrecorded++
     })
   }
@@ -213,6 +219,7 @@ export class ChainHead {
     this.clearIndexes()
     this.newestBlock = this.marked
     this.added.length = this.addedAtMark
+    this.sealedTo = Math.min(this.sealedTo, this.marked?.header.number ?? -1)
     this.unrecorded = this.unrecordedAtMark
   }
 
@@ -369,6 +376,7 @@ export class ChainHead {
 
   private clear(): void {
     this.added = []
+    this.sealedTo = -1
     this.unrecorded = 0
     this.rewound = undefined
     this.finalityChanged = false
@@ -376,9 +384,8 @@ export class ChainHead {
 
   /** Blocks that two thirds of the validators have sealed are final at once, in the transaction that stores them. */
   private raiseSealed(): void {
-    const number = this.added.at(-1)?.number
-    if (number === undefined || !familyOf(this.spec).sealsAreFinal?.(this.spec, number)) return
-    this.raise({ safe: number, finalized: number }, this.storedFinality() ?? NOTHING_FINAL)
+    if (this.sealedTo < 0) return
+    this.raise({ safe: this.sealedTo, finalized: this.sealedTo }, this.storedFinality() ?? NOTHING_FINAL)
   }
 
   private storedFinality() {

@@ -1,7 +1,7 @@
 import type { Rules } from '../../chain/eth/forks/rules.js'
 import type { Block, Header } from '../../chain/eth/types.js'
 import { MissingCode, type SparseState, StateKeySet } from '../../evm/state/sparseState.js'
-import type { ExecutedBlock, Executor } from '../../evm/transition/blockExecutor.js'
+import type { ExecutedBlock, ExecuteOptions, Executor } from '../../evm/transition/blockExecutor.js'
 import { CairnError } from '../../lib/errors.js'
 import type { StateBlock } from '../../sources/ethRpc/stateTypes.js'
 import type { BaseState, StateChanges } from '../../store/rows/stateChanges.js'
@@ -60,10 +60,13 @@ export class SparseExecutor implements Executor {
   }
 
   /** As `Executor.execute`.
-   *  @param blockAccessList of the block, as a hint
    *  @throws StateNotAtUpstream when no upstream has the state before the block, ChainReorganized, UpstreamError,
    *  StateIncomplete */
-  async execute(block: Block, rules: Rules, _hashState = true, blockAccessList?: Uint8Array): Promise<ExecutedBlock> {
+  async execute(
+    block: Block,
+    rules: Rules,
+    { blockAccessList, parent: parentHeader }: ExecuteOptions = {},
+  ): Promise<ExecutedBlock> {
     const { executor, state, nodes, parentOf, fetching } = this.parts
     this.isBusy = true
     const parent = parentOf(block.header)
@@ -75,7 +78,7 @@ export class SparseExecutor implements Executor {
     const unknown = state.unknownOf(hints)
     if (unknown.size > 0) this.add(await fetch.fetch({ ...NOTHING, before: unknown }))
     for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
-      const outcome = await this.attempt(block, rules)
+      const outcome = await this.attempt(block, rules, parentHeader)
       if ('executed' in outcome) {
         const codes = state.missingCodes()
         if (codes.length > 0) this.add(await fetch.fetch({ ...NOTHING, codes }))
@@ -87,10 +90,14 @@ export class SparseExecutor implements Executor {
     throw new StateIncomplete(block.header.number, `${MAX_ATTEMPTS} attempts did not suffice`)
   }
 
-  private async attempt(block: Block, rules: Rules): Promise<{ executed: ExecutedBlock } | { lacking: Lacking }> {
+  private async attempt(
+    block: Block,
+    rules: Rules,
+    parent: Header | undefined,
+  ): Promise<{ executed: ExecutedBlock } | { lacking: Lacking }> {
     const { executor, state } = this.parts
     try {
-      const executed = await executor.execute(block, rules, true)
+      const executed = await executor.execute(block, rules, { parent })
       const before = state.takeMissing()
       return before.size === 0 ? { executed } : { lacking: { ...NOTHING, before } }
     } catch (error) {

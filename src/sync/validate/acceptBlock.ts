@@ -10,13 +10,13 @@ import {
 import { completeTransactions } from '../../chain/eth/families/addedTypes.js'
 import { familyOf } from '../../chain/eth/families/families.js'
 import { type Rules, rulesAt } from '../../chain/eth/forks/rules.js'
-import { InvalidBlock } from '../../chain/eth/invalidBlock.js'
+import { InvalidBlock, refuserOf } from '../../chain/eth/invalidBlock.js'
 import { DecodeError } from '../../chain/eth/rlp.js'
 import { appearancesIn } from '../../chain/eth/transactionAddresses.js'
 import type { Block, Header, Receipt } from '../../chain/eth/types.js'
 import { verifyBodyRoots, verifyReceipts } from '../../chain/eth/verifyRoots.js'
 import { InvalidTransaction } from '../../evm/errors.js'
-import type { ExecutedBlock, Executor } from '../../evm/transition/blockExecutor.js'
+import type { ExecutedBlock, ExecuteOptions, Executor } from '../../evm/transition/blockExecutor.js'
 import { SystemCallFailed } from '../../evm/transition/system.js'
 import { equalBytes } from '../../lib/bytes.js'
 import { UsageError } from '../../lib/errors.js'
@@ -42,6 +42,8 @@ export interface AcceptedBlock {
   /** By transaction, if the chain keeps the trace index and the block was executed: its calls. */
   traces?: CallTrace[][]
   uncleHashes: Uint8Array[]
+  /** True if the block was executed. */
+  isExecuted: boolean
   /** False when its state root was not compared yet. */
   isRootChecked: boolean
 }
@@ -74,6 +76,7 @@ export async function acceptBlock(
       ...common,
       receipts,
       appearances: chain.keepsAppearances ? appearancesIn(block.transactions, receipts) : undefined,
+      isExecuted: false,
       isRootChecked: true,
     }
   }
@@ -84,10 +87,13 @@ export async function acceptBlock(
       ...common,
       ...{ receipts, changes, blockAccessList: chain.keepsAccessLists ? blockAccessList : undefined },
       appearances: chain.keepsAppearances ? appearancesIn(block.transactions, receipts) : undefined,
+      isExecuted: false,
       isRootChecked: true,
     }
   }
-  const { executed, accessList } = await executeAndCompare(chain, chain.executor, raw, { rules, checksRoot })
+  const { executed, accessList } = await executeAndCompare(chain, chain.executor, raw, {
+    ...{ rules, checksRoot, parent: head.header },
+  })
   const { receipts, callees, traces } = executed
   completeTransactions(block.transactions, receipts)
   return {
@@ -97,6 +103,7 @@ export async function acceptBlock(
     blockAccessList: chain.keepsAccessLists ? accessList : undefined,
     appearances: chain.keepsAppearances ? appearancesIn(block.transactions, receipts, callees) : undefined,
     traces,
+    isExecuted: true,
     isRootChecked: executed.stateRoot !== undefined,
   }
 }
@@ -114,7 +121,7 @@ async function verifyBodyOrExplain(
     verifyBodyRoots(block, familyOf(spec))
   } catch (error) {
     if (!executor || !(error instanceof InvalidBlock) || error.check !== 'transactions root') throw error
-    await execute(executor, { block }, rules, false)
+    await execute(executor, block, rules, { hashState: false })
     throw error
   }
 }
@@ -134,17 +141,18 @@ async function acceptFirst(chain: WritableChain, raw: RawBlock): Promise<Accepte
       throw refusal(block, 'genesis hash', formatData(genesis.hash), formatData(block.hash))
     }
   }
-  return { ...acceptUnexecuted(chain, { block, receipts: raw.receipts, totalDifficulty }), isRootChecked: true }
+  const accepted = acceptUnexecuted(chain, { block, receipts: raw.receipts, totalDifficulty })
+  return { ...accepted, isExecuted: false, isRootChecked: true }
 }
 
 /** Executes a block. Failures of a transaction or system call become `InvalidBlock`. */
 function execute(
   executor: Executor,
-  { block, blockAccessList }: RawBlock,
+  block: Block,
   rules: Rules,
-  checksRoot: boolean,
+  options: ExecuteOptions,
 ): Promise<ExecutedBlock> {
-  return executor.execute(block, rules, checksRoot, blockAccessList).catch((error: unknown) => {
+  return executor.execute(block, rules, options).catch((error: unknown) => {
     const { header } = block
     if (error instanceof InvalidTransaction || error instanceof SystemCallFailed) {
       const check = error instanceof InvalidTransaction ? `transaction: ${error.rule}` : 'system call'
@@ -161,14 +169,18 @@ function execute(
 }
 
 async function executeAndCompare(
-  { reader }: WritableChain,
+  { reader, spec }: WritableChain,
   executor: Executor,
   raw: RawBlock,
-  { rules, checksRoot }: { rules: Rules; checksRoot: boolean },
+  { rules, checksRoot, parent }: { rules: Rules; checksRoot: boolean; parent: Header },
 ): Promise<{ executed: ExecutedBlock; accessList?: Uint8Array }> {
-  const { block } = raw
+  const { block, blockAccessList } = raw
   const { header } = block
-  const executed = await execute(executor, raw, rules, checksRoot)
+  const executed = await execute(executor, block, rules, { hashState: checksRoot, blockAccessList, parent })
+  if (executed.parentCall) {
+    const call = familyOf(spec).execution!.parentCall!(spec, header)!
+    call.verify(executed.parentCall, refuserOf(header.number, block.hash))
+  }
   verifyReceipts(header, executed.receipts, { blockHash: block.hash, executedGas: executed.gasUsed })
   if (rules.eip7685 && !equalBytes(executed.requestsHash!, header.requestsHash!)) {
     throw refusal(block, 'requests hash', formatData(executed.requestsHash!), formatData(header.requestsHash!))

@@ -1,4 +1,5 @@
 import type { ChainSpec } from '../forks/rules.js'
+import type { Refuse } from '../invalidBlock.js'
 import type { Block, Header, Transaction } from '../types.js'
 
 /** The state that a family's rules read and change during a block. */
@@ -42,6 +43,21 @@ export interface ClosingCall {
   payments?(output: Uint8Array): Payment[]
 }
 
+/** What a call returned: return or revert data; with `failure`, why it failed. */
+export interface CallOutput {
+  readonly output: Uint8Array
+  readonly failure?: string
+}
+
+/** A call in the state at the end of the parent of a block, and in the block context of the parent, whose output the
+ *  header of the block is checked against. It is free and changes nothing. */
+export interface ParentCall {
+  readonly to: Uint8Array // 20
+  readonly input: Uint8Array
+  /** Checks the header. @throws InvalidBlock */
+  verify(outcome: CallOutput, refuse: Refuse): void
+}
+
 /** What a transaction pays beside its gas. */
 export interface AddedFees {
   /** Wei due before it runs. */
@@ -65,6 +81,8 @@ export interface FamilyBlockRules {
 
 /** How the blocks of a family are executed, where that differs from Ethereum. */
 export interface FamilyExecution {
+  /** Returns the call that names those who may seal a block, where its header does not. Absent: there is none. */
+  parentCall?(spec: ChainSpec, header: Header): ParentCall | undefined
   /** Returns the rules for the transactions of a block. Absent: those of Ethereum. */
   open?(spec: ChainSpec, header: Header): FamilyBlockRules
   /** Returns the account, 20 bytes, whose storage root is the withdrawals root of the header; undefined where the

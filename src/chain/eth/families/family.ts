@@ -8,11 +8,13 @@ import type { FamilyName } from './name.js'
 
 export type {
   AddedFees,
+  CallOutput,
   ClosingCall,
   FamilyBlockRules,
   FamilyExecution,
   FamilyState,
   ForcedInclusion,
+  ParentCall,
   Payment,
 } from './execution.js'
 export type { EarlierHeader } from './headerFold.js'
@@ -54,8 +56,9 @@ export interface Family {
   readonly transactionTypes: readonly number[]
   /** False if a block may change the gas limit by any amount. */
   boundsGasLimit(spec: ChainSpec): boolean
-  /** True if a block with that number, once its header is verified, can never be replaced. Default: false. */
-  sealsAreFinal?(spec: ChainSpec, number: number): boolean
+  /** True if a block with that number, once its header is verified, can never be replaced. `isExecuted`: the output of
+   *  `FamilyExecution.parentCall` was verified too. Default: false. */
+  sealsAreFinal?(spec: ChainSpec, number: number, isExecuted: boolean): boolean
   /** True if the block hash is that of the header's RLP. */
   readonly hashesWholeHeader: boolean
   /** True if block 0 has fields that Cairn does not decode: its hash is then compared as a node reports it. Default:

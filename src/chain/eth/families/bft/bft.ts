@@ -7,7 +7,7 @@ import type { Header } from '../../types.js'
 import { ethereum, verifyBlobGas } from '../ethereum.js'
 import type { Family, HeaderContext } from '../family.js'
 import { formatBftRules, readBftRules } from './bftConfig.js'
-import { bftExecution } from './bftExecution.js'
+import { createBftExecution } from './bftExecution.js'
 import { validatorPeriodAt } from './bftRules.js'
 import { formatContractSize, readContractSizes } from './contractSize.js'
 import {
@@ -19,6 +19,7 @@ import {
   readBftExtraData,
   recoverSealers,
 } from './extraData.js'
+import { verifySealers } from './sealers.js'
 import { validatorsAfter } from './validators.js'
 
 /** `mixHash` of every block: the text "ctical byzantine fault tolerance". */
@@ -38,8 +39,8 @@ function createBftFamily(name: 'qbft' | 'ibft2', title: string, form: BftForm): 
     title,
     chosenBy: `--genesis with config.${name}`,
     boundsGasLimit: ({ bft }) => !bft!.isGoQuorum,
-    sealsAreFinal: ({ bft }, number) => !validatorPeriodAt(bft!, number).hasValidatorContract,
-    execution: bftExecution,
+    sealsAreFinal: ({ bft }, number, isExecuted) => isExecuted || !validatorPeriodAt(bft!, number).validatorContract,
+    execution: createBftExecution(form),
     hashesWholeHeader: false,
     hashHeader: (header) => hashBftHeader(header, form),
     nextBaseFee: (parent, timestamp, spec) =>
@@ -67,26 +68,22 @@ function verifyConstants(header: Header, refuse: Refuse): void {
 
 /** Checks that two thirds of the validators sealed the block, and that they are those of the votes before it. Where the
  *  headers with the votes are not available: those of the parent but for the one that its proposer voted on. With a
- *  validator contract a header does not name them, and seals are only required to be of different keys. */
+ *  validator contract a header does not name them: seals are required to be of different keys, and where the block is
+ *  executed, they are compared with the output of the contract (`createBftExecution`). */
 function verifySeals(header: Header, form: BftForm, context: HeaderContext): void {
   const { spec, refuse } = context
   const extraData = readOrRefuse(header, refuse)
   const sealers = recoverOrRefuse(header, extraData, form, refuse)
   const distinct = new Set(sealers.map(formatData))
   if (distinct.size < sealers.length) refuse('seals', 'each of another validator', `${sealers.length}`)
-  if (validatorPeriodAt(spec.bft!, header.number).hasValidatorContract) {
+  if (validatorPeriodAt(spec.bft!, header.number).validatorContract) {
     const named = extraData.validators.length + (extraData.candidate === undefined ? 0 : 1)
     if (named > 0) refuse('validators', 'no validators and no vote, since a contract names them', `${named}`)
     if (sealers.length === 0) refuse('seals', 'at least 1', 0)
     return
   }
-  const validators = new Set(extraData.validators.map(formatData))
   verifyValidators(extraData, header, context)
-  const quorum = Math.ceil((2 * validators.size) / 3)
-  if (sealers.length < Math.max(quorum, 1)) refuse('seals', `at least ${quorum} of ${validators.size}`, sealers.length)
-  const other = sealers.find((sealer) => !validators.has(formatData(sealer)))
-  if (other !== undefined) refuse('seals', 'of validators', other)
-  if (!validators.has(formatData(header.miner))) refuse('proposer', 'a validator', header.miner)
+  verifySealers(sealers, header, extraData.validators.map(formatData), refuse)
 }
 
 function verifyValidators(own: BftExtraData, header: Header, { parent, spec, earlier, refuse }: HeaderContext): void {
@@ -97,7 +94,7 @@ function verifyValidators(own: BftExtraData, header: Header, { parent, spec, ear
     if (now.join() !== expected.join()) refuse('validators', `${expected}, those of the votes`, now.join())
     return
   }
-  if (validatorPeriodAt(spec.bft!, parent.number).hasValidatorContract) return
+  if (validatorPeriodAt(spec.bft!, parent.number).validatorContract) return
   const changed = [...now.filter((each) => !then.includes(each)), ...then.filter((each) => !now.includes(each))]
   const candidate = before.candidate === undefined ? undefined : formatData(before.candidate)
   if (changed.every((each) => each === candidate)) return

@@ -37,10 +37,11 @@ export function formatBftRules(name: 'qbft' | 'ibft2', { zeroBaseFee, epoch, isG
 }
 
 function formatPeriod(period: BftPeriod) {
-  const { block, hasValidatorContract, blockReward, beneficiary, validators } = period
+  const { block, validatorContract, blockReward, beneficiary, validators } = period
   return {
     block: BigInt(block),
-    validatorselectionmode: hasValidatorContract ? 'contract' : 'blockheader',
+    validatorselectionmode: validatorContract ? 'contract' : 'blockheader',
+    ...(validatorContract === undefined ? {} : { validatorcontractaddress: formatData(validatorContract) }),
     blockreward: `0x${blockReward.toString(16)}`,
     miningbeneficiary: beneficiary === undefined ? '' : formatData(beneficiary),
     ...(validators === undefined ? {} : { validators: validators.map(formatData) }),
@@ -71,7 +72,7 @@ function readPeriod(own: GenesisJson, path: string, before: BftPeriod | undefine
   const addresses = (validators ?? []).map((each: unknown) => readBytes(each, 20, `${path}.validators`))
   return {
     block: Number(readUint(own.block, `${path}.block`, 32)),
-    hasValidatorContract: readMode(own, path) ?? before?.hasValidatorContract ?? false,
+    validatorContract: readContract(own, path, before),
     blockReward: isSet(own.blockreward)
       ? readUint(own.blockreward, `${path}.blockreward`, 256)
       : (before?.blockReward ?? 0n),
@@ -83,14 +84,20 @@ function readPeriod(own: GenesisJson, path: string, before: BftPeriod | undefine
 /** True for a member that is neither absent nor null. */
 export const isSet = (value: unknown) => value !== undefined && value !== null
 
-function readMode({ validatorselectionmode: mode, validatorcontractaddress: contract }: GenesisJson, path: string) {
-  if (isSet(mode)) {
-    const name = String(mode).toLowerCase()
-    if (name === 'contract' || name === 'blockheader') return name === 'contract'
+/** A mode without an address keeps that of the period before. */
+function readContract(own: GenesisJson, path: string, before: BftPeriod | undefined): Uint8Array | undefined {
+  const { validatorselectionmode: mode, validatorcontractaddress: address } = own
+  const name = isSet(mode) ? String(mode).toLowerCase() : undefined
+  if (name !== undefined && name !== 'contract' && name !== 'blockheader') {
     throw new InvalidGenesis(`${path}.validatorselectionmode: expected contract or blockheader, got ${show(mode)}`)
   }
-  if (!isSet(contract)) return undefined
-  return readBytes(contract, 20, `${path}.validatorcontractaddress`).some((byte) => byte !== 0) || undefined
+  if (name === 'blockheader') return undefined
+  const given = isSet(address) ? readBytes(address, 20, `${path}.validatorcontractaddress`) : undefined
+  const contract = given?.some((byte) => byte !== 0) ? given : before?.validatorContract
+  if (name === 'contract' && contract === undefined) {
+    throw new InvalidGenesis(`${path}.validatorcontractaddress: expected an address, got ${show(address)}`)
+  }
+  return contract
 }
 
 function readBeneficiary(own: GenesisJson, path: string, before: BftPeriod | undefined): Uint8Array | undefined {

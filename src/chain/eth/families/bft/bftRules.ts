@@ -14,8 +14,8 @@ export interface BftRules {
 /** What holds from a block on. */
 export interface BftPeriod {
   readonly block: number
-  /** A contract names the validators, and headers do not. */
-  readonly hasValidatorContract: boolean
+  /** The contract that names the validators, 20 bytes. Absent: headers do. */
+  readonly validatorContract?: Uint8Array
   /** Wei that each block adds to the beneficiary's balance. */
   readonly blockReward: bigint
   /** The account that gets fees and rewards, 20 bytes. Absent: the proposer. */

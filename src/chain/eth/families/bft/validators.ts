@@ -25,11 +25,11 @@ export const validatorsAfter = foldHeaders<Validators>({ begin: beginValidators,
 /** A block that ends an epoch drops the votes before it, and so does a transition that names the validators. */
 function beginValidators(header: Header, { bft }: ChainSpec): Validators | undefined {
   const period = validatorPeriodAt(bft!, header.number + 1)
-  if (period.hasValidatorContract) return undefined
+  if (period.validatorContract) return undefined
   if (period.validators !== undefined && beginsAt(bft!, period, header.number + 1)) {
     return { addresses: period.validators.map(formatData), votes: [] }
   }
-  if (header.number % bft!.epoch !== 0 || validatorPeriodAt(bft!, header.number).hasValidatorContract) return undefined
+  if (header.number % bft!.epoch !== 0 || validatorPeriodAt(bft!, header.number).validatorContract) return undefined
   const { validators } = readBftExtraData(header.extraData)
   const ended = { addresses: validators.map(formatData).sort(), votes: [] }
   return bft!.isGoQuorum && header.number > 0 ? withVote(ended, header, bft!) : ended
