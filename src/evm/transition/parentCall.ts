@@ -31,7 +31,7 @@ export function callAtParent(
   { spec, machine, journal, blockHash }: ParentCallContext,
   { header, parent, tables }: { header: Header; parent: Header; tables(rules: Rules): ForkTables },
 ): CallOutput | undefined {
-  const call = familyOf(spec).execution?.parentCall?.(spec, header)
+  const call = familyOf(spec).execution?.parentCall?.(spec, header, parent)
   if (call === undefined) return undefined
   const { to, input } = call
   const rules = rulesAt(spec, parent.number, parent.timestamp)

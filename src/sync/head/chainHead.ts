@@ -186,7 +186,7 @@ export class ChainHead {
       this.newestBlock = { hash: block.hash, header: block.header, totalDifficulty }
       const { number } = block.header
       this.added.push({ number, hash: block.hash })
-      if (familyOf(this.spec).sealsAreFinal?.(this.spec, number, isExecuted)) this.sealedTo = number
+      if (familyOf(this.spec).sealsAreFinal?.(block.header, isExecuted)) this.sealedTo = number
       this.unrecorded++
     })
   }

@@ -178,12 +178,13 @@ async function executeAndCompare(
   const { header } = block
   const executed = await execute(executor, block, rules, { hashState: checksRoot, blockAccessList, parent })
   if (executed.parentCall) {
-    const call = familyOf(spec).execution!.parentCall!(spec, header)!
+    const call = familyOf(spec).execution!.parentCall!(spec, header, parent)!
     call.verify(executed.parentCall, refuserOf(header.number, block.hash))
   }
   verifyReceipts(header, executed.receipts, { blockHash: block.hash, executedGas: executed.gasUsed })
-  if (rules.eip7685 && !equalBytes(executed.requestsHash!, header.requestsHash!)) {
-    throw refusal(block, 'requests hash', formatData(executed.requestsHash!), formatData(header.requestsHash!))
+  const { requestsHash } = header
+  if (requestsHash && !equalBytes(executed.requestsHash!, requestsHash)) {
+    throw refusal(block, 'requests hash', formatData(executed.requestsHash!), formatData(requestsHash))
   }
   const accessList = executed.blockAccessList && verifyAccessList(raw, executed.blockAccessList)
   const { stateRoot } = executed

@@ -42,13 +42,15 @@ export function verifyBodyRules(block: Block, rules: Rules, spec: ChainSpec): vo
       refuse(`transaction ${index}: ${check}`, expected, actual),
     )
   }
-  if ((withdrawals !== undefined) !== rules.eip4895) {
-    refuse('withdrawals', rules.eip4895 ? 'a list' : 'none', withdrawals ? 'a list' : 'none')
+  const hasWithdrawals = rules.eip4895 && !(family.mayLackForkFields && header.withdrawalsRoot === undefined)
+  if ((withdrawals !== undefined) !== hasWithdrawals) {
+    refuse('withdrawals', hasWithdrawals ? 'a list' : 'none', withdrawals ? 'a list' : 'none')
   }
   family.verifyBody?.(block, spec, refuse)
   if (!rules.eip4844) return
   const blobGasUsed = family.blobGasUsed(block, spec, refuse)
-  if (header.blobGasUsed !== blobGasUsed) refuse('blob gas used', blobGasUsed, header.blobGasUsed)
+  const given = header.blobGasUsed ?? (family.mayLackForkFields ? 0n : undefined)
+  if (given !== blobGasUsed) refuse('blob gas used', blobGasUsed, header.blobGasUsed)
 }
 
 const MAX_UINT64 = 2n ** 64n - 1n

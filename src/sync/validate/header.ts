@@ -72,9 +72,11 @@ const hintAtTime = (fork: Fork) =>
 function verifyForkFields(header: Header, family: Family, { parent, rules, spec, refuse }: HeaderContext): void {
   for (const { name, headerFields = [] } of FORK_DEFINITIONS) {
     const required = rules.has(name)
-    const hint = TIME_FORKS.includes(name) ? hintAtTime(name) : undefined
+    const isByTime = TIME_FORKS.includes(name)
+    const hint = isByTime ? hintAtTime(name) : undefined
     for (const { name: field, label } of headerFields) {
       if ((header[field] !== undefined) === required) continue
+      if (required && isByTime && family.mayLackForkFields) continue
       refuse(label, required ? `a value from ${rules.fork} on` : `none at ${rules.fork}`, header[field], hint)
     }
   }

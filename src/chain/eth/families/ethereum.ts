@@ -72,11 +72,11 @@ function verifySeal(header: Header, { parent, rules, spec, refuse }: HeaderConte
   if (header.difficulty !== expected) refuse('difficulty', expected, header.difficulty)
 }
 
-/** Checks blob gas and its excess (EIP-4844). @throws InvalidBlock */
+/** Checks blob gas and its excess (EIP-4844), if the header has them. @throws InvalidBlock */
 export function verifyBlobGas(header: Header, { parent, rules, refuse }: HeaderContext): void {
-  if (!rules.eip4844) return
+  if (!rules.eip4844 || header.blobGasUsed === undefined) return
   const most = BigInt(rules.blobs!.max) * GAS_PER_BLOB
-  if (header.blobGasUsed! > most || header.blobGasUsed! % GAS_PER_BLOB !== 0n) {
+  if (header.blobGasUsed > most || header.blobGasUsed % GAS_PER_BLOB !== 0n) {
     refuse('blob gas used', `a multiple of ${GAS_PER_BLOB}, at most ${most}`, header.blobGasUsed)
   }
   const expected = nextExcessBlobGas(parent, rules)

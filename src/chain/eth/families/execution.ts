@@ -82,7 +82,7 @@ export interface FamilyBlockRules {
 /** How the blocks of a family are executed, where that differs from Ethereum. */
 export interface FamilyExecution {
   /** Returns the call that names those who may seal a block, where its header does not. Absent: there is none. */
-  parentCall?(spec: ChainSpec, header: Header): ParentCall | undefined
+  parentCall?(spec: ChainSpec, header: Header, parent: Header): ParentCall | undefined
   /** Returns the rules for the transactions of a block. Absent: those of Ethereum. */
   open?(spec: ChainSpec, header: Header): FamilyBlockRules
   /** Returns the account, 20 bytes, whose storage root is the withdrawals root of the header; undefined where the

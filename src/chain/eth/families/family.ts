@@ -56,9 +56,11 @@ export interface Family {
   readonly transactionTypes: readonly number[]
   /** False if a block may change the gas limit by any amount. */
   boundsGasLimit(spec: ChainSpec): boolean
-  /** True if a block with that number, once its header is verified, can never be replaced. `isExecuted`: the output of
-   *  `FamilyExecution.parentCall` was verified too. Default: false. */
-  sealsAreFinal?(spec: ChainSpec, number: number, isExecuted: boolean): boolean
+  /** True if headers may lack the fields of forks by time: Besu before 26.1 made blocks without them. Default: false. */
+  readonly mayLackForkFields?: boolean
+  /** True if a block with that header, which is verified, can never be replaced. `isExecuted`: so is the output of
+   *  `FamilyExecution.parentCall`. Default: false. */
+  sealsAreFinal?(header: Header, isExecuted: boolean): boolean
   /** True if the block hash is that of the header's RLP. */
   readonly hashesWholeHeader: boolean
   /** True if block 0 has fields that Cairn does not decode: its hash is then compared as a node reports it. Default:

@@ -1,6 +1,7 @@
 import { equalBytes } from '../../../../lib/bytes.js'
 import { formatData, parseHex } from '../../../../lib/hex.js'
 import { EMPTY_UNCLES_HASH } from '../../emptyHashes.js'
+import type { FamilyFork } from '../../forks/rules.js'
 import type { Refuse } from '../../invalidBlock.js'
 import { DecodeError } from '../../rlp.js'
 import type { Header } from '../../types.js'
@@ -8,7 +9,7 @@ import { ethereum, verifyBlobGas } from '../ethereum.js'
 import type { Family, HeaderContext } from '../family.js'
 import { formatBftRules, readBftRules } from './bftConfig.js'
 import { createBftExecution } from './bftExecution.js'
-import { validatorPeriodAt } from './bftRules.js'
+import { validatorPeriodAfter } from './bftRules.js'
 import { formatContractSize, readContractSizes } from './contractSize.js'
 import {
   type BftExtraData,
@@ -26,6 +27,13 @@ import { validatorsAfter } from './validators.js'
 const MIX_HASH = parseHex('0x63746963616c2062797a616e74696e65206661756c7420746f6c6572616e6365')
 const NO_NONCE = new Uint8Array(8)
 
+/** No system calls before transactions, and no requests (Besu since 26.1: MainnetProtocolSpecs, `isPoAConsensus`). */
+const WITHOUT_BEACON_CHAIN: FamilyFork = {
+  name: 'withoutBeaconChain',
+  block: 0,
+  lists: { systemCalls: [], requestContracts: [], systemContracts: [] },
+}
+
 /** Besu networks whose blocks are sealed by QBFT. */
 export const qbft: Family = createBftFamily('qbft', 'QBFT', QBFT_FORM)
 
@@ -39,7 +47,8 @@ function createBftFamily(name: 'qbft' | 'ibft2', title: string, form: BftForm): 
     title,
     chosenBy: `--genesis with config.${name}`,
     boundsGasLimit: ({ bft }) => !bft!.isGoQuorum,
-    sealsAreFinal: ({ bft }, number, isExecuted) => isExecuted || !validatorPeriodAt(bft!, number).validatorContract,
+    mayLackForkFields: true,
+    sealsAreFinal: ({ extraData }, isExecuted) => isExecuted || readBftExtraData(extraData).validators.length > 0,
     execution: createBftExecution(form),
     hashesWholeHeader: false,
     hashHeader: (header) => hashBftHeader(header, form),
@@ -52,8 +61,10 @@ function createBftFamily(name: 'qbft' | 'ibft2', title: string, form: BftForm): 
     },
     readConfig: (config) => {
       if (config[name] === undefined || config[name] === null) return undefined
-      const familyForks = readContractSizes(config)
-      return { family: name, ethash: false, bft: readBftRules(config, name), familyForks }
+      const bft = readBftRules(config, name)
+      const familyForks = [WITHOUT_BEACON_CHAIN, ...readContractSizes(config)]
+      const fees = bft.zeroBaseFee ? { minBlobBaseFee: 0n } : {}
+      return { family: name, ethash: false, bft, familyForks, depositContract: undefined, ...fees }
     },
     formatConfig: ({ bft, familyForks }) => ({ ...formatBftRules(name, bft!), ...formatContractSize(familyForks) }),
   }
@@ -71,12 +82,12 @@ function verifyConstants(header: Header, refuse: Refuse): void {
  *  validator contract a header does not name them: seals are required to be of different keys, and where the block is
  *  executed, they are compared with the output of the contract (`createBftExecution`). */
 function verifySeals(header: Header, form: BftForm, context: HeaderContext): void {
-  const { spec, refuse } = context
+  const { parent, spec, refuse } = context
   const extraData = readOrRefuse(header, refuse)
   const sealers = recoverOrRefuse(header, extraData, form, refuse)
   const distinct = new Set(sealers.map(formatData))
   if (distinct.size < sealers.length) refuse('seals', 'each of another validator', `${sealers.length}`)
-  if (validatorPeriodAt(spec.bft!, header.number).validatorContract) {
+  if (validatorPeriodAfter(spec, parent).validatorContract) {
     const named = extraData.validators.length + (extraData.candidate === undefined ? 0 : 1)
     if (named > 0) refuse('validators', 'no validators and no vote, since a contract names them', `${named}`)
     if (sealers.length === 0) refuse('seals', 'at least 1', 0)
@@ -94,7 +105,7 @@ function verifyValidators(own: BftExtraData, header: Header, { parent, spec, ear
     if (now.join() !== expected.join()) refuse('validators', `${expected}, those of the votes`, now.join())
     return
   }
-  if (validatorPeriodAt(spec.bft!, parent.number).validatorContract) return
+  if (before.validators.length === 0) return
   const changed = [...now.filter((each) => !then.includes(each)), ...then.filter((each) => !now.includes(each))]
   const candidate = before.candidate === undefined ? undefined : formatData(before.candidate)
   if (changed.every((each) => each === candidate)) return

@@ -1,6 +1,5 @@
-import type { Header } from '../../types.js'
 import type { FamilyExecution } from '../execution.js'
-import { periodAt, validatorPeriodAt } from './bftRules.js'
+import { periodAt, validatorPeriodAfter } from './bftRules.js'
 import type { BftForm } from './extraData.js'
 import { validatorCall } from './validatorContract.js'
 
@@ -9,15 +8,15 @@ import { validatorCall } from './validatorContract.js'
  *  A validator contract is asked for the validators. */
 export function createBftExecution(form: BftForm): FamilyExecution {
   return {
-    beneficiary: ({ bft }, header) =>
-      bft!.isGoQuorum ? header.miner : (periodAt(bft!, header.number).beneficiary ?? header.miner),
-    feeRecipient: ({ bft }, { number }) => (bft!.isGoQuorum ? periodAt(bft!, number).beneficiary : undefined),
-    reward: ({ bft }, header: Header) => {
-      const { blockReward, beneficiary } = periodAt(bft!, header.number)
+    beneficiary: (spec, header) =>
+      spec.bft!.isGoQuorum ? header.miner : (periodAt(spec, header).beneficiary ?? header.miner),
+    feeRecipient: (spec, header) => (spec.bft!.isGoQuorum ? periodAt(spec, header).beneficiary : undefined),
+    reward: (spec, header) => {
+      const { blockReward, beneficiary } = periodAt(spec, header)
       return blockReward === 0n ? undefined : { address: beneficiary ?? header.miner, wei: blockReward }
     },
-    parentCall: ({ bft }, header) => {
-      const { validatorContract } = validatorPeriodAt(bft!, header.number)
+    parentCall: (spec, header, parent) => {
+      const { validatorContract } = validatorPeriodAfter(spec, parent)
       return validatorContract && validatorCall(validatorContract, header, form)
     },
   }

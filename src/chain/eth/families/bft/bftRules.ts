@@ -1,3 +1,6 @@
+import type { ChainSpec } from '../../forks/rules.js'
+import type { Header } from '../../types.js'
+
 /** Rules of QBFT and IBFT 2.0. */
 export interface BftRules {
   /** The base fee is always zero. */
@@ -24,17 +27,40 @@ export interface BftPeriod {
   readonly validators?: readonly Uint8Array[]
 }
 
-/** Returns what holds at a block. */
-export function periodAt({ periods }: BftRules, number: number): BftPeriod {
-  return periods.findLast(({ block }) => block <= number) ?? periods[0]
+/** Returns what holds for the execution of a block. Besu compares `block` of a transition with the number of a block, and
+ *  from the first fork by time on with its time: all transitions by number hold then (ProtocolScheduleBuilder,
+ *  ProtocolSpecAdapters). */
+export function periodAt(spec: ChainSpec, { number, timestamp }: Pick<Header, 'number' | 'timestamp'>): BftPeriod {
+  const { isGoQuorum } = spec.bft!
+  const isByTime = !isGoQuorum && timestamp >= firstForkTime(spec)
+  return newestPeriod(spec, () => (isByTime ? timestamp : BigInt(number)))
 }
 
-/** Returns what holds for the validators that may seal block `number`: GoQuorum's change one block later. */
-export function validatorPeriodAt(bft: BftRules, number: number): BftPeriod {
-  return periodAt(bft, bft.isGoQuorum ? Math.max(number - 1, 0) : number)
+/** Returns what holds for the validators that may seal the block after `parent`. Besu compares `block` of a transition
+ *  that is not below the time of the first fork by time with the time of the parent, any other with the number
+ *  (ForksSchedule, since 26.3). GoQuorum's change one block later. */
+export function validatorPeriodAfter(spec: ChainSpec, parent: Pick<Header, 'number' | 'timestamp'>): BftPeriod {
+  const { number, timestamp } = parent
+  if (spec.bft!.isGoQuorum) return newestPeriod(spec, () => BigInt(number))
+  const first = firstForkTime(spec)
+  return newestPeriod(spec, (block) => (BigInt(block) >= first ? timestamp : BigInt(number) + 1n))
 }
 
-/** True if `period` begins with the validators that may seal block `number`. */
-export function beginsAt({ isGoQuorum }: BftRules, period: BftPeriod, number: number): boolean {
-  return period.block === (isGoQuorum ? number - 1 : number)
+/** Returns the validators that a transition names for block `number`, 20 bytes each: GoQuorum's begin one block later.
+ *  Undefined where none does. */
+export function validatorsFrom({ isGoQuorum, periods }: BftRules, number: number): readonly Uint8Array[] | undefined {
+  const block = isGoQuorum ? number - 1 : number
+  return periods.find((period) => period.block === block && period.validators !== undefined)?.validators
+}
+
+function newestPeriod(spec: ChainSpec, reached: (block: number) => bigint): BftPeriod {
+  const { periods } = spec.bft!
+  return periods.findLast(({ block }) => BigInt(block) <= reached(block)) ?? periods[0]
+}
+
+/** Unix seconds; above all times where no fork is by time. */
+function firstForkTime({ activations }: ChainSpec): bigint {
+  let first = 2n ** 64n
+  for (const { timestamp } of activations) if (timestamp !== undefined && timestamp < first) first = timestamp
+  return first
 }

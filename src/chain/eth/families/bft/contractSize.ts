@@ -7,7 +7,7 @@ import { isSet, lowerKeys } from './bftConfig.js'
  *  transitions in KiB. @throws InvalidGenesis */
 export function readContractSizes(config: GenesisJson): FamilyFork[] {
   const limit = (block: number, bytes: bigint): FamilyFork => ({
-    ...{ name: `contractSize${block}`, block },
+    ...{ name: `contractSize${block}:${bytes}`, block },
     parameters: { maxCodeSize: Number(bytes) },
   })
   const own = config.contractSizeLimit
@@ -23,6 +23,6 @@ export function readContractSizes(config: GenesisJson): FamilyFork[] {
 
 /** Returns members of `config` from which `readContractSizes` reads the limit of block 0. */
 export function formatContractSize(forks: readonly FamilyFork[] = []): { readonly [member: string]: ConfigValue } {
-  const size = forks.find(({ block }) => block === 0)?.parameters?.maxCodeSize
+  const size = forks.find(({ block, parameters }) => block === 0 && parameters?.maxCodeSize)?.parameters?.maxCodeSize
   return size === undefined ? {} : { contractSizeLimit: BigInt(size) }
 }

@@ -2,7 +2,7 @@ import { formatData } from '../../../../lib/hex.js'
 import type { ChainSpec } from '../../forks/rules.js'
 import type { Header } from '../../types.js'
 import { foldHeaders } from '../headerFold.js'
-import { type BftRules, beginsAt, validatorPeriodAt } from './bftRules.js'
+import { type BftRules, validatorPeriodAfter, validatorsFrom } from './bftRules.js'
 import { readBftExtraData } from './extraData.js'
 
 /** Who may seal the next block, and the votes that count. Addresses are hex. */
@@ -23,16 +23,16 @@ interface Vote {
 export const validatorsAfter = foldHeaders<Validators>({ begin: beginValidators, next: countVote })
 
 /** A block that ends an epoch drops the votes before it, and so does a transition that names the validators. */
-function beginValidators(header: Header, { bft }: ChainSpec): Validators | undefined {
-  const period = validatorPeriodAt(bft!, header.number + 1)
-  if (period.validatorContract) return undefined
-  if (period.validators !== undefined && beginsAt(bft!, period, header.number + 1)) {
-    return { addresses: period.validators.map(formatData), votes: [] }
-  }
-  if (header.number % bft!.epoch !== 0 || validatorPeriodAt(bft!, header.number).validatorContract) return undefined
+function beginValidators(header: Header, spec: ChainSpec): Validators | undefined {
+  const bft = spec.bft!
+  if (validatorPeriodAfter(spec, header).validatorContract) return undefined
+  const given = validatorsFrom(bft, header.number + 1)
+  if (given !== undefined) return { addresses: given.map(formatData), votes: [] }
+  if (header.number % bft.epoch !== 0) return undefined
   const { validators } = readBftExtraData(header.extraData)
+  if (validators.length === 0) return undefined
   const ended = { addresses: validators.map(formatData).sort(), votes: [] }
-  return bft!.isGoQuorum && header.number > 0 ? withVote(ended, header, bft!) : ended
+  return bft.isGoQuorum && header.number > 0 ? withVote(ended, header, bft) : ended
 }
 
 function countVote(before: Validators, header: Header, spec: ChainSpec): Validators {
