@@ -146,12 +146,7 @@ async function acceptFirst(chain: WritableChain, raw: RawBlock): Promise<Accepte
 }
 
 /** Executes a block. Failures of a transaction or system call become `InvalidBlock`. */
-function execute(
-  executor: Executor,
-  block: Block,
-  rules: Rules,
-  options: ExecuteOptions,
-): Promise<ExecutedBlock> {
+function execute(executor: Executor, block: Block, rules: Rules, options: ExecuteOptions): Promise<ExecutedBlock> {
   return executor.execute(block, rules, options).catch((error: unknown) => {
     const { header } = block
     if (error instanceof InvalidTransaction || error instanceof SystemCallFailed) {

@@ -1,6 +1,7 @@
 import { keccak256, signHash } from '../../../src/chain/crypto.js'
+import { readBftExtraData } from '../../../src/chain/eth/families/bft/extraData.js'
 import { encodeHeader } from '../../../src/chain/eth/header.js'
-import { encodeRlp, type RlpInput } from '../../../src/chain/eth/rlp.js'
+import { asList, encodeRlp, type RlpInput, type RlpItem } from '../../../src/chain/eth/rlp.js'
 import type { Block, Header } from '../../../src/chain/eth/types.js'
 import { compareBytes, concatBytes, padLeft } from '../../../src/lib/bytes.js'
 import { formatData, parseHex } from '../../../src/lib/hex.js'
@@ -63,14 +64,32 @@ export function sealBftBlock(name: BftName, parent: { header: Header; hash: Uint
     miner: ADDRESSES[proposer],
     mixHash: parseHex(MIX_HASH),
   }
-  const hashOf = (fields: RlpInput) => keccak256(encodeHeader({ ...header, extraData: encodeRlp(fields) }))
   const common = [vanity, [...validators].sort(compareBytes), vote]
-  const toSign = hashOf(name === 'qbft' ? [...common, writtenRound, []] : [...common, writtenRound])
-  const seals = signers.map((index) => {
-    const { r, s, recoveryId } = signHash(toSign, KEYS[index])
+  const keys = signers.map((index) => KEYS[index])
+  return { ...sealHeader(name, header, [...common, writtenRound], keys), transactions: [], uncles: [], sizeBytes: 0 }
+}
+
+/** Returns a block with the seals of other private keys, for round 0, and with the hash that follows from its header. */
+export function resealBftBlock(name: BftName, block: Block, keys: readonly Uint8Array[]): Block {
+  const { validators, fields } = readBftExtraData(block.header.extraData)
+  const [vanity, , vote] = fields
+  const round = name === 'qbft' ? 0n : new Uint8Array(4)
+  return { ...block, ...sealHeader(name, block.header, [toInput(vanity), validators, toInput(vote), round], keys) }
+}
+
+function toInput(item: RlpItem): RlpInput {
+  return item instanceof Uint8Array ? item : asList(item, '').map(toInput)
+}
+
+/** `fields` are those of extra data before the seals. */
+function sealHeader(name: BftName, header: Header, fields: readonly RlpInput[], keys: readonly Uint8Array[]) {
+  const hashOf = (extraData: RlpInput) => keccak256(encodeHeader({ ...header, extraData: encodeRlp(extraData) }))
+  const toSign = hashOf(name === 'qbft' ? [...fields, []] : [...fields])
+  const seals = keys.map((key) => {
+    const { r, s, recoveryId } = signHash(toSign, key)
     return concatBytes(r, s, Uint8Array.of(recoveryId))
   })
-  header.extraData = encodeRlp([...common, writtenRound, seals])
+  const common = fields.slice(0, 3)
   const hash = hashOf(name === 'qbft' ? [...common, 0n, []] : common)
-  return { hash, header, transactions: [], uncles: [], sizeBytes: 0 }
+  return { hash, header: { ...header, extraData: encodeRlp([...fields, seals]) } }
 }

@@ -1,7 +1,7 @@
 import { bytesToBigInt } from '../../../../lib/bytes.js'
 import { formatData, parseHex } from '../../../../lib/hex.js'
-import type { ParentCall } from '../execution.js'
 import type { Header } from '../../types.js'
+import type { ParentCall } from '../execution.js'
 import { type BftForm, readBftExtraData, recoverSealers } from './extraData.js'
 import { verifySealers } from './sealers.js'
 
