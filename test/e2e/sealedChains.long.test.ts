@@ -37,7 +37,7 @@ interface Header {
 function beneficiaryOf(name: SealedChainName, { raw }: SealedBlock, number: number, genesis: object): string {
   const { header } = decodeBlock(parseHex(raw), undefined, familyOf(parseGenesisSpec(genesis)))
   if (name === 'clique') return formatData(signerOf(header))
-  const isFixed = name === 'besuQbft' ? number >= 14 && number < 36 : name === 'besuIbft2' && number >= 14
+  const isFixed = name === 'besuQbft' ? number >= 4 && number < 9 : name === 'besuIbft2' && number >= 14
   return isFixed ? FIXED_BENEFICIARY : formatData(header.miner)
 }
 
