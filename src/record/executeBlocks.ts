@@ -1,6 +1,6 @@
 import { BLOOM_BYTES } from '../chain/eth/bloom.js'
 import { type ChainSpec, type Rules, rulesAt } from '../chain/eth/forks/rules.js'
-import type { Block } from '../chain/eth/types.js'
+import type { Block, Header } from '../chain/eth/types.js'
 import { InvalidTransaction } from '../evm/errors.js'
 import { createForkTables } from '../evm/interpreter/allPrecompiles.js'
 import { createCodeObjects } from '../evm/interpreter/code.js'
@@ -9,6 +9,7 @@ import { Journal } from '../evm/interpreter/journal/journal.js'
 import { Machine } from '../evm/interpreter/machine.js'
 import { loadKzgVerifier } from '../evm/interpreter/precompiles/kzg.js'
 import { runBlock } from '../evm/transition/block.js'
+import { callAtParent } from '../evm/transition/parentCall.js'
 import { blockEnvironment } from '../evm/transition/transaction.js'
 import { noDeadline } from '../lib/deadline.js'
 import { UsageError } from '../lib/errors.js'
@@ -38,12 +39,13 @@ export async function createBlockExecution(parts: ExecutionParts): Promise<(bloc
   )
   const tables = createForkTables(await loadKzgVerifier())
   let { totalDifficulty } = parts
+  let parent: Header | undefined
   return async ({ header, ...rest }) => {
     const block = { header, ...rest }
     const rules = rulesAt(spec, header.number, header.timestamp, totalDifficulty)
     seed(state, block)
     for (;;) {
-      const { unknownHash, error } = attempt(block, { ...parts, journal, rules, tables: tables(rules) })
+      const { unknownHash, error } = attempt(block, { ...parts, journal, rules, tables, parent })
       if (!state.isIncomplete) {
         if (unknownHash !== undefined) throw new HashBeforeRecording(header.number, unknownHash)
         if (error !== undefined) throw error
@@ -56,6 +58,7 @@ export async function createBlockExecution(parts: ExecutionParts): Promise<(bloc
     state.apply(journal.takeChanges())
     journal.takeTouched()
     totalDifficulty += header.difficulty
+    parent = header
   }
 }
 
@@ -69,7 +72,9 @@ class HashBeforeRecording extends UsageError {
 interface AttemptParts extends ExecutionParts {
   readonly journal: Journal
   readonly rules: Rules
-  readonly tables: ForkTables
+  /** Undefined for the first block. */
+  readonly parent: Header | undefined
+  tables(rules: Rules): ForkTables
 }
 
 /** Reads a block's own accounts, so that its transactions are not refused at once. */
@@ -84,7 +89,8 @@ function seed(state: FetchedState, { header, transactions, withdrawals = [] }: B
 }
 
 function attempt(block: Block, parts: AttemptParts): { unknownHash?: number; error?: unknown } {
-  const { spec, journal, rules, tables } = parts
+  const { spec, journal, rules, parent } = parts
+  const tables = parts.tables(rules)
   let unknownHash: number | undefined
   const blockHash = (number: number) => {
     const hash = parts.blockHash(number)
@@ -98,6 +104,7 @@ function attempt(block: Block, parts: AttemptParts): { unknownHash?: number; err
   const roots = { now: () => block.header.stateRoot, atEnd: () => undefined }
   const context = { spec, machine, journal, blockHash, bloomOf: () => NO_BLOOM, roots, refuse }
   try {
+    if (parent) callAtParent(context, { header: block.header, parent, tables: parts.tables })
     runBlock(context, block, { rules, tables })
     return { unknownHash }
   } catch (error) {

@@ -27,13 +27,13 @@ export interface BftPeriod {
   readonly validators?: readonly Uint8Array[]
 }
 
-/** Returns what holds for the execution of a block. Besu compares `block` of a transition with the number of a block, and
- *  from the first fork by time on with its time: all transitions by number hold then (ProtocolScheduleBuilder,
- *  ProtocolSpecAdapters). */
+/** Returns what holds for the execution of a block. Besu compares `block` of a transition with the number of a block, or
+ *  with its time where `block` is not below the time of the first fork by time. From that fork on, all transitions by
+ *  number hold (ProtocolScheduleBuilder, ProtocolSpecAdapters). */
 export function periodAt(spec: ChainSpec, { number, timestamp }: Pick<Header, 'number' | 'timestamp'>): BftPeriod {
-  const { isGoQuorum } = spec.bft!
-  const isByTime = !isGoQuorum && timestamp >= firstForkTime(spec)
-  return newestPeriod(spec, () => (isByTime ? timestamp : BigInt(number)))
+  const first = firstForkTime(spec)
+  const at = timestamp >= first ? timestamp : BigInt(number)
+  return newestPeriod(spec, (block) => (BigInt(block) >= first ? timestamp : at))
 }
 
 /** Returns what holds for the validators that may seal the block after `parent`. Besu compares `block` of a transition

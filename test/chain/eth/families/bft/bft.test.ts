@@ -6,12 +6,15 @@ import { familyOf } from '../../../../../src/chain/eth/families/families.js'
 import { rulesAt } from '../../../../../src/chain/eth/forks/rules.js'
 import { parseGenesis, parseGenesisSpec } from '../../../../../src/chain/eth/genesis.js'
 import { formatGenesisConfig } from '../../../../../src/chain/eth/genesisConfig.js'
+import { EMPTY_TRIE_ROOT } from '../../../../../src/chain/eth/trie.js'
 import type { Block, Header } from '../../../../../src/chain/eth/types.js'
 import { compareBytes } from '../../../../../src/lib/bytes.js'
 import { formatData, parseHex } from '../../../../../src/lib/hex.js'
 import { verifyBody } from '../../../../../src/sync/validate/body.js'
 import { verifyHeader } from '../../../../../src/sync/validate/header.js'
 import { ADDRESSES, bftGenesis, type Seal, sealBftBlock } from '../../../../support/chains/bftBlocks.js'
+
+const EMPTY_BODY = { transactionsRoot: EMPTY_TRIE_ROOT, receiptsRoot: EMPTY_TRIE_ROOT }
 
 for (const name of ['qbft', 'ibft2'] as const) {
   describe(`blocks of ${name}`, () => {
@@ -131,6 +134,31 @@ for (const name of ['qbft', 'ibft2'] as const) {
       const two = { validators: ADDRESSES.slice(0, 2).sort(compareBytes), signers: [0, 1] }
       extend([{}, two, two], first, rules)
       assert.throws(() => extend([{}, {}], first, rules), /those of the votes/)
+    })
+
+    it('have the transitions of their number, and from the first fork by time on those of their time', () => {
+      const transitions = [2, 2_000].map((block) => ({ block, blockreward: `${block}` }))
+      const config = { [name]: { blockreward: '1' }, shanghaiTime: 1_000, transitions: { [name]: transitions } }
+      const rules = parseGenesisSpec(bftGenesis(name, config))
+      const rewardAt = (number: number, timestamp: bigint) =>
+        family.execution!.reward!(rules, { ...header, number, timestamp })!.wei
+      assert.equal(rewardAt(1, 999n), 1n)
+      assert.equal(rewardAt(2, 999n), 2n)
+      assert.equal(rewardAt(3_000, 999n), 2n)
+      assert.equal(rewardAt(1, 1_000n), 2n)
+      assert.equal(rewardAt(1, 2_000n), 2_000n)
+    })
+
+    it('may lack the fields of forks by time, as those of Besu before 26.1', () => {
+      const config = { londonBlock: 0, pragueTime: 1, zeroBaseFee: true }
+      const rules = parseGenesisSpec(bftGenesis(name, config))
+      const london = { ...header, baseFeePerGas: 0n }
+      const [block] = extend([{}], { header: london, hash: family.hashHeader(london) }, rules)
+      const active = rulesAt(rules, 1, block.header.timestamp)
+      assert.equal(active.fork, 'prague')
+      assert.deepEqual([active.systemCalls, active.requestContracts], [[], []])
+      assert.doesNotThrow(() => verifyBody({ ...block, header: { ...block.header, ...EMPTY_BODY } }, active, rules))
+      assert.throws(() => verifyBody({ ...block, withdrawals: [] }, active, rules), /withdrawals: expected none/)
     })
 
     it('of another family are refused by their extra data', () => {
