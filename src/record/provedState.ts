@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { keccak256 } from '../chain/crypto.js'
+import type { ChainSpec } from '../chain/eth/forks/rules.js'
 import { encodeHeader } from '../chain/eth/header.js'
 import { reachableNodes } from '../chain/eth/proof.js'
 import { StateKeySet } from '../evm/state/sparseState.js'
@@ -47,7 +48,7 @@ export interface ProvedStateOptions {
   readonly upstream: UpstreamAddress
   /** The chain, with the recording of its first block. */
   readonly source: ChainSource
-  readonly chainId: bigint
+  readonly spec: ChainSpec
   /** Hash of block 0: 32 bytes. */
   readonly genesisHash: Uint8Array
   readonly start: Start
@@ -73,8 +74,9 @@ const MAX_FAILURES = 5
  *  @throws UsageError when the node lacks a state; UpstreamInvalidResponse that names a wrong member; UpstreamError;
  *  InvalidBlock; TooMuchProvedState; the reason of the signal */
 export async function recordProvedState(options: ProvedStateOptions): Promise<RecordedState> {
-  const { upstream, chainId, genesisHash, log } = options
-  const rpc = openEthRpc({ upstreams: [upstream], chainId, genesisHash, log, maxFailures: MAX_FAILURES })
+  const { upstream, spec, genesisHash, log } = options
+  const { chainId } = spec
+  const rpc = openEthRpc({ upstreams: [upstream], chainId, spec, genesisHash, log, maxFailures: MAX_FAILURES })
   const datadir = mkdtempSync(join(tmpdir(), 'cairn-record-'))
   try {
     return await executeProved(rpc, datadir, options)

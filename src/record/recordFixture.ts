@@ -94,7 +94,9 @@ const BATCH_BLOCKS = 64
 export async function recordFixture(options: RecordOptions): Promise<FixtureManifest> {
   const { out, upstream: address, log } = options
   const limits = { ...DEFAULT_UPSTREAM_LIMITS }
-  const upstream = new Upstream(address, { limits, clock: systemClock, random: Math.random, log, suffix: '' })
+  // The block hash of some families leaves out a part of the header.
+  const spec = options.genesis === undefined ? undefined : parseGenesisSpec(options.genesis)
+  const upstream = new Upstream(address, { limits, clock: systemClock, random: Math.random, log, spec, suffix: '' })
   requireNewDirectory(out)
   const folder = `${resolve(out)}.recording-${process.pid}`
   try {
@@ -205,7 +207,7 @@ async function recordProved(recording: Recording): Promise<FixtureManifest | und
   const statePath = join(folder, RECORDED_STATE)
   try {
     const proved = await recordProvedState({
-      ...{ upstream: options.upstream, source, chainId: spec.chainId, genesisHash: block0.hash },
+      ...{ upstream: options.upstream, source, spec, genesisHash: block0.hash },
       ...{ start, named: [...recording.miners, ...own], chainFile, mode, log, progress, signal },
     })
     progress.finish()

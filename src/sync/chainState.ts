@@ -262,8 +262,8 @@ function openRecorded(
       'the recorded state is that of the blocks it was recorded with, in a database with sparse state',
     )
   }
-  const first = decodeFirstBlock(given)
-  return { first, state: verifyRecordedState(recordedState, first.block.header) }
+  const first = decodeFirstBlock(given, specOfSource(source))
+  return { first, state: verifyRecordedState(recordedState, first.block.header, specOfSource(source)) }
 }
 
 /** Opens sparse state. @throws UsageError for an interpreter that cannot execute on it */
@@ -367,7 +367,7 @@ async function initFirstBlock(
 ): Promise<{ block: Block; parts: BlockParts }> {
   const recorded = 'recording' in source ? source.recording?.first : undefined
   if (recorded) {
-    const given = decodeFirstBlock(recorded)
+    const given = decodeFirstBlock(recorded, genesis.spec)
     const parts = acceptUnexecuted({ spec: genesis.spec, keepsAppearances }, given)
     requireState(genesis.spec, given.block.header, await executor.initGenesis(genesis))
     return { block: given.block, parts }

@@ -1,5 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { decodeBlock } from '../../chain/eth/block.js'
+import { familyOf } from '../../chain/eth/families/families.js'
+import type { ChainSpec } from '../../chain/eth/forks/rules.js'
 import { NETWORKS, type Network } from '../../chain/eth/genesis.js'
 import { decodeReceipt, encodeReceipt } from '../../chain/eth/receipt.js'
 import { messageOf, UsageError } from '../../lib/errors.js'
@@ -63,11 +65,10 @@ export function readFixtureManifest(
   }
 }
 
-/** Decodes the block of a recording whose parent state is not available. @throws DecodeError, and Error for text that
- *  is not hex */
-export function decodeFirstBlock({ block, receipts, totalDifficulty }: FirstBlock): UnexecutedBlock {
+/** Decodes the block of a recording whose parent state is not available. Without `spec`, its hash is that of the whole header. @throws DecodeError, and Error for text that is not hex */
+export function decodeFirstBlock({ block, receipts, totalDifficulty }: FirstBlock, spec?: ChainSpec): UnexecutedBlock {
   return {
-    block: decodeBlock(parseHex(block)),
+    block: decodeBlock(parseHex(block), undefined, familyOf(spec)),
     receipts: receipts.map((receipt, i) => decodeReceipt(parseHex(receipt), `first.receipts[${i}]`)),
     totalDifficulty: BigInt(totalDifficulty),
   }

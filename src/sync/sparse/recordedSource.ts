@@ -1,5 +1,8 @@
 import { keccak256 } from '../../chain/crypto.js'
 import { EMPTY_CODE_HASH } from '../../chain/eth/emptyHashes.js'
+import { familyOf } from '../../chain/eth/families/families.js'
+import type { Family } from '../../chain/eth/families/family.js'
+import type { ChainSpec } from '../../chain/eth/forks/rules.js'
 import { decodeHeader } from '../../chain/eth/header.js'
 import { type ProvedAccount, unreachableNodes } from '../../chain/eth/proof.js'
 import { DecodeError } from '../../chain/eth/rlp.js'
@@ -37,9 +40,9 @@ export interface VerifiedRecording {
 /** Verifies the state of a recording: the ancestors against the header of its first block, all else against the state
  *  root of that. Every node is on a path from the root, every key has its proof, and every account its code. @throws
  *  InvalidRecordedState that names what is wrong */
-export function verifyRecordedState(recorded: RecordedState, header: Header): VerifiedRecording {
+export function verifyRecordedState(recorded: RecordedState, header: Header, spec: ChainSpec): VerifiedRecording {
   try {
-    const ancestorHashes = verifyAncestors(recorded.ancestors, header.parentHash)
+    const ancestorHashes = verifyAncestors(recorded.ancestors, header.parentHash, familyOf(spec))
     const unknown = unreachableNodes(recorded.nodes, header.stateRoot)
     if (unknown > 0) {
       throw new InvalidRecordedState(`nodes: ${unknown} are not of the state after block ${header.number}`)
@@ -56,18 +59,19 @@ export function verifyRecordedState(recorded: RecordedState, header: Header): Ve
   }
 }
 
-function verifyAncestors(ancestors: readonly Uint8Array[], parentHash: Uint8Array): Uint8Array {
+function verifyAncestors(ancestors: readonly Uint8Array[], parentHash: Uint8Array, family: Family): Uint8Array {
   const hashes: Uint8Array[] = []
   let expected = parentHash
   for (const [i, rlp] of ancestors.entries()) {
-    const hash = keccak256(rlp)
+    const header = decodeHeader(rlp, `ancestors[${i}]`)
+    const hash = family.hashHeader(header)
     if (!equalBytes(hash, expected)) {
       throw new InvalidRecordedState(
         `ancestors[${i}]: expected the hash ${formatData(expected)}, got ${formatData(hash)}`,
       )
     }
     hashes.push(hash)
-    expected = decodeHeader(rlp, `ancestors[${i}]`).parentHash
+    expected = header.parentHash
   }
   return concatBytes(...hashes)
 }
