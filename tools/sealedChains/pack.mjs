@@ -1,4 +1,4 @@
-// pack.mjs FOLDER: writes the chains of MakeChain (FOLDER/qbft, FOLDER/ibft2) and record.mjs for the tests.
+// pack.mjs FOLDER: writes the chains of MakeChain (FOLDER/ibft2) and record.mjs for the tests; network.mjs writes that of QBFT itself.
 import fs from 'node:fs'
 import { brotliCompressSync, brotliDecompressSync, constants } from 'node:zlib'
 
@@ -18,11 +18,11 @@ const pack = (name, lines) => {
   )
   console.log(name, lines.length - 1, text.length, fs.statSync(W + name).size)
 }
-for (const k of ['qbft', 'ibft2']) {
+for (const k of ['ibft2']) {
   const plan = fs.readFileSync(`${from}/${k}/plan.txt`, 'utf8').split('\n'),
     watched = plan[1].split(',')
   const [hash, ...out] = fs.readFileSync(`${from}/${k}/out.txt`, 'utf8').trim().split('\n')
-  pack(k === 'qbft' ? 'besuQbft.ndjson.br' : 'besuIbft2.ndjson.br', [
+  pack('besuIbft2.ndjson.br', [
     JSON.stringify({ genesis: JSON.parse(fs.readFileSync(`${from}/${k}/genesis.json`)), hash }),
     ...out.map((l) => {
       const [raw, h, r, b, v] = l.split(' ')

@@ -4,7 +4,9 @@ import { brotliDecompressSync } from 'node:zlib'
 import { packagePath } from '../../../../src/store/open.js'
 
 /* Chains whose blocks validators seal, with transactions of all types, votes, and blocks of later rounds:
- * besuQbft, besuIbft2: 60 blocks that the code of Besu 24.5.2 executed and imported with its full validation
+ * besuQbft: 60 blocks that validators of Besu 26.3 made in one process, with a validator contract from block 18 on
+ *   (tools/sealedChains/Network.java);
+ * besuIbft2: 60 blocks that the code of Besu 24.5.2 executed and imported with its full validation
  *   (tools/sealedChains/MakeChain.java);
  * goQuorum: 115 blocks of four validators of GoQuorum 24.4.1; clique: 110 blocks of three signers of the same node
  *   (tools/sealedChains/record.mjs). */
