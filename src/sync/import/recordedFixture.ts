@@ -65,7 +65,8 @@ export function readFixtureManifest(
   }
 }
 
-/** Decodes the block of a recording whose parent state is not available. Without `spec`, its hash is that of the whole header. @throws DecodeError, and Error for text that is not hex */
+/** Decodes the block of a recording whose parent state is not available. Without `spec`, its hash is that of the whole
+ *  header. @throws DecodeError, and Error for text that is not hex */
 export function decodeFirstBlock({ block, receipts, totalDifficulty }: FirstBlock, spec?: ChainSpec): UnexecutedBlock {
   return {
     block: decodeBlock(parseHex(block), undefined, familyOf(spec)),

@@ -69,7 +69,7 @@ export function sealBftBlock(name: BftName, parent: { header: Header; hash: Uint
   return { ...sealHeader(name, header, [...common, writtenRound], keys), transactions: [], uncles: [], sizeBytes: 0 }
 }
 
-/** Returns a block with the seals of other private keys, for round 0, and with the hash that follows from its header. */
+/** Returns a block with the seals of other private keys, for round 0, and the hash that follows from its header. */
 export function resealBftBlock(name: BftName, block: Block, keys: readonly Uint8Array[]): Block {
   const { validators, fields } = readBftExtraData(block.header.extraData)
   const [vanity, , vote] = fields

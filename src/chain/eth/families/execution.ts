@@ -81,7 +81,7 @@ export interface FamilyBlockRules {
 
 /** How the blocks of a family are executed, where that differs from Ethereum. */
 export interface FamilyExecution {
-  /** Returns the call that names those who may seal a block, where its header does not. Absent: there is none. */
+  /** Returns the call that names those who may seal a block, where its header does not. Absent: no call. */
   parentCall?(spec: ChainSpec, header: Header, parent: Header): ParentCall | undefined
   /** Returns the rules for the transactions of a block. Absent: those of Ethereum. */
   open?(spec: ChainSpec, header: Header): FamilyBlockRules

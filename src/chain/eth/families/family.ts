@@ -56,7 +56,7 @@ export interface Family {
   readonly transactionTypes: readonly number[]
   /** False if a block may change the gas limit by any amount. */
   boundsGasLimit(spec: ChainSpec): boolean
-  /** True if headers may lack the fields of forks by time: Besu before 26.1 made blocks without them. Default: false. */
+  /** True if headers may lack the fields of forks by time, as those of Besu before 26.1. Default: false. */
   readonly mayLackForkFields?: boolean
   /** True if a block with that header, which is verified, can never be replaced. `isExecuted`: so is the output of
    *  `FamilyExecution.parentCall`. Default: false. */

@@ -9,7 +9,6 @@ import { ethereum, verifyBlobGas } from '../ethereum.js'
 import type { Family, HeaderContext } from '../family.js'
 import { formatBftRules, readBftRules } from './bftConfig.js'
 import { createBftExecution } from './bftExecution.js'
-import { validatorPeriodAfter } from './bftRules.js'
 import { formatContractSize, readContractSizes } from './contractSize.js'
 import {
   type BftExtraData,
@@ -20,6 +19,7 @@ import {
   readBftExtraData,
   recoverSealers,
 } from './extraData.js'
+import { validatorPeriodAfter } from './periods.js'
 import { verifySealers } from './sealers.js'
 import { validatorsAfter } from './validators.js'
 

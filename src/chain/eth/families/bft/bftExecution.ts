@@ -1,6 +1,6 @@
 import type { FamilyExecution } from '../execution.js'
-import { periodAt, validatorPeriodAfter } from './bftRules.js'
 import type { BftForm } from './extraData.js'
+import { periodAt, validatorPeriodAfter } from './periods.js'
 import { validatorCall } from './validatorContract.js'
 
 /** Returns how blocks of QBFT and IBFT 2.0 are executed (Besu: BaseBftProtocolScheduleBuilder): `miningbeneficiary`

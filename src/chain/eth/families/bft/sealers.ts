@@ -2,8 +2,8 @@ import { formatData } from '../../../../lib/hex.js'
 import type { Refuse } from '../../invalidBlock.js'
 import type { Header } from '../../types.js'
 
-/** Checks that two thirds of the validators, rounded up, sealed a block, that nobody else did, and that its proposer is
- *  one of them. `sealers` are distinct addresses of 20 bytes, `validators` hex addresses. @throws InvalidBlock */
+/** Checks that two thirds of the validators, rounded up, sealed a block, that no other key did, and that its proposer
+ *  is one of them. `sealers` are distinct addresses of 20 bytes, `validators` hex addresses. @throws InvalidBlock */
 export function verifySealers(
   sealers: readonly Uint8Array[],
   { miner }: Header,

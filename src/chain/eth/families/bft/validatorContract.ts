@@ -9,8 +9,8 @@ import { verifySealers } from './sealers.js'
 const GET_VALIDATORS = parseHex('0xb7ab4db5')
 const WORD = 32
 
-/** Returns the call that names the validators of a block (Besu: TransactionValidatorProvider, ValidatorContractController;
- *  GoQuorum: Backend.snapshot): the contract is asked at the end of the parent. */
+/** Returns the call that names the validators of a block (Besu: TransactionValidatorProvider,
+ *  ValidatorContractController; GoQuorum: Backend.snapshot): the contract is asked at the end of the parent. */
 export function validatorCall(contract: Uint8Array, header: Header, form: BftForm): ParentCall {
   const asked = `getValidators() of ${formatData(contract)}`
   return {

@@ -2,8 +2,9 @@ import { formatData } from '../../../../lib/hex.js'
 import type { ChainSpec } from '../../forks/rules.js'
 import type { Header } from '../../types.js'
 import { foldHeaders } from '../headerFold.js'
-import { type BftRules, validatorPeriodAfter, validatorsFrom } from './bftRules.js'
+import type { BftRules } from './bftRules.js'
 import { readBftExtraData } from './extraData.js'
+import { validatorPeriodAfter, validatorsFrom } from './periods.js'
 
 /** Who may seal the next block, and the votes that count. Addresses are hex. */
 interface Validators {
