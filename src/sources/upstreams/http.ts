@@ -1,5 +1,5 @@
-import * as http from 'node:http'
-import * as https from 'node:https'
+import http from 'node:http'
+import https from 'node:https'
 import type { Readable } from 'node:stream'
 import { createGunzip } from 'node:zlib'
 import type { ParsedAddress } from './describeUrl.js'
