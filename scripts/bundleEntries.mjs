@@ -6,6 +6,9 @@ import { ROOT } from './ensure.mjs'
 
 export const PROGRAM = ['cli/main.ts', 'cli/startCairn.ts']
 
+/** What `main` loads for `cairn serve`. */
+export const SERVER = 'cli/serveProgram.ts'
+
 /** The entry that a server starts most often, for each of its reader threads. */
 export const READER = 'workers/pool/readerThread.ts'
 
@@ -68,8 +71,8 @@ export async function bundle(entries, outdir) {
     format: 'esm',
     platform: 'node',
     target: 'node22',
-    // They find native or WebAssembly parts beside their own files.
-    external: ['better-sqlite3', '@bokuweb/zstd-wasm', '@duckdb/node-api'],
+    // Packages that find native or WebAssembly parts beside their own files; and a bundle of its own.
+    external: ['better-sqlite3', '@bokuweb/zstd-wasm', '@duckdb/node-api', './serveProgram.js'],
     banner: { js: NODE_MODULE },
     sourcemap: 'external', // for the stacks that are logged (src/lib/sourceMaps.ts); the package leaves them out
     sourcesContent: false,
