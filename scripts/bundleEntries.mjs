@@ -1,6 +1,6 @@
 // What is bundled from src/: the program, and the entries of its threads and processes; and how.
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import { build } from 'esbuild'
 import { ROOT } from './ensure.mjs'
 
@@ -111,7 +111,7 @@ export async function bundle(entries, outdir) {
     write: false,
     logLevel: 'warning',
   })
-  mkdirSync(join(ROOT, outdir), { recursive: true })
+  mkdirSync(resolve(ROOT, outdir), { recursive: true })
   for (const { path, text, contents } of outputFiles) {
     writeFileSync(path, path.endsWith('.js') ? withoutNodeImports(text) : contents)
   }
