@@ -35,8 +35,9 @@ export type TrieHasherReply = { readonly generation: number } & (
 /** The thread that hashes the state trie ended. */
 class TrieHasherEnded extends CairnError {}
 
-// Hashing many blocks takes some seconds.
-const END_GRACE_MS = 1000
+// Hashing many blocks takes some seconds. A thread that has not replied may load the addon of better-sqlite3, where its
+// termination would abort the process; on a busy machine, threads of low priority wait for a core.
+const END_GRACE_MS = { working: 1000, starting: 30_000 }
 // Blocks sent together: each message wakes the thread, which takes longer than copying a block.
 const BLOCKS_AT_ONCE = 16
 // Max bytes of state changes sent together; the last message before hashing must fit (see FULL_NOTES in
@@ -48,6 +49,7 @@ const BYTES_AT_ONCE = 2 ** 21
 export class TrieHasherHandle implements RemoteTrieHasher {
   readonly #data: TrieHasherData
   #thread: Thread<TrieHasherRequest, TrieHasherReply> | undefined
+  #hasReplied = false
   #generation = 0
   #failure: Error | undefined
   #waiting = 0
@@ -114,14 +116,18 @@ export class TrieHasherHandle implements RemoteTrieHasher {
     if (ending === undefined) return
     this.#thread = undefined
     this.#fail(new TrieHasherEnded('the thread was closed'))
-    await ending.end({ kind: 'stop' }, END_GRACE_MS)
+    await ending.end({ kind: 'stop' }, END_GRACE_MS[this.#hasReplied ? 'working' : 'starting'])
   }
 
   #start(): Thread<TrieHasherRequest, TrieHasherReply> {
+    this.#hasReplied = false
     const thread = new Thread<TrieHasherRequest, TrieHasherReply>(new URL('./trieHasherThread.js', import.meta.url), {
       data: this.#data,
       keepsAlive: 'never', // the writer determines how long the process lives
-      onMessage: (reply) => this.#receive(reply),
+      onMessage: (reply) => {
+        this.#hasReplied = true
+        this.#receive(reply)
+      },
       onEnd: (cause) => {
         if (this.#thread !== thread) return // closed
         this.#thread = undefined
