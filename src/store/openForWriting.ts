@@ -58,7 +58,8 @@ function openWriter(datadir: string): Database {
     db.pragma('wal_autocheckpoint = 16000')
     // A log that a burst or a long reader let grow is truncated to this size when it restarts.
     db.pragma(`journal_size_limit = ${LOG_LIMIT_BYTES}`)
-    migrateSchema(db)
+    if (found === 0) createSchema(db)
+    else if (found < known) migrateSchema(db)
     writeSeals(db, { rewrite: found < known }) // migrations change sealed rows
   } catch (error) {
     db.close()
@@ -91,13 +92,34 @@ function migrateSchema(db: Database): void {
   migrate(drizzle(db), { migrationsFolder: packagePath('migrations') })
 }
 
+/** Applies all migrations to an empty database as `migrateSchema` does, in half of the time: their statements are not
+ *  prepared one by one. */
+function createSchema(db: Database): void {
+  migrateTo(db, []) // creates the table of migrations
+  db.transaction(() => {
+    const add = db.prepare('INSERT INTO __drizzle_migrations (hash, created_at) VALUES (?, ?)')
+    for (const { sql, hash, folderMillis } of readMigrations()) {
+      db.exec(sql.join(';\n'))
+      add.run(hash, folderMillis)
+    }
+  })()
+}
+
+function readMigrations(): ReturnType<typeof readMigrationFiles> {
+  return readMigrationFiles({ migrationsFolder: packagePath('migrations') })
+}
+
+/** Applies those of the migrations that are pending. The migrator of drizzle-orm accepts a whole folder only; its parts
+ *  accept a list. */
+function migrateTo(db: Database, migrations: readonly unknown[]): void {
+  const { dialect, session } = drizzle(db) as unknown as MigratorParts
+  dialect.migrate(migrations, session)
+}
+
 /** Opens an empty in-memory database with the schema that the first `count` migrations make. */
 export function openSchemaAt(count: number): Database {
   const db = new SqliteDatabase(':memory:')
-  // The migrator of drizzle-orm accepts a whole folder only; its parts accept a list.
-  const { dialect, session } = drizzle(db) as unknown as MigratorParts
-  const migrations = readMigrationFiles({ migrationsFolder: packagePath('migrations') })
-  dialect.migrate(migrations.slice(0, count), session)
+  migrateTo(db, readMigrations().slice(0, count))
   return db
 }
 

@@ -13,7 +13,7 @@ import {
   packagePath,
   requireCurrentSchema,
 } from '../../src/store/open.js'
-import { openForWriting } from '../../src/store/openForWriting.js'
+import { openForWriting, openSchemaAt } from '../../src/store/openForWriting.js'
 import { spawnProgram } from '../support/cairn.js'
 import { temporaryDirectory } from '../support/temporary.js'
 
@@ -109,4 +109,16 @@ test('a program outside of any package is an error, not an endless search', (t) 
   assert.throws(() => findPackage(folder), /no package\.json in .*b or above it/)
   writeFileSync(join(folder, '..', 'package.json'), '{}')
   assert.equal(findPackage(folder), join(folder, '..'))
+})
+
+test('a new database has the schema and the notes of migrations that are applied one by one', (t) => {
+  const created = openForWriting(temporaryDirectory(t))
+  t.after(() => created.close())
+  const migrated = openSchemaAt(Number.POSITIVE_INFINITY)
+  t.after(() => migrated.close())
+  for (const query of [
+    'SELECT type, name, tbl_name, sql FROM sqlite_schema ORDER BY rowid',
+    'SELECT * FROM __drizzle_migrations ORDER BY created_at',
+  ])
+    assert.deepEqual(created.prepare(query).all(), migrated.prepare(query).all(), query)
 })
