@@ -71,7 +71,8 @@ const assembled = {
       const source = readFileSync(path, 'utf8')
       const [found, name] = ASSEMBLER.exec(source) ?? []
       if (name === undefined) return undefined
-      if (!assembledBytes.has(path)) assembledBytes.set(path, Buffer.from((await load(path))[name]()).toString('base64'))
+      if (!assembledBytes.has(path))
+        assembledBytes.set(path, Buffer.from((await load(path))[name]()).toString('base64'))
       const literal = `new Uint8Array(Buffer.from('${assembledBytes.get(path)}', 'base64'))`
       // What assembles is left out as unused.
       const contents = source.replace(found, `export function ${name}() { return ${literal} } function unused()`)

@@ -70,11 +70,12 @@ function checkDatabase(platform) {
   process.exit(1)
 }
 
-/** Checks the types of src/ and bundles it to dist/cli and dist/web, unless they were made from this very source. */
-export function ensureBuilt() {
+/** Checks the types of src/ and bundles it to dist/cli and dist/web, unless they were made from this very source.
+ *  `isChecked`: its types were checked before, by `ensureTestsBuilt`. */
+export function ensureBuilt({ isChecked = false } = {}) {
   ensureWebBuilt()
   compile('dist/cli', ['src'], ['scripts/bundle.mjs', ENTRIES, 'scripts/contained.mjs', 'tsconfig.types.json'], () => {
-    run(tool('tsc'), ['-p', 'tsconfig.json'])
+    if (!isChecked) run(tool('tsc'), ['-p', 'tsconfig.json'])
     run(process.execPath, [join(ROOT, 'scripts', 'bundle.mjs')])
   })
 }
@@ -87,7 +88,8 @@ export function ensureWebBuilt() {
   })
 }
 
-/** Compiles src/, test/, bench/ and tools/ to build/ unless it was made from these very sources. */
+/** Checks the types of src/, test/, bench/ and tools/ and compiles them to build/, unless it was made from these very
+ *  sources. */
 export function ensureTestsBuilt() {
   compile(
     'build',

@@ -3,9 +3,12 @@
 // included. `test:all` then runs the tests of BOUNDARY on the other releases of Node that Cairn supports. With --thorough,
 // repeated and seeded checks run as often as their acceptance names. A file that hangs is ended by testFile.mjs. Node's
 // summary (tests, pass, fail) is the end of the output.
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { readdirSync, rmSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
 import { pathToFileURL } from 'node:url'
 import { fetchNode, PINNED_NODES, pathWith } from './currentNode.mjs'
 import { ensureBuilt, ensureInstalled, ensureTestsBuilt, ROOT, run, tool } from './ensure.mjs'
@@ -24,9 +27,10 @@ const thorough = args.includes('--thorough')
 const words = args.filter((arg) => !arg.startsWith('--'))
 
 ensureInstalled()
-run(tool('biome'), ['ci', '--error-on-warnings', '.'])
-ensureBuilt()
+const lint = startLint()
 ensureTestsBuilt()
+ensureBuilt({ isChecked: true })
+await lint
 
 const folder = join(ROOT, 'build', 'test')
 const files = readdirSync(folder, { recursive: true, encoding: 'utf8' })
@@ -47,6 +51,19 @@ if (all && words.length === 0) {
     console.log(`\nOn Node ${version}:`)
     runTests(fetchNode(version, `fetching Node ${version} into .node/`), files.filter(isAtBoundary))
   }
+}
+
+/** Lints beside the compilers: each uses one of the cores for half of its time. Resolves when it has passed, and ends this
+ *  process if it fails; its report comes then. */
+async function startLint() {
+  const child = spawn(tool('biome'), ['ci', '--error-on-warnings', '.'], {
+    cwd: ROOT,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  const texts = Promise.all([child.stdout, child.stderr].map(text))
+  const [code] = await once(child, 'close')
+  console.error((await texts).join('').trimEnd())
+  if (code !== 0) process.exit(code ?? 1)
 }
 
 function runTests(node, names) {
