@@ -60,6 +60,16 @@ function withoutNodeImports(text) {
 // A WebAssembly module is assembled by a function that is exported under such a name, without parameters.
 const ASSEMBLER = /^export function (assemble\w+)\(\)(?=: Uint8Array)/m
 
+/** Loads the library of Starknet's curve with the first call: esbuild bundles what is required so. */
+const lazyCurve = {
+  name: 'lazy-curve',
+  setup({ onLoad }) {
+    onLoad({ filter: /chain\/starknet\/curve\.ts$/ }, () => ({
+      contents: `let starknet\nexport const curve = () => (starknet ??= require('@scure/starknet'))`,
+    }))
+  },
+}
+
 const assembledBytes = new Map()
 
 /** Replaces the functions that assemble WebAssembly modules by what they return: to run them for the first time takes each
@@ -107,7 +117,7 @@ export async function bundle(entries, outdir) {
     banner: { js: NODE_MODULE },
     sourcemap: 'external', // for the stacks that are logged (src/lib/sourceMaps.ts); the package leaves them out
     sourcesContent: false,
-    plugins: [assembled],
+    plugins: [assembled, lazyCurve],
     metafile: true,
     write: false,
     logLevel: 'warning',

@@ -1,15 +1,15 @@
-import { poseidonHash, poseidonHashMany } from '@scure/starknet'
 import { bytesToBigInt } from '../../lib/bytes.js'
 import { keccak256 } from '../crypto.js'
+import { curve } from './curve.js'
 import type { Felt } from './felt.js'
 import type { PairHasher } from './pedersen.js'
 
 /** Poseidon hashes of pairs of felts. */
-export const poseidonPairs: PairHasher = (pairs) => pairs.map(([a, b]) => poseidonHash(a, b))
+export const poseidonPairs: PairHasher = (pairs) => pairs.map(([a, b]) => curve().poseidonHash(a, b))
 
 /** Poseidon hash of a list of felts. */
 export function hashPoseidon(values: readonly Felt[]): Felt {
-  return poseidonHashMany([...values])
+  return curve().poseidonHashMany([...values])
 }
 
 /** Starknet's keccak: the low 250 bits of keccak-256. */

@@ -1,4 +1,4 @@
-import { Point, pedersen } from '@scure/starknet'
+import { curve } from './curve.js'
 import { FELT_PRIME } from './felt.js'
 
 /** Hashes pairs of felts in batches; results in the order of the pairs. */
@@ -55,7 +55,7 @@ export function createPedersenHasher(): PairHasher {
     for (let start = 0; start < pairs.length; start += ROUND_PAIRS) {
       const round = pairs.slice(start, start + ROUND_PAIRS)
       const points = addInStep(round.map((pair) => selectPoints(pair, tables)))
-      for (let i = 0; i < round.length; i++) hashes.push(points?.[i].x ?? BigInt(pedersen(...round[i])))
+      for (let i = 0; i < round.length; i++) hashes.push(points?.[i].x ?? BigInt(curve().pedersen(...round[i])))
     }
     return hashes
   }
@@ -127,13 +127,13 @@ function addPairwise(left: readonly AffinePoint[], right: readonly AffinePoint[]
 /** Tables of the multiples 1 to 255 of each base, one table per 8 bits of the input. */
 function makeTables(low: AffinePoint, high: AffinePoint): AffinePoint[][] {
   const bases: AffinePoint[] = []
-  let point = Point.fromAffine(low)
+  let point = curve().Point.fromAffine(low)
   for (let bit = 0; bit < LOW_BITS; bit++) {
     if (bit % WINDOW_BITS === 0) bases.push(point.toAffine())
     point = point.double()
   }
   bases.push(high)
-  const twice = bases.map((base) => Point.fromAffine(base).double().toAffine())
+  const twice = bases.map((base) => curve().Point.fromAffine(base).double().toAffine())
   // Index 0 is unused: a zero digit adds no point.
   const tables = bases.map((base, i) => [base, base, twice[i]])
   for (let multiple = 3; multiple < 1 << WINDOW_BITS; multiple++) {

@@ -1,5 +1,5 @@
-import { pedersen } from '@scure/starknet'
 import { contractAddress } from '../../chain/starknet/contractAddress.js'
+import { curve } from '../../chain/starknet/curve.js'
 import { type Felt, formatFelt } from '../../chain/starknet/felt.js'
 import { hashMessageToL2 } from '../../chain/starknet/messageHash.js'
 import type { PairHasher } from '../../chain/starknet/pedersen.js'
@@ -59,7 +59,7 @@ function ownMembers({ transaction, contractAddress: address, lacksNonce }: Recei
   return { contract_address: formatFelt(address ?? computeAddress(transaction)) }
 }
 
-const hashPairs: PairHasher = (pairs) => pairs.map((pair) => BigInt(pedersen(...pair)))
+const hashPairs: PairHasher = (pairs) => pairs.map((pair) => BigInt(curve().pedersen(...pair)))
 
 function computeAddress({ contract_address_salt, class_hash, constructor_calldata }: TransactionJson): Felt {
   const salt = BigInt(contract_address_salt as string)
