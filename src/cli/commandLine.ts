@@ -19,8 +19,8 @@ export type Run = (args: ParsedArgs) => Promise<number>
 /** Loads what runs a command. */
 export type LoadRun = (command: Exclude<Command, 'help'>) => Promise<Run>
 
-/** Runs the command of a command line, the words after `cairn`. Returns the exit code: 2 for a usage error, 1 for a failure,
- *  of which it prints one line. */
+/** Runs the command of a command line, the words after `cairn`. Returns the exit code: 2 for a usage error, 1 for a
+ *  failure; it prints one line about either. */
 export async function runCommandLine(argv: readonly string[], load: LoadRun): Promise<number> {
   surviveOutputFailures()
   return await main(argv, load).catch(fail)

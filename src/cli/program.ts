@@ -5,7 +5,7 @@ import { type LoadRun, type Run, runCommandLine } from './commandLine.js'
 const RUNS: { readonly [K in Parameters<LoadRun>[0]]: () => Promise<Run> } = {
   import: async () => (await import('./commands/import.js')).runImport,
   sync: async () => (await import('./commands/sync.js')).runSync,
-  serve: async () => (await import('./serveProgram.js')).runServe,
+  serve: async () => (await import('./serveProgram.js')).loadServe(),
   keys: async () => (await import('./commands/keys.js')).runKeys,
   status: async () => (await import('./commands/status.js')).runStatus,
   'explain-logs': async () => (await import('./commands/explainLogs.js')).runExplainLogs,

@@ -1,9 +1,11 @@
 import { type Run, runCommandLine } from './commandLine.js'
 
-/** `cairn serve`. Returns the exit code. */
-export const runServe: Run = async (args) => (await import('./commands/serve.js')).runServe(args)
+/** Loads `cairn serve`. */
+export async function loadServe(): Promise<Run> {
+  return (await import('./commands/serve.js')).runServe
+}
 
-/** `runProgram` of `cairn serve` alone. Returns the exit code. */
-export function runProgram(argv: readonly string[]): Promise<number> {
-  return runCommandLine(argv, async () => runServe)
+/** Runs a command line that begins with `serve`. Returns the exit code. */
+export function runServeProgram(argv: readonly string[]): Promise<number> {
+  return runCommandLine(argv, loadServe)
 }
