@@ -94,10 +94,10 @@ export function ensureTestsBuilt() {
   compile(
     'build',
     ['src', 'src/web', 'test', 'bench', 'tools'],
-    ['scripts/bundleDrizzle.mjs', 'scripts/bundleTestThreads.mjs', ENTRIES],
+    ['scripts/bundlePackages.mjs', 'scripts/bundleTestThreads.mjs', ENTRIES],
     () => {
       run(tool('tsc'), ['-p', 'test/tsconfig.json'])
-      run(process.execPath, ['scripts/bundleDrizzle.mjs'])
+      run(process.execPath, ['scripts/bundlePackages.mjs'])
       run(process.execPath, ['scripts/bundleTestThreads.mjs'])
     },
   )

@@ -6,7 +6,7 @@ import { pathToFileURL } from 'node:url'
 import { ROOT } from './ensure.mjs'
 
 /** Files of a process, at most. */
-const GROUP_FILES = { short: 8, long: 3 }
+const GROUP_FILES = { short: 10, long: 4 }
 
 /** Tests of what a process has once: its memory, its flags, its exit, its browser. */
 const ALONE =
