@@ -6,6 +6,7 @@ import { decodeBlock, encodeBlock, transactionsRoot } from '../../src/chain/eth/
 import type { Block, Header, Transaction } from '../../src/chain/eth/types.js'
 import { parseHex } from '../../src/lib/hex.js'
 import { runCairn, runCairnOk, startCairn } from '../support/cairn.js'
+import { checkOtterscan } from '../support/chains/op/checkOtterscan.js'
 import { rollupConfigOf } from '../support/chains/op/opAnswers.js'
 import {
   EXECUTED_BLOCKS_PER_FORK,
@@ -97,6 +98,7 @@ test('traces, estimates and balances are those of op-geth at every height', asyn
   const raw = await resultOf(url, 'debug_traceBlock', [blocks[failed].raw, { tracer: 'callTracer' }])
   const stored = await resultOf(url, 'debug_traceBlockByNumber', [quantity(failed), { tracer: 'callTracer' }])
   assert.deepEqual(raw, stored)
+  await checkOtterscan(url, blocks)
   await stop()
   await runCairnOk(['verify', '--datadir', datadir])
 })

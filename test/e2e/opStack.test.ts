@@ -69,6 +69,10 @@ test('every block, transaction and receipt is served as op-geth returns it', asy
   assert.deepEqual(await resultOf(url, 'debug_getRawReceipts', [quantity(HEAD)]), rawReceipts)
   const logs = blocks.flatMap(({ receipts }) => receipts.flatMap((receipt) => receipt.logs as object[]))
   assert.deepEqual(await resultOf(url, 'eth_getLogs', [{ fromBlock: '0x0', toBlock: 'latest' }]), logs)
+  const [{ from, nonce, hash }] = blocks[HEAD].block.transactions
+  assert.equal(await resultOf(url, 'ots_getTransactionBySenderAndNonce', [from, nonce]), hash)
+  // Some deposit had it before Canyon, where no receipt says which.
+  assert.equal(await resultOf(url, 'ots_getTransactionBySenderAndNonce', [from, 0]), null)
   const fees = await resultOf<{ reward: string[][] }>(url, 'eth_feeHistory', ['0x10', 'latest', [0, 100]])
   assert.ok(fees.reward.every((rewards) => rewards.every((reward) => BigInt(reward) >= 0n)))
   await stop()

@@ -1,6 +1,8 @@
+import { addedType } from '../../chain/eth/families/addedTypes.js'
+import { familyOf } from '../../chain/eth/families/families.js'
 import { type BlockReward, hasRewards, rewardsOf } from '../../evm/transition/blockEnd.js'
 import { formatQuantity } from '../../lib/hex.js'
-import type { ChainReader, StoredBlock } from '../../store/rows/types.js'
+import type { ChainReader, StoredBlock, TransactionFee } from '../../store/rows/types.js'
 import { formatBlock } from '../eth/format/block.js'
 import { QUANTITY_SCHEMA } from './schemas.js'
 
@@ -10,7 +12,8 @@ export function formatOtsBlock(chain: ChainReader, block: StoredBlock): object {
   return { ...members, logsBloom: null, transactionCount: block.txCount }
 }
 
-/** A block with its reward and its fees, including the burnt part. */
+/** A block with its reward and its fees, including the burnt part. Fees are those of gas: what a family adds is in the
+ *  receipts. */
 export function formatBlockDetails(chain: ChainReader, block: StoredBlock): object {
   const fees = chain.transactionFees(block)
   const totalFees = fees.reduce((sum, { gasUsed, effectiveGasPrice }) => sum + gasUsed * effectiveGasPrice, 0n)
@@ -26,7 +29,20 @@ export function formatBlockDetails(chain: ChainReader, block: StoredBlock): obje
       issuance: formatQuantity(blockReward + uncleReward),
     },
     totalFees: formatQuantity(totalFees),
+    ...freeGasIn(chain, block, fees),
   }
+}
+
+/** The gas of transactions that pay nothing for it, under the name that op-erigon and Otterscan have for it: Otterscan
+ *  subtracts it from the gas of which the base fee is burnt. Absent in families without such transactions. */
+function freeGasIn(chain: ChainReader, block: StoredBlock, fees: readonly TransactionFee[]): object {
+  const isFree = (type: number) => addedType(type)?.isFree === true
+  if (!familyOf(chain.spec()).transactionTypes.some(isFree)) return {}
+  const gas = fees.reduce((sum, { gasUsed, effectiveGasPrice }, index) => {
+    const counts = effectiveGasPrice === 0n && isFree(chain.transaction(block, index)!.type)
+    return counts ? sum + gasUsed : sum
+  }, 0n)
+  return { gasUsedDepositTx: formatQuantity(gas) }
 }
 
 /** Proof-of-work rewards; none in the genesis. */
@@ -48,6 +64,7 @@ export const BLOCK_DETAILS_SCHEMA = {
       required: ['blockReward', 'uncleReward', 'issuance'],
     },
     totalFees: QUANTITY_SCHEMA,
+    gasUsedDepositTx: QUANTITY_SCHEMA,
   },
   required: ['block', 'issuance', 'totalFees'],
 }

@@ -10,7 +10,8 @@ export const getBlockDetails = defineMethod({
   summary: 'A block with its reward and its fees, or null.',
   description:
     'The block has `transactionCount` in place of `transactions`, and no `logsBloom`. `issuance` is zero under proof of stake; ' +
-    '`totalFees` includes what the base fee burns.',
+    '`totalFees` includes what the base fee burns. On chains of the OP stack it has neither the fee of layer 1 nor that of the ' +
+    'operator, which are in the receipts, and `gasUsedDepositTx` is the gas of deposits, which pay nothing.',
   cost: 'point',
   classes: ['blocks'],
   params: [required('block', blockIdOrDecimal, 'block number in hex or decimal, or tag')],

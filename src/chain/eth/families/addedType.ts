@@ -24,6 +24,8 @@ export interface AddedType {
   readonly type: Transaction['type']
   /** As messages name it. */
   readonly title: string
+  /** True if its transactions pay nothing for their gas. */
+  readonly isFree: boolean
   /** Decodes the fields of the payload. @throws DecodeError */
   decode(payload: RlpItem): Omit<Transaction, 'hash'>
   /** Returns the fields of the payload in their order. */

@@ -15,6 +15,7 @@ const RECEIPT_VERSION = 1
 export const depositType: AddedType = {
   type: DEPOSIT_TYPE,
   title: 'a deposit of the OP stack',
+  isFree: true,
   decode: (payload) => {
     const fields = asList(payload, '', 8, 8)
     return transactionOf({
