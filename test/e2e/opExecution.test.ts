@@ -98,6 +98,10 @@ test('traces, estimates and balances are those of op-geth at every height', asyn
   const raw = await resultOf(url, 'debug_traceBlock', [blocks[failed].raw, { tracer: 'callTracer' }])
   const stored = await resultOf(url, 'debug_traceBlockByNumber', [quantity(failed), { tracer: 'callTracer' }])
   assert.deepEqual(raw, stored)
+  // Two calls of at most 100 bytes each, as op-geth estimates them: 400 gas a byte.
+  const simulation = { blockStateCalls: [{ calls: [{}, {}] }] }
+  const [simulated] = await resultOf<RecordedObject[]>(url, 'eth_simulateV1', [simulation, 'latest'])
+  assert.equal(Number(simulated.blobGasUsed), 2 * 100 * 400)
   await checkOtterscan(url, blocks)
   await stop()
   await runCairnOk(['verify', '--datadir', datadir])

@@ -79,6 +79,9 @@ export interface Family {
   withdrawalsRoot(block: BlockBody): Uint8Array | undefined
   /** Returns the blob gas that the header of a block must have, from Cancun on. @throws InvalidBlock */
   blobGasUsed(block: BlockBody, spec: ChainSpec, refuse: Refuse): bigint
+  /** Returns the blob gas that the header of a simulated block has; undefined for that of its blobs. `first` is the first
+   *  transaction of the stored block below it. */
+  simulatedBlobGas?(block: BlockBody, first: Transaction | undefined, spec: ChainSpec): bigint | undefined
   /** Checks the parts of a block whose rules no other family has. @throws InvalidBlock */
   verifyBody?(block: BlockBody, spec: ChainSpec, refuse: Refuse): void
   /** Returns what JSON-RPC adds to the receipts of a block, computed from its first transaction; undefined for

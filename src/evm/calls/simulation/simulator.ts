@@ -77,7 +77,8 @@ export function createSimulator(parts: SimulatorParts): Simulator {
     journal.meter.begin(terms.limits.callMemoryBytes)
     const trie = tries.after(base, terms.deadline)
     try {
-      const run = new SimulationRun(parts, { simulation, terms, journal, trie })
+      const first = () => (base.txCount === 0 ? undefined : chain.transaction(base, 0))
+      const run = new SimulationRun(parts, { simulation, terms, journal, trie, first })
       let parent: Parent = { ...base, isProofOfStake: chain.rulesOf(base).isProofOfStake }
       return planned.map((each) => {
         const done = run.block(each, parent)
@@ -106,6 +107,8 @@ interface RunParts {
   terms: SimulationTerms
   journal: Journal
   trie: StateRoot
+  /** Returns the first transaction of the stored block below. */
+  first: () => Transaction | undefined
 }
 
 /** Results of the calls of a block. */
@@ -171,6 +174,8 @@ class SimulationRun {
     }
     if (recorder) header.blockAccessListHash = keccak256(encodeBlockAccessList(recorder.list()))
     Object.assign(header, rootsOf(body))
+    const blobGas = familyOf(spec).simulatedBlobGas?.({ header, transactions, withdrawals }, this.run.first(), spec)
+    if (blobGas !== undefined) header.blobGasUsed = blobGas
     if (withdrawals) header.withdrawalsRoot = withdrawalsRoot(withdrawals)
     header.stateRoot = trie.update(journal.takeTouched())
     const account = familyOf(spec).execution?.withdrawalsAccount?.(spec, header)

@@ -51,6 +51,11 @@ export const opStack: Family = {
   },
   blobGasUsed: (block, spec, refuse) =>
     hasOpFork(spec, 'jovian', block.header.timestamp) ? daFootprintOf(block, refuse) : 0n,
+  // As at op-geth, which puts the L1 attributes of the block below before the calls to compute it.
+  simulatedBlobGas: ({ header, transactions }, first, spec) =>
+    hasOpFork(spec, 'jovian', header.timestamp)
+      ? footprintOf(transactions, l1AttributesOf(first)?.daFootprintGasScalar ?? 0n)
+      : undefined,
   verifyBody,
   receiptMembers,
   forkKeys: OP_FORK_KEYS,
@@ -110,7 +115,11 @@ function daFootprintOf({ header, transactions }: BlockBody, refuse: Refuse): big
   if (header.number === 0 || (transactions.length > 0 && others.length === 0)) return 0n
   const scalar = l1AttributesOf(transactions[0])?.daFootprintGasScalar
   if (scalar === undefined) return refuse('first transaction', 'a deposit with the L1 attributes of Jovian', 'another')
-  return others.reduce((sum, transaction) => sum + scalar * estimatedSize(encodeTransaction(transaction)), 0n)
+  return footprintOf(others, scalar)
+}
+
+function footprintOf(transactions: readonly Transaction[], scalar: bigint): bigint {
+  return transactions.reduce((sum, each) => sum + scalar * estimatedSize(encodeTransaction(each)), 0n)
 }
 
 function verifyBody({ header, transactions, withdrawals }: BlockBody, spec: ChainSpec, refuse: Refuse): void {
