@@ -13,7 +13,7 @@ export interface CommitWatch {
    *  beginning and ending one takes longer than a small call; until then the version identifies the snapshot. When
    *  another connection commits in between, an Interruption aborts the work, and it is rerun in a transaction from the
    *  start. After work that has read, the next transaction starts with its work. Nested work joins the outer
-   *  snapshot. */
+   *  snapshot. Of asynchronous work, the part before its first `await` sees the snapshot. */
   withSnapshot<T>(work: () => T, options?: SnapshotOptions): T
   /** Call before each read inside `withSnapshot`; a no-op elsewhere. @throws Interruption, which only `withSnapshot`
    *  catches. */
@@ -132,19 +132,36 @@ class ReadingWatch implements CommitWatch {
   /** Callers pass it without its object. */
   readonly withSnapshot = <T>(work: () => T, { isNewest = false, reads = false }: SnapshotOptions = {}): T => {
     if (this.#working) return work()
+    if (isNewest) this.#end()
+    const rerunIfMoved = (error: unknown): T => {
+      if (!(error instanceof StateMoved)) throw error
+      return this.#run(work, { reads, inTransaction: true })
+    }
+    try {
+      const result = this.#run(work, { reads, inTransaction: false })
+      // The work of an async function throws by its promise.
+      return result instanceof Promise ? (result.catch(rerunIfMoved) as T) : result
+    } catch (error) {
+      return rerunIfMoved(error)
+    }
+  }
+
+  /** Runs work against one snapshot, up to its first `await` if it is asynchronous. @throws StateMoved, unless
+   *  `inTransaction` */
+  #run<T>(work: () => T, { reads, inTransaction }: { reads: boolean; inTransaction: boolean }): T {
     this.#working = true
     try {
-      if (isNewest) this.#end()
-      this.#known = this.#mainThread ? this.#versionOfTurn() : this.#start(reads || this.#hadRead)
+      if (inTransaction) {
+        if (this.#mainThread) this.#endAfterTurn()
+        this.#known = this.#start(true)
+      } else {
+        this.#known = this.#mainThread ? this.#versionOfTurn() : this.#start(reads || this.#hadRead)
+      }
       return work()
     } catch (error) {
-      if (!(error instanceof StateMoved)) {
-        // SQLite may have ended the transaction, after an I/O error for example.
-        this.#end()
-        throw error
-      }
-      this.#known = this.#start(true)
-      return work()
+      // SQLite may have ended the transaction, after an I/O error for example.
+      this.#end()
+      throw error
     } finally {
       this.#known = undefined
       this.#working = false
@@ -160,7 +177,9 @@ class ReadingWatch implements CommitWatch {
     // A transaction of the work itself, such as a search, is a snapshot already.
     if (!this.#db.inTransaction) this.#open()
     // This query starts the read transaction.
-    if (this.#select() !== this.#known) throw new StateMoved()
+    if (this.#select() === this.#known) return
+    this.#ofTurn = undefined // no longer the version of the transaction
+    throw new StateMoved()
   }
 
   /** Starts a snapshot, in a transaction if `opens`, and returns its version. */
@@ -179,11 +198,14 @@ class ReadingWatch implements CommitWatch {
   #versionOfTurn(): number {
     if (this.#ofTurn !== undefined && performance.now() - this.#askedMs < TURN_MS) return this.#ofTurn
     if (this.#begun) this.#end()
-    if (!this.#endsTurn) {
-      this.#endsTurn = true
-      setImmediate(this.#endTurn)
-    }
+    this.#endAfterTurn()
     return this.#start(this.#hadRead)
+  }
+
+  #endAfterTurn(): void {
+    if (this.#endsTurn) return
+    this.#endsTurn = true
+    setImmediate(this.#endTurn)
   }
 
   readonly #endTurn = () => {

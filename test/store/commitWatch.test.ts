@@ -63,6 +63,38 @@ test('work that another commit overtakes before its first read is run once more,
   assert.equal(db.inTransaction, false)
 })
 
+for (const mainThread of [false, true]) {
+  test(`asynchronous work is run once more too, main thread: ${mainThread}`, async (t) => {
+    const { db, watch, write, read } = openBoth(t, { mainThread })
+    const versions: (number | undefined)[] = []
+    const inWork = () =>
+      watch.withSnapshot(() => {
+        watch.beforeRead()
+        return [watch.version(), read()]
+      })
+    const work = watch.withSnapshot(async () => {
+      versions.push(watch.version())
+      write(versions.length)
+      watch.beforeRead()
+      const value = read()
+      await null
+      return value
+    })
+    // Work before the repetition has the version of what it reads.
+    assert.deepEqual(inWork(), [watch.version(), 1])
+    assert.equal(await work, 1)
+    assert.equal(new Set(versions).size, 2)
+    await new Promise(setImmediate)
+    assert.equal(db.inTransaction, false)
+    await assert.rejects(
+      watch.withSnapshot(async () => {
+        throw new Error('as it happens')
+      }),
+      /as it happens/,
+    )
+  })
+}
+
 test('work within such work is a part of it, and without a read no transaction is begun', (t) => {
   const { db, watch, write } = openBoth(t)
   watch.withSnapshot(() => {

@@ -5,6 +5,7 @@ import { silentLogger } from '../../../src/lib/logger.js'
 import type { RpcContext } from '../../../src/rpc/core/context.js'
 import { DEFAULT_LIMITS } from '../../../src/rpc/core/limits.js'
 import { type OpenContext, openContext } from '../../../src/rpc/core/openContext.js'
+import { openForWriting } from '../../../src/store/openForWriting.js'
 import { ABSENT_ACCOUNT, ALICE, CHILD, COUNTER, DELEGATOR, FACTORY, TOKEN } from '../../support/chains/fixtureChain.js'
 import { importFixture } from '../../support/chains/fixtureDatabase.js'
 import { type CallTrace, callMethod } from '../../support/compare/traces.js'
@@ -15,9 +16,9 @@ import { temporaryDirectory } from '../../support/temporary.js'
 let opened: OpenContext
 let context: RpcContext
 let head: number
+const datadir = temporaryDirectory({ after })
 
 before(async () => {
-  const datadir = temporaryDirectory({ after })
   await importFixture(datadir)
   opened = openContext({ datadir, limits: DEFAULT_LIMITS, log: silentLogger })
   context = opened.context
@@ -202,4 +203,19 @@ test('receipts of a page have a status, before Byzantium too', async () => {
     }
   }
   assert.ok(early.size > 5)
+})
+
+test('a call that another connection overtakes with a commit, before its first read, is answered', async (t) => {
+  const writer = openForWriting(datadir)
+  t.after(() => void writer.close())
+  const raw = await ask('debug_getRawBlock', '0x1')
+  const expected = await ask('debug_traceBlock', raw)
+  opened.watch.withSnapshot(() => {}) // has read nothing: the next snapshot begins without a transaction
+  let runs = 0
+  const found = await opened.watch.withSnapshot(() => {
+    writer.pragma(`user_version = ${++runs}`)
+    return ask('debug_traceBlock', raw)
+  })
+  assert.deepEqual(found, expected)
+  assert.equal(runs, 2)
 })
