@@ -33,7 +33,7 @@ const rawOf = (to: number) => blocks.slice(0, to).map(({ raw }) => raw)
 before(async () => {
   writeFileSync(genesisFile, JSON.stringify(genesis))
   // Compares receipts, gas and the state root of each block with its header.
-  const args = ['--genesis', genesisFile, '--root-interval', '1', writeBlocks('chain', rawOf(HEAD))]
+  const args = ['--genesis', genesisFile, '--root-interval', '1', '--traces', 'on', writeBlocks('chain', rawOf(HEAD))]
   assert.match(await runCairnOk(['import', '--datadir', datadir, ...args]), new RegExp(`${HEAD} blocks imported`))
 })
 
@@ -73,12 +73,43 @@ async function check(url: string, first: number): Promise<void> {
   )
 }
 
+/** Accounts that get nothing but rewards. */
+const REWARDED = ['0x0000000000000000000000000000000000b41d02', '0x0000000000000000000000000000000000b41d03']
+
+/** Compares the traces of rewards with the balances that geth of Gnosis has. */
+async function checkRewards(url: string): Promise<void> {
+  type Reward = { type: string; action: { author: string; rewardType: string; value: string } }
+  const ids = blocks.map((_, i) => [quantity(i + 1)])
+  const traced = await resultsOf<Reward[]>(url, 'trace_block', ids)
+  const rewards = traced.map((traces) => traces.filter(({ type }) => type === 'reward'))
+  assert.ok(rewards.flat().every(({ action }) => action.rewardType === 'external'))
+  for (const address of REWARDED) {
+    const own = rewards.map((all) => all.filter(({ action }) => action.author === address))
+    const sums = own.map((all) => all.reduce((sum, { action }) => sum + BigInt(action.value), 0n))
+    const balances = [0n, ...blocks.map((block) => BigInt(block.balances[address]))]
+    assert.deepEqual(
+      sums,
+      balances.slice(1).map((balance, i) => balance - balances[i]),
+    )
+    assert.ok(sums.some((sum) => sum > 0n))
+    // The filter reads the trace index, and executes the blocks after which the balance is another one.
+    const filter = { fromBlock: '0x1', toAddress: [address] }
+    const paid = own.filter((_, i) => sums[i] > 0n).flat()
+    const found = await resultOf<Reward[]>(url, 'trace_filter', [filter])
+    assert.deepEqual(
+      found.filter(({ type }) => type === 'reward'),
+      paid,
+    )
+  }
+}
+
 test('state, traces and estimates are those of geth of Gnosis at every height', async (t) => {
   const { url, stop } = await startCairn(t, ['--datadir', datadir, '--open'])
   assert.equal((await resultOf<{ hash: string }>(url, 'eth_getBlockByNumber', ['0x0', false])).hash, hash)
   const { hash: newest } = await resultOf<{ hash: string }>(url, 'eth_getBlockByNumber', ['latest', false])
   assert.equal(newest, blocks.at(-1)!.hash)
   await check(url, 1)
+  await checkRewards(url)
   const types = new Set(blocks.flatMap(({ raw }) => decodeBlock(parseHex(raw)).transactions.map(({ type }) => type)))
   assert.deepEqual([...types].sort(), [0, 1, 2, 3, 4])
   if (!ALL) return

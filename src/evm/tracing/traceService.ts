@@ -1,3 +1,4 @@
+import type { Payment } from '../../chain/eth/families/family.js'
 import type { Rules } from '../../chain/eth/forks/rules.js'
 import type { Transaction } from '../../chain/eth/types.js'
 import { equalBytes } from '../../lib/bytes.js'
@@ -21,6 +22,7 @@ import { loadKzgVerifier } from '../interpreter/precompiles/kzg.js'
 import { createReplayState } from '../state/replayState.js'
 import { createCodeCache, createStateProviders, type StateProviders } from '../state/stateProvider.js'
 import { isDaoFork, moveDaoBalances } from '../transition/block.js'
+import { endBlock } from '../transition/blockEnd.js'
 import { requireHash } from '../transition/blockExecutor.js'
 import { beginFamilyBlock, executionHeader, openFamilyBlock } from '../transition/familyBlock.js'
 import { callSystemBefore } from '../transition/systemCalls.js'
@@ -45,6 +47,8 @@ export interface ReplayRange {
   readonly memoryBytes: number
   /** Transactions of a block that may be absent from the database. Default: those of the stored block. */
   readonly transactions?: readonly Transaction[]
+  /** Receives what system calls after the transactions add to balances. They run only for it, and after all of them. */
+  onPayments?(payments: readonly Payment[]): void
 }
 
 /** A call as an execution; `isTransaction` checks it as a block transaction, except for the nonce. */
@@ -98,15 +102,20 @@ export class TraceService {
   /** Executes the transactions of the block up to index `last`, and passes those from index `first` on to `visit`,
    *  which runs them. @throws StateUnavailable if the state of its parent is not stored; DeadlineExceeded;
    *  TransactionRefused for transactions that are not of a stored block */
-  replay(
-    block: StoredBlock,
-    { first = 0, last = block.txCount - 1, deadline, memoryBytes, transactions }: ReplayRange,
-    visit: (execution: BlockExecution) => void,
-  ): void {
+  replay(block: StoredBlock, range: ReplayRange, visit: (execution: BlockExecution) => void): void {
+    const { first = 0, last = block.txCount - 1, deadline, memoryBytes, transactions, onPayments } = range
+    const end = (context: TransactionContext) => {
+      context.journal.meter.begin(Infinity)
+      const { header, withdrawals } = block
+      return endBlock(context, { header, uncles: [], withdrawals }, this.chain.spec())
+    }
     this.inSnapshot(() => {
       if (transactions === undefined) this.requireCanonical(block.header.number, block.hash)
       // What the block reads may not be known, and a trace is sent in parts while it runs.
-      if (listedAround(this.chain.coverage() ?? {}, block.header.number)) this.openAt(block, last + 1, deadline)
+      if (listedAround(this.chain.coverage() ?? {}, block.header.number)) {
+        const context = this.openAt(block, last + 1, deadline)
+        if (onPayments) end(context)
+      }
       const context = this.open(block, deadline)
       const used = { execution: 0n, state: 0n, logs: 0 }
       for (const [index, transaction] of (transactions ?? this.chain.transactions(block)).entries()) {
@@ -116,7 +125,18 @@ export class TraceService {
         if (index < first) execution.run()
         else visit(execution)
       }
+      onPayments?.(end(context))
     })
+  }
+
+  /** Returns what system calls after the transactions of a block add to balances, in order. @throws as `replay` */
+  payments(block: StoredBlock, limits: Pick<ReplayRange, 'deadline' | 'memoryBytes'>): readonly Payment[] {
+    let found: readonly Payment[] = []
+    const onPayments = (payments: readonly Payment[]) => {
+      found = payments
+    }
+    this.replay(block, { ...limits, onPayments }, (execution) => execution.run())
+    return found
   }
 
   /** Passes the calls to `visit`, which runs them in sequence: on the state after the block, or before its transaction

@@ -1,5 +1,5 @@
 import { familyOf } from '../../chain/eth/families/families.js'
-import type { ClosingCall } from '../../chain/eth/families/family.js'
+import type { ClosingCall, Payment } from '../../chain/eth/families/family.js'
 import type { ChainSpec, Rules } from '../../chain/eth/forks/rules.js'
 import type { Block, Header } from '../../chain/eth/types.js'
 import { messageOf } from '../../lib/errors.js'
@@ -14,14 +14,12 @@ import type { TransactionContext } from './transactionContext.js'
 export type EndedBlock = Pick<Block, 'header' | 'uncles' | 'withdrawals'>
 
 /** Changes the state after the transactions of a block and before requests are read: withdrawals (EIP-4895) and
- *  rewards, or the system calls that the chain's family has instead. @throws SystemCallFailed */
-export function endBlock(context: TransactionContext, block: EndedBlock, spec: ChainSpec): void {
+ *  rewards, or the system calls that the chain's family has instead. Returns what these calls added to balances, in
+ *  order. @throws SystemCallFailed */
+export function endBlock(context: TransactionContext, block: EndedBlock, spec: ChainSpec): readonly Payment[] {
   const { journal, machine, header, rules } = context
   const calls = familyOf(spec).execution?.closingCalls?.(spec, block)
-  if (calls !== undefined) {
-    for (const call of calls) runClosingCall(context, call)
-    return
-  }
+  if (calls !== undefined) return calls.flatMap((call) => runClosingCall(context, call))
   for (const { address, amountGwei } of block.withdrawals ?? []) credit(journal, address, amountGwei * 1_000_000_000n)
   // EIP-4895: zero withdrawals leave no empty account behind.
   journal.endTransaction(machine.rules.eip161)
@@ -29,27 +27,30 @@ export function endBlock(context: TransactionContext, block: EndedBlock, spec: C
     for (const { author, wei } of rewardsOf(header, block.uncles, rules, spec)) credit(journal, author, wei)
   }
   journal.endTransaction(false)
+  return []
 }
 
-/** Without code at its address a call does nothing. */
+/** Returns what the call added to balances. Without code at its address it does nothing. */
 function runClosingCall(
   context: TransactionContext,
   { purpose, address, input, gasLimit, payments }: ClosingCall,
-): void {
+): readonly Payment[] {
   const { journal, machine, rules } = context
   const fail = (problem: string) => new SystemCallFailed(`${purpose}, contract ${formatData(address)}: ${problem}`)
   const intrinsic = intrinsicGas({ from: SYSTEM_ADDRESS, to: address, value: 0n, data: input }, rules).gas
   if (intrinsic > gasLimit) throw fail(`its input needs ${intrinsic} gas, at most ${gasLimit} are possible`)
   const outcome = callSystemContract(context, address, { input, gas: gasLimit - intrinsic })
-  if (outcome === undefined) return
+  if (outcome === undefined) return []
   if (outcome.failure !== undefined) throw fail(outcome.failure)
-  if (payments === undefined) return
-  for (const payment of attempt(() => payments(outcome.output), fail)) {
+  if (payments === undefined) return []
+  const paid = attempt(() => payments(outcome.output), fail)
+  for (const payment of paid) {
     const { balance } = journal.account(payment.address)
     if (balance + payment.wei > MAX_BALANCE) throw fail(`a balance above 2^256 - 1: ${formatData(payment.address)}`)
     credit(journal, payment.address, payment.wei)
   }
   journal.endTransaction(machine.rules.eip161)
+  return paid
 }
 
 const MAX_BALANCE = 2n ** 256n - 1n

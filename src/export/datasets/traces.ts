@@ -7,12 +7,12 @@ import {
   SELFDESTRUCT,
   STATICCALL,
 } from '../../chain/eth/callOpcodes.js'
+import { rewardsOfBlock, type TracedReward } from '../../evm/tracing/blockRewards.js'
 import { recordCalls } from '../../evm/tracing/callTree.js'
 import type { Execution } from '../../evm/tracing/execution.js'
 import { type FlatTraceCall, flattenCallTree, parityFlatOptions } from '../../evm/tracing/flatCalls.js'
 import { composeIndexedCalls } from '../../evm/tracing/indexedCalls.js'
 import { UNLIMITED } from '../../evm/tracing/unlimited.js'
-import { hasRewards, rewardsOf } from '../../evm/transition/blockEnd.js'
 import type { StoredBlockLink } from '../../store/rows/exportRows.js'
 import type { StoredBlock } from '../../store/rows/types.js'
 import { CALL_LIMITS } from '../callLimits.js'
@@ -155,16 +155,19 @@ function callCells({ call, traceAddress, subtraces, hasResult }: FlatTraceCall):
   ]
 }
 
-/** The cells of action and result of the proof-of-work rewards of a block; none under proof of stake. */
+const REWARD_TYPES: { readonly [K in TracedReward['kind']]: string } = {
+  block: 'reward',
+  uncle: 'uncle',
+  external: 'external',
+}
+
+/** The cells of action and result of the rewards of a block. */
 function rewardCells(source: ExportSource, block: StoredBlock): Cell[][] {
-  const { chain } = source
-  const { header } = block
-  const rules = chain.rulesOf(block)
-  if (header.number === 0 || !hasRewards(rules, chain.spec())) return []
-  return rewardsOf(header, chain.uncles(header.number), rules, chain.spec())
+  const { chain, traces } = source
+  return rewardsOfBlock(chain, block, () => traces().payments(block, UNLIMITED))
     .filter(({ author }) => isSelected(source, author))
     .map(({ kind, author, wei }) => {
-      const action = [author, null, wei.toString(), null, null, null, null, kind === 'block' ? 'reward' : 'uncle']
+      const action = [author, null, wei.toString(), null, null, null, null, REWARD_TYPES[kind]]
       return [...action, 'reward', null, null, null, null, '', 0]
     })
 }

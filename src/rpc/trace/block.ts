@@ -11,7 +11,8 @@ export const traceBlock = defineMethod({
   name: 'trace_block',
   summary: 'Calls of all transactions of a block, and its rewards, or null.',
   description:
-    "In OpenEthereum's shape. A block of proof of work ends with its reward and those of its uncles. The genesis has no traces.",
+    "In OpenEthereum's shape. A block of proof of work ends with its reward and those of its uncles, one of Gnosis with those of its " +
+    'reward contract (`rewardType` `external`). The genesis has no traces.',
   cost: 'evm',
   classes: ['traces'],
   isTrace: true,

@@ -1,3 +1,4 @@
+import { hasExternalRewards } from '../../evm/tracing/blockRewards.js'
 import { hasRewards } from '../../evm/transition/blockEnd.js'
 import { formatData } from '../../lib/hex.js'
 import { BLOCK_UNAVAILABLE, findBlock } from '../core/blockId.js'
@@ -107,7 +108,11 @@ export const traceFilter = defineMethod({
       throw invalidParams(`invalid argument 0: filter: ${blocks} blocks, the limit is ${MAX_FILTER_BLOCKS}`)
     }
     const known = addresses.map(traceIndex.idOf).filter((id) => id !== undefined)
-    const selection = { ids: addresses.length === 0 ? undefined : new Set(known), matches: createMatcher(filter) }
+    const selection = {
+      ids: addresses.length === 0 ? undefined : new Set(known),
+      matches: createMatcher(filter),
+      rewarded: addresses.length === 0 ? undefined : (filter.toAddress ?? []),
+    }
     const out = createJsonOutput(context.sendPart)
     const { after = 0 } = filter
     const end = after + (filter.count ?? Infinity)
@@ -121,7 +126,7 @@ export const traceFilter = defineMethod({
       hasPartOf: (from: number, to: number) => to > after && from < end,
     }
     out.write('[')
-    for (const number of candidateBlocks(context, addresses, { fromBlock, toBlock })) {
+    for (const number of candidateBlocks(context, filter, { fromBlock, toBlock })) {
       if (results.count >= end) break
       deadline.check()
       writeMatches(context, { traces, block: findBlock(chain, number)!, selection }, results)
@@ -140,13 +145,18 @@ const MAX_SEARCHED = 16
  *  and the range is long, else all. */
 function* candidateBlocks(
   { chain, appearances, deadline }: RpcContext,
-  addresses: readonly Uint8Array[],
+  { fromAddress = [], toAddress = [] }: TraceFilter,
   { fromBlock, toBlock }: { fromBlock: number; toBlock: number },
 ): Generator<number> {
+  const addresses = [...fromAddress, ...toAddress]
   const isSearched =
     toBlock - fromBlock >= MAX_FILTER_BLOCKS && addresses.length <= MAX_SEARCHED && appearances.isComplete()
   // Rewards are in no transaction. There are none after blocks without.
-  const isWithoutRewards = () => !hasRewards(chain.rulesOf(chain.blockByNumber(fromBlock)!), chain.spec())
+  const isWithoutRewards = () => {
+    const spec = chain.spec()
+    if (hasExternalRewards(spec) && toAddress.length > 0) return false
+    return !hasRewards(chain.rulesOf(chain.blockByNumber(fromBlock)!), spec)
+  }
   if (!isSearched || !isWithoutRewards()) {
     for (let number = fromBlock; number <= toBlock; number++) yield number
     return

@@ -1,8 +1,9 @@
+import type { Payment } from '../../chain/eth/families/family.js'
 import type { MemoryMeter } from '../../evm/interpreter/memoryMeter.js'
+import { hasExternalRewards, rewardsOfBlock, type TracedReward } from '../../evm/tracing/blockRewards.js'
 import { recordCalls } from '../../evm/tracing/callTree.js'
 import { parityFlatOptions } from '../../evm/tracing/flatCalls.js'
 import type { BlockExecution, TraceService } from '../../evm/tracing/traceService.js'
-import { hasRewards, rewardsOf } from '../../evm/transition/blockEnd.js'
 import { formatData, formatQuantity } from '../../lib/hex.js'
 import type { StoredBlock } from '../../store/rows/types.js'
 import type { RpcContext } from '../core/context.js'
@@ -25,13 +26,23 @@ export function visitTraces(
   { traces, block }: { traces: TraceService; block: StoredBlock },
   visit: (trace: LocalTrace) => void,
 ): void {
-  const { deadline, limits } = context
-  if (block.txCount > 0) {
-    traces.replay(block, { deadline, memoryBytes: limits.callMemoryBytes }, (execution) => {
+  const { chain, deadline, limits } = context
+  const ended = block.header.number > 0 && hasExternalRewards(chain.spec())
+  let payments: readonly Payment[] = []
+  const onPayments = (paid: readonly Payment[]) => {
+    payments = paid
+  }
+  if (block.txCount > 0 || ended) {
+    const range = { deadline, memoryBytes: limits.callMemoryBytes, ...(ended && { onPayments }) }
+    traces.replay(block, range, (execution) => {
       for (const each of traceTransaction(execution)) visit(each)
     })
   }
-  for (const each of traceRewards(context, block)) visit(each)
+  for (const each of placeRewards(
+    block,
+    rewardsOfBlock(chain, block, () => payments),
+  ))
+    visit(each)
 }
 
 /** Runs a transaction and returns its traces. @throws DeadlineExceeded, CallMemoryExceeded */
@@ -84,12 +95,19 @@ function endsOf({ action, result }: FlatCall): Pick<LocalTrace, 'from' | 'to'> {
   return { from: from ?? address, to: to ?? refundAddress ?? created }
 }
 
-/** The proof-of-work rewards of a block; none under proof of stake. */
-export function traceRewards({ chain }: RpcContext, block: StoredBlock): LocalTrace[] {
-  const { header, hash } = block
-  const rules = chain.rulesOf(block)
-  if (header.number === 0 || !hasRewards(rules, chain.spec())) return []
-  return rewardsOf(header, chain.uncles(header.number), rules, chain.spec()).map(({ kind, author, wei }) => ({
+/** The traces of the rewards of a block, which is executed again where system calls pay them. @throws StateUnavailable,
+ *  DeadlineExceeded, CallMemoryExceeded */
+export function traceRewards(
+  { chain, deadline, limits }: RpcContext,
+  { traces, block }: { traces: TraceService; block: StoredBlock },
+): LocalTrace[] {
+  const range = { deadline, memoryBytes: limits.callMemoryBytes }
+  const rewards = rewardsOfBlock(chain, block, () => traces.payments(block, range))
+  return placeRewards(block, rewards)
+}
+
+function placeRewards({ header, hash }: StoredBlock, rewards: readonly TracedReward[]): LocalTrace[] {
+  return rewards.map(({ kind, author, wei }) => ({
     json: {
       action: { author: formatData(author), rewardType: kind, value: formatQuantity(wei) },
       result: null,

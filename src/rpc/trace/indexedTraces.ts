@@ -1,7 +1,9 @@
+import { hasExternalRewards } from '../../evm/tracing/blockRewards.js'
 import { composeIndexedCalls } from '../../evm/tracing/indexedCalls.js'
 import type { TraceService } from '../../evm/tracing/traceService.js'
 import type { CallTrace } from '../../store/rows/callTraces.js'
 import type { StoredBlock } from '../../store/rows/types.js'
+import { MissingState } from '../../store/state/missingState.js'
 import type { RpcContext } from '../core/context.js'
 import { formatFlatCall } from '../debug/tracers/flatCalls.js'
 import { type LocalTrace, placeTraces, traceRewards, traceTransaction, visitTraces } from './flatTraces.js'
@@ -11,6 +13,8 @@ export interface TraceSelection {
   /** Ids of the addresses that a call must have as sender or recipient; undefined: calls of any addresses match. */
   readonly ids: ReadonlySet<number> | undefined
   matches(trace: LocalTrace): boolean
+  /** Accounts, 20 bytes each, whose rewards may match; undefined: those of any accounts do. */
+  readonly rewarded: readonly Uint8Array[] | undefined
 }
 
 /** Receives the traces that match. */
@@ -57,7 +61,28 @@ export function writeMatches(
     found.filter(({ isWhole }) => !isWhole).map(({ index }) => index),
   )
   for (const each of found) write(executed.get(each.index) ?? each.traces)
-  write(traceRewards(context, block))
+  if (mayReward(context, block, selection)) write(traceRewards(context, { traces, block }))
+}
+
+/** False if no reward of the block can match. Where system calls pay rewards, the accounts that got one have another
+ *  balance after the block: except for a reward of zero, and a contract that spent as much in the block to the wei. */
+function mayReward(
+  { chain, state }: RpcContext,
+  { header }: StoredBlock,
+  { rewarded }: Pick<TraceSelection, 'rewarded'>,
+): boolean {
+  if (rewarded === undefined || !hasExternalRewards(chain.spec())) return true
+  const { number } = header
+  const factsAt = (address: Uint8Array, at: number) => [state.balance(address, at), state.nonce(address, at)]
+  return rewarded.some((address) => {
+    try {
+      const before = factsAt(address, number - 1)
+      return factsAt(address, number).some((fact, i) => fact !== before[i])
+    } catch (error) {
+      if (error instanceof MissingState) return false // sparse state has what its blocks change
+      throw error
+    }
+  })
 }
 
 /** Executes transactions of a block again. Returns their traces by index. */
