@@ -2,8 +2,9 @@ import assert from 'node:assert/strict'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
+import { keccak256 } from '../../src/chain/crypto.js'
 import { decodeBlock, encodeBlock, withdrawalsRoot } from '../../src/chain/eth/block.js'
-import { parseHex } from '../../src/lib/hex.js'
+import { formatData, parseHex } from '../../src/lib/hex.js'
 import { runCairn, runCairnOk, startCairn } from '../support/cairn.js'
 import { readGnosisChain, withoutNewMembers } from '../support/chains/gnosis/gnosisChain.js'
 import { resultOf, resultsOf } from '../support/rpcClient.js'
@@ -73,6 +74,22 @@ async function check(url: string, first: number): Promise<void> {
   )
 }
 
+/** Simulated calls pay the base fee to the collector, as those of blocks do. */
+async function checkSimulation(url: string): Promise<void> {
+  const [from, probe] = [`0x${'11'.repeat(20)}`, `0x${'22'.repeat(20)}`]
+  const code = `0x73${(genesis.config.aura.eip1559FeeCollector as string).slice(2)}315f5260205ff3` // its balance
+  const stateOverrides = { [from]: { balance: '0xffffffffffffffffff' }, [probe]: { code } }
+  const blockOverrides = { baseFeePerGas: '0x3b9aca00' }
+  const read = { from, to: probe, gas: '0x10000' }
+  const paid = { from, to: from, gas: '0x5208', maxFeePerGas: '0x3b9aca00' }
+  const blockStateCalls = [{ blockOverrides, stateOverrides, calls: [read, paid, read] }]
+  const [{ calls }] = await resultOf<{ calls: { returnData: string }[] }[]>(
+    ...([url, 'eth_simulateV1', [{ blockStateCalls }, 'latest']] as const),
+  )
+  const [before, , after] = calls.map(({ returnData }) => (returnData === '0x' ? 0n : BigInt(returnData)))
+  assert.equal(after - before, 21_000n * 1_000_000_000n)
+}
+
 /** Accounts that get nothing but rewards. */
 const REWARDED = ['0x0000000000000000000000000000000000b41d02', '0x0000000000000000000000000000000000b41d03']
 
@@ -105,11 +122,15 @@ async function checkRewards(url: string): Promise<void> {
 
 test('state, traces and estimates are those of geth of Gnosis at every height', async (t) => {
   const { url, stop } = await startCairn(t, ['--datadir', datadir, '--open'])
-  assert.equal((await resultOf<{ hash: string }>(url, 'eth_getBlockByNumber', ['0x0', false])).hash, hash)
+  const first = await resultOf<{ hash: string; signature: string }>(url, 'eth_getBlockByNumber', ['0x0', false])
+  assert.deepEqual([first.hash, first.signature], [hash, `0x${'00'.repeat(65)}`])
+  const raw = await resultOf<string>(url, 'debug_getRawHeader', ['0x0'])
+  assert.equal(formatData(keccak256(parseHex(raw))), hash)
   const { hash: newest } = await resultOf<{ hash: string }>(url, 'eth_getBlockByNumber', ['latest', false])
   assert.equal(newest, blocks.at(-1)!.hash)
   await check(url, 1)
   await checkRewards(url)
+  await checkSimulation(url)
   const types = new Set(blocks.flatMap(({ raw }) => decodeBlock(parseHex(raw)).transactions.map(({ type }) => type)))
   assert.deepEqual([...types].sort(), [0, 1, 2, 3, 4])
   if (!ALL) return

@@ -15,6 +15,7 @@ import {
   encodeRlp,
   listLength,
   measureRlp,
+  type RlpInput,
   type RlpItem,
   underPath,
 } from './rlp.js'
@@ -117,11 +118,21 @@ function readTransaction(item: RlpItem, index: number, sender: Uint8Array | unde
 
 /** RLP of the block: [header, transactions, uncles] and the withdrawals when there is a list of them. */
 export function encodeBlock(block: Omit<Block, 'hash' | 'sizeBytes'>): Uint8Array {
-  const { header, transactions, uncles, withdrawals } = block
+  return encodeParts(block, headerFields(block.header))
+}
+
+/** As `encodeBlock`, with the fields that headers of the family have. */
+export function encodeBlockOf(family: Family, block: Omit<Block, 'hash' | 'sizeBytes'>): Uint8Array {
+  const { header } = block
+  return encodeParts(block, family.encodedFields?.(header) ?? headerFields(header))
+}
+
+function encodeParts(block: Omit<Block, 'hash' | 'sizeBytes'>, fields: RlpInput[]): Uint8Array {
+  const { transactions, uncles, withdrawals } = block
   const items = transactions.map((transaction) =>
     transaction.type === 0 ? signedFields(transaction) : encodeTransaction(transaction),
   )
-  const parts = [headerFields(header), items, uncles.map(headerFields)]
+  const parts = [fields, items, uncles.map(headerFields)]
   return RLP.encode((withdrawals ? [...parts, withdrawals.map(withdrawalFields)] : parts) as Input)
 }
 

@@ -39,6 +39,11 @@ export function openFamilyBlock(spec: ChainSpec, header: Header, journal: Journa
   return { rules, feeRecipient, tracedAccounts, keepsSystemAccount, state: createFamilyState(journal) }
 }
 
+/** As `openFamilyBlock`, for a simulated block: undefined where its calls pay no fees of the family. */
+export function openSimulatedFamilyBlock(spec: ChainSpec, header: Header, journal: Journal): FamilyBlock | undefined {
+  return familyOf(spec).execution?.appliesToSimulations ? openFamilyBlock(spec, header, journal) : undefined
+}
+
 /** Makes the changes of a block before everything else in it. */
 export function beginFamilyBlock({ rules, state }: FamilyBlock, journal: Journal): void {
   if (rules?.begin === undefined) return

@@ -1,7 +1,9 @@
-import { encodeBlock } from '../../chain/eth/block.js'
+import { encodeBlockOf } from '../../chain/eth/block.js'
 import { encodeBlockAccessList } from '../../chain/eth/blockAccessList.js'
+import { familyOf } from '../../chain/eth/families/families.js'
 import { encodeHeader } from '../../chain/eth/header.js'
 import { encodeReceipt } from '../../chain/eth/receipt.js'
+import { encodeRlp } from '../../chain/eth/rlp.js'
 import { encodeTransaction } from '../../chain/eth/transaction.js'
 import { formatData } from '../../lib/hex.js'
 import { BLOCK_UNAVAILABLE, findBlock, HASH_UNAVAILABLE, requireNoGap, STATE_UNAVAILABLE } from '../core/blockId.js'
@@ -26,7 +28,8 @@ export const getRawBlock = defineMethod({
     if (!block) return null
     const { header, withdrawals } = block
     const transactions = chain.transactions(block)
-    return formatData(encodeBlock({ header, transactions, uncles: chain.uncles(header.number), withdrawals }))
+    const parts = { header, transactions, uncles: chain.uncles(header.number), withdrawals }
+    return formatData(encodeBlockOf(familyOf(chain.spec()), parts))
   },
 })
 
@@ -40,7 +43,10 @@ export const getRawHeader = defineMethod({
   errors: [BLOCK_UNAVAILABLE, HASH_UNAVAILABLE],
   handler: ({ chain }, id) => {
     const block = findBlock(chain, id)
-    return block ? formatData(encodeHeader(block.header)) : null
+    if (!block) return null
+    const { header } = block
+    const fields = familyOf(chain.spec()).encodedFields?.(header)
+    return formatData(fields === undefined ? encodeHeader(header) : encodeRlp(fields))
   },
 })
 

@@ -121,7 +121,7 @@ export async function openSparseChain(
   let resume = -1
   let source: StateSource | undefined
   const sparse = new SparseExecutor({
-    ...{ executor, state: state!, root, nodes },
+    ...{ spec: parts.spec, executor, state: state!, root, nodes },
     closedStates: () => intervals.closed,
     parentOf: ({ number }) => {
       const { hash, header } = ancestors.header(number - 1)!

@@ -1,4 +1,4 @@
-import type { Rules } from '../../chain/eth/forks/rules.js'
+import type { ChainSpec, Rules } from '../../chain/eth/forks/rules.js'
 import type { Block, Header } from '../../chain/eth/types.js'
 import { MissingCode, type SparseState, StateKeySet } from '../../evm/state/sparseState.js'
 import type { ExecutedBlock, ExecuteOptions, Executor } from '../../evm/transition/blockExecutor.js'
@@ -21,6 +21,7 @@ export class StateIncomplete extends CairnError {
 }
 
 export interface SparseExecutorParts {
+  readonly spec: ChainSpec
   /** Executes over `state`, and hashes with `root`. */
   readonly executor: Executor
   readonly state: SparseState
@@ -67,14 +68,14 @@ export class SparseExecutor implements Executor {
     rules: Rules,
     { blockAccessList, parent: parentHeader }: ExecuteOptions = {},
   ): Promise<ExecutedBlock> {
-    const { executor, state, nodes, parentOf, fetching } = this.parts
+    const { spec, executor, state, nodes, parentOf, fetching } = this.parts
     this.isBusy = true
     const parent = parentOf(block.header)
     state.begin(parent.stateRoot, this.parts.closedStates())
     nodes.clear()
     const fetch = fetching(block, parent)
     const hints = new StateKeySet()
-    addBlockKeys(hints, block, blockAccessList)
+    addBlockKeys(hints, block, spec, blockAccessList)
     const unknown = state.unknownOf(hints)
     if (unknown.size > 0) this.add(await fetch.fetch({ ...NOTHING, before: unknown }))
     for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {

@@ -1,5 +1,6 @@
 import type { ChainSpec, Rules } from '../forks/rules.js'
 import type { Refuse } from '../invalidBlock.js'
+import type { RlpInput } from '../rlp.js'
 import type { Block, Header, Transaction } from '../types.js'
 import type { AddedMembers } from './addedType.js'
 import type { FamilyExecution } from './execution.js'
@@ -68,6 +69,11 @@ export interface Family {
   readonly hasOtherGenesis?: boolean
   /** Returns the block hash, 32 bytes: that of the header's RLP, or of a part of it. */
   hashHeader(header: Header): Uint8Array
+  /** Returns the fields of a header in the order of its RLP, where `Header` does not have all. Absent: those of
+   *  `headerFields`. */
+  encodedFields?(header: Header): RlpInput[]
+  /** Returns what JSON-RPC adds to a block object for such fields. */
+  blockMembers?(header: Header): AddedMembers
   /** Returns the base fee in wei of the block after `parent`, at time `timestamp` (Unix seconds), from London on. */
   nextBaseFee(parent: Header, timestamp: bigint, spec: ChainSpec): bigint
   /** Returns the excess blob gas of the block after `parent`, from Cancun on. */

@@ -60,6 +60,7 @@ export function prepareCall(context: SimulatedContext, request: CallRequest): Pr
     const isFree = terms.gasPrice === 0n && !isValidated
     const transaction = transactionOf(request, { from, nonce, gasLimit, context })
     const { accessList, authorizationList, blobVersionedHashes } = request
+    const { family } = context
     return {
       transaction,
       isGasCapped: gasLimit < wanted,
@@ -70,6 +71,7 @@ export function prepareCall(context: SimulatedContext, request: CallRequest): Pr
         price: terms.gasPrice,
         tip: isFree ? 0n : terms.gasPrice - (rules.eip1559 ? header.baseFeePerGas! : 0n),
         blobPrice: blobPrice(planned, terms.gasPrice, sender.balance),
+        fees: isFree ? undefined : family?.rules?.feesOf(transaction, family.state),
       },
     }
   } catch (error) {

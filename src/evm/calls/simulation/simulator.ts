@@ -26,7 +26,7 @@ import type { PastTries } from '../../state/pastTries.js'
 import { createCodeCache, createStateProviders } from '../../state/stateProvider.js'
 import { receiptOf } from '../../transition/block.js'
 import { endBlock } from '../../transition/blockEnd.js'
-import { executionHeader } from '../../transition/familyBlock.js'
+import { beginFamilyBlock, executionHeader, openSimulatedFamilyBlock } from '../../transition/familyBlock.js'
 import { SystemCallFailed } from '../../transition/system.js'
 import { callSystemBefore, requestsOf } from '../../transition/systemCalls.js'
 import { blockEnvironment, executeTransaction } from '../../transition/transaction.js'
@@ -162,6 +162,7 @@ class SimulationRun {
     const header = this.draftHeader(planned, parent, rules)
     const context = this.begin(header, rules, planned)
     const recorder = journal.recordAccesses(rules.eip7928)
+    if (context.family) beginFamilyBlock(context.family, journal)
     callSystemBefore(context, header, rules)
     const body = this.runCalls(context, planned, recorder)
     const { transactions, receipts, calls } = body
@@ -254,8 +255,9 @@ class SimulationRun {
       }
     }
     const { isValidated } = simulation
-    const { gasLimit: blockGasLeft } = header
-    return { machine, journal, rules, header, chainId, environment, isValidated, blockGasLeft, gasLeft: this.gasLeft }
+    const family = openSimulatedFamilyBlock(chain.spec(), header, journal)
+    const left = { blockGasLeft: header.gasLimit, gasLeft: this.gasLeft }
+    return { machine, journal, rules, header, chainId, environment, family, isValidated, ...left }
   }
 
   private runCalls(

@@ -1,4 +1,5 @@
 import { encodeBlock } from '../../../chain/eth/block.js'
+import { familyOf } from '../../../chain/eth/families/families.js'
 import { hashHeader } from '../../../chain/eth/header.js'
 import type { Block, Header, Withdrawal } from '../../../chain/eth/types.js'
 import { formatData, formatQuantity } from '../../../lib/hex.js'
@@ -21,6 +22,7 @@ export function formatBlock(chain: ChainReader, block: StoredBlock, fullTransact
     transactions,
     uncles: chain.uncleHashes(block.header.number).map(formatData),
     withdrawals: block.withdrawals?.map(formatWithdrawal),
+    ...familyOf(chain.spec()).blockMembers?.(block.header),
   }
 }
 

@@ -1,6 +1,7 @@
+import { formatData } from '../../../../lib/hex.js'
 import { keccak256 } from '../../../crypto.js'
 import { hashHeader, headerFields } from '../../header.js'
-import { encodeRlp } from '../../rlp.js'
+import { encodeRlp, type RlpInput } from '../../rlp.js'
 import type { Header } from '../../types.js'
 import { ethereum } from '../ethereum.js'
 import type { Family } from '../family.js'
@@ -19,7 +20,9 @@ export const gnosis: Family = {
     'at any block after it',
   execution: gnosisExecution,
   hasOtherGenesis: true,
-  hashHeader: (header) => (header.number === 0 ? hashAuRaGenesis(header) : hashHeader(header)),
+  hashHeader: (header) => (header.number === 0 ? keccak256(encodeRlp(encodedFields(header))) : hashHeader(header)),
+  encodedFields,
+  blockMembers: ({ number }) => (number === 0 ? { step: '0x0', signature: formatData(NO_SEAL) } : {}),
   verifyHeader: (header, context) => {
     if (!context.rules.isProofOfStake) {
       context.refuse(
@@ -39,10 +42,12 @@ const NONCE = 14
 const NO_STEP = new Uint8Array(0)
 const NO_SEAL = new Uint8Array(65)
 
-/** The hash of block 0, which has a step and a seal of Authority Round, both zero, in place of mix hash and nonce. */
-function hashAuRaGenesis(header: Header): Uint8Array {
+/** The fields of a header: block 0 has a step and a seal of Authority Round, both zero, in place of mix hash and
+ *  nonce. */
+function encodedFields(header: Header): RlpInput[] {
   const fields = headerFields(header)
+  if (header.number > 0) return fields
   fields[MIX_HASH] = NO_STEP
   fields[NONCE] = NO_SEAL
-  return keccak256(encodeRlp(fields))
+  return fields
 }

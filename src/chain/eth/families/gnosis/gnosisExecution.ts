@@ -18,6 +18,7 @@ const GAS_LIMIT = 30_000_000n
  *  withdrawals and say which balances the bridge adds to. */
 export const gnosisExecution: FamilyExecution = {
   open: (spec, header) => new GnosisBlock(spec, header),
+  appliesToSimulations: true,
   closingCalls: (spec, { header, withdrawals }) => [
     ...rewardCalls(spec, header),
     ...(withdrawals === undefined ? [] : withdrawalCalls(spec, withdrawals)),
