@@ -7,6 +7,9 @@ import { decodeBlock, encodeBlock, withdrawalsRoot } from '../../src/chain/eth/b
 import { formatData, parseHex } from '../../src/lib/hex.js'
 import { runCairn, runCairnOk, startCairn } from '../support/cairn.js'
 import { readGnosisChain, withoutNewMembers } from '../support/chains/gnosis/gnosisChain.js'
+import { callEngine } from '../support/engine/engineClient.js'
+import { startCairnEngine } from '../support/engine/engineServers.js'
+import { forkChoiceOf, hasNoRequests, payloadOf } from '../support/engine/payloads.js'
 import { resultOf, resultsOf } from '../support/rpcClient.js'
 import { temporaryDirectory } from '../support/temporary.js'
 import { ALL } from '../support/thorough.js'
@@ -203,4 +206,21 @@ test('networks of Gnosis are not executed from block 0, and not with the referen
   )
   const reference = await importing('--genesis', genesisFile, '--evm', 'reference')
   assert.match(reference, /--evm reference does not execute blocks of Gnosis/)
+})
+
+test('a consensus client drives the chain through the Engine API', { skip }, async (t) => {
+  const cairn = await startCairnEngine(t, { genesis: genesisFile })
+  const decoded = blocks.map(({ raw }) => decodeBlock(parseHex(raw)))
+  const driven = decoded.slice(0, decoded.findIndex((block) => !hasNoRequests(block)) >>> 0)
+  for (const block of driven) {
+    const sent = payloadOf(block)
+    const { result, error } = await callEngine(cairn.engineUrl, sent.method, sent.params)
+    assert.deepEqual(result, { status: 'VALID', latestValidHash: sent.hash, validationError: null }, error?.message)
+    const state = { headBlockHash: sent.hash, safeBlockHash: sent.hash, finalizedBlockHash: sent.hash }
+    const chosen = await callEngine(cairn.engineUrl, forkChoiceOf(sent), [state, null])
+    assert.equal((chosen.result as { payloadStatus: { status: string } }).payloadStatus.status, 'VALID')
+  }
+  const methods = new Set(driven.map((block) => payloadOf(block).method))
+  assert.deepEqual([...methods], ['engine_newPayloadV2', 'engine_newPayloadV3', 'engine_newPayloadV4'])
+  assert.equal(await resultOf(cairn.url, 'eth_blockNumber', []), quantity(driven.length))
 })

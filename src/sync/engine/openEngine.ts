@@ -39,12 +39,15 @@ export interface OpenEngine extends OpenFollower {
 const SILENT_MS = 60_000
 const RETRY_MS = 1000
 
-/** @throws UsageError for a chain whose consensus clients speak another form of the Engine API */
+/** @throws UsageError for a chain that no consensus client drives through the Engine API, or through another form of
+ *  it */
 function requireEngineApi(spec: ChainSpec): void {
-  const { hasOwnEngineApi, title } = familyOf(spec)
-  if (!hasOwnEngineApi) return
+  const { engineApi, title } = familyOf(spec)
+  if (engineApi === undefined) return
   throw new UsageError(
-    `--engine: Cairn does not have the Engine API of ${title}; follow its execution client with --upstream`,
+    engineApi === 'own'
+      ? `--engine: Cairn does not have the Engine API of ${title}; follow its execution client with --upstream`
+      : `--engine: no consensus client drives ${title}; follow a node with --upstream`,
   )
 }
 
@@ -146,16 +149,13 @@ export async function openEngine(settings: FollowSettings, parts: FollowerParts)
   }
 }
 
-/** Opens a connection to the upstreams; undefined without any. @throws UsageError when the chain needs them, or is not
- *  of Ethereum */
+/** Opens a connection to the upstreams; undefined without any. @throws UsageError when the chain needs them */
 async function openRpc(
   chain: WritableChain,
   settings: FollowSettings,
   parts: FollowerParts,
 ): Promise<EthRpc | undefined> {
-  const { spec, stateMode, sparse } = chain
-  if ((spec.family ?? 'ethereum') !== 'ethereum')
-    throw new UsageError(`--engine is for chains of Ethereum, this one is of ${spec.family}`)
+  const { stateMode, sparse } = chain
   if (settings.upstreams.length === 0) {
     if (stateMode === 'execute') return undefined
     const why = sparse ? 'the state that is not known' : 'receipts, since blocks are not executed'

@@ -49,8 +49,9 @@ export interface Family {
   readonly chosenBy: string
   /** Why its built-in networks are not executed from block 0, for messages. Absent: for want of its state. */
   readonly notFromGenesis?: string
-  /** True if its consensus clients speak a form of the Engine API that Cairn does not. Default: false. */
-  readonly hasOwnEngineApi?: boolean
+  /** `own` if its consensus clients speak a form of the Engine API that Cairn does not, `none` if it has no such clients.
+   *  Absent: they speak that of Ethereum. */
+  readonly engineApi?: 'own' | 'none'
   /** How its blocks are executed, where that differs from Ethereum. */
   readonly execution?: FamilyExecution
   /** Types of transactions that its blocks may contain, as far as their fork knows them. */

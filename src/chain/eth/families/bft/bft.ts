@@ -46,6 +46,7 @@ function createBftFamily(name: 'qbft' | 'ibft2', title: string, form: BftForm): 
     name,
     title,
     chosenBy: `--genesis with config.${name}`,
+    engineApi: 'none',
     boundsGasLimit: ({ bft }) => !bft!.isGoQuorum,
     mayLackForkFields: true,
     sealsAreFinal: ({ extraData }, isExecuted) => isExecuted || readBftExtraData(extraData).validators.length > 0,

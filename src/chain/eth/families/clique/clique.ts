@@ -19,6 +19,7 @@ export const clique: Family = {
   name: 'clique',
   title: 'clique',
   chosenBy: '--genesis with config.clique',
+  engineApi: 'none',
   execution: { beneficiary: signerOrMiner },
   verifyHeader: (header, context) => {
     if (context.rules.isProofOfStake) {

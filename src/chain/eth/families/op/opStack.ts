@@ -26,7 +26,7 @@ export const opStack: Family = {
   name: 'op',
   title: 'the OP stack',
   chosenBy: '--network op-mainnet, base, op-sepolia or base-sepolia, or --genesis with --rollup-config',
-  hasOwnEngineApi: true, // payloads with a withdrawals root
+  engineApi: 'own', // payloads with a withdrawals root
   execution: opExecution,
   transactionTypes: [0, 1, 2, 4, DEPOSIT_TYPE],
   boundsGasLimit: () => false,
