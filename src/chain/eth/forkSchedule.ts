@@ -9,6 +9,9 @@ export const FORK_KEYS: readonly (readonly [key: string, fork: Fork])[] = FORK_D
   ({ name, keys = [] }) => keys.map((key) => [key, name] as const),
 )
 
+/** Names of members that activate forks. Erigon has others in files of Gnosis: `maxBlobGasPerBlock`. */
+const FORK_LIKE = /(Time|(?<!Per)Block)$/
+
 /** Members of `config` that look like forks: another name of Spurious Dragon, and one without rules. */
 const OTHER_KEYS = ['eip158Block', 'mergeNetsplitBlock']
 const KNOWN_KEYS = new Set([...FORK_KEYS.map(([key]) => key), ...OTHER_KEYS])
@@ -21,13 +24,7 @@ export class UnknownFork extends CairnError {}
 export function requireKnownForks(config: { readonly [key: string]: unknown }): void {
   const { forkKeys } = readFamilyConfig(config)
   for (const [key, value] of Object.entries(config)) {
-    if (
-      !/(Time|Block)$/.test(key) ||
-      KNOWN_KEYS.has(key) ||
-      forkKeys.includes(key) ||
-      value === null ||
-      value === undefined
-    )
+    if (!FORK_LIKE.test(key) || KNOWN_KEYS.has(key) || forkKeys.includes(key) || value === null || value === undefined)
       continue
     if (Number(value) > Number.MAX_SAFE_INTEGER) continue
     throw new UnknownFork(

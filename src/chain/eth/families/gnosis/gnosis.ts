@@ -33,6 +33,7 @@ export const gnosis: Family = {
     }
     ethereum.verifyHeader(header, context)
   },
+  forkKeys: ['balancerHardforkTime'],
   readConfig: readGnosisConfig,
   formatConfig: formatGnosisConfig,
 }

@@ -1,4 +1,5 @@
 import { formatData } from '../../../../lib/hex.js'
+import { GAS_PER_BLOB } from '../../fees.js'
 import type { BlobSchedule } from '../../forks/fork.js'
 import type { ChainSpec } from '../../forks/rules.js'
 import { type GenesisJson, InvalidGenesis, readBytes, readHex, readUint, requireObject } from '../../genesisFields.js'
@@ -22,7 +23,7 @@ export function readGnosisConfig(config: GenesisJson): Partial<ChainSpec> | unde
   return {
     family: 'gnosis',
     ethash: false,
-    ...(isSet(config.blobSchedule) ? {} : { blobSchedules: GNOSIS_BLOBS }),
+    ...(isSet(config.blobSchedule) ? {} : { blobSchedules: readBlobs(config) }),
     minBlobBaseFee: isSet(config.minBlobGasPrice)
       ? readUint(config.minBlobGasPrice, 'config.minBlobGasPrice', 64)
       : GNOSIS_MIN_BLOB_BASE_FEE,
@@ -36,6 +37,18 @@ export function readGnosisConfig(config: GenesisJson): Partial<ChainSpec> | unde
       codeChanges,
     },
   }
+}
+
+/** The blobs of all forks, as Erigon and reth_gnosis have them in gas. */
+function readBlobs(config: GenesisJson): ChainSpec['blobSchedules'] {
+  const read = (name: string, missing: bigint) =>
+    isSet(config[name]) ? readUint(config[name], `config.${name}`, 53) : missing
+  const blobs: BlobSchedule = {
+    target: Number(read('targetBlobGasPerBlock', BigInt(BLOBS.target) * GAS_PER_BLOB) / GAS_PER_BLOB),
+    max: Number(read('maxBlobGasPerBlock', BigInt(BLOBS.max) * GAS_PER_BLOB) / GAS_PER_BLOB),
+    baseFeeUpdateFraction: read('blobGasPriceUpdateFraction', BLOBS.baseFeeUpdateFraction),
+  }
+  return { cancun: blobs, prague: blobs }
 }
 
 function readFeeCollector(config: GenesisJson, aura: GenesisJson): Uint8Array {
