@@ -34,7 +34,7 @@ export function formatBlockDetails(chain: ChainReader, block: StoredBlock): obje
 }
 
 /** The gas of transactions that pay nothing for it, under the name that op-erigon and Otterscan have for it: Otterscan
- *  subtracts it from the gas of which the base fee is burnt. Absent in families without such transactions. */
+ *  subtracts it from the gas that pays the base fee. Absent in families without such transactions. */
 function freeGasIn(chain: ChainReader, block: StoredBlock, fees: readonly TransactionFee[]): object {
   const isFree = (type: number) => addedType(type)?.isFree === true
   if (!familyOf(chain.spec()).transactionTypes.some(isFree)) return {}

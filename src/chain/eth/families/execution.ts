@@ -85,8 +85,8 @@ export interface FamilyExecution {
   parentCall?(spec: ChainSpec, header: Header, parent: Header): ParentCall | undefined
   /** Returns the rules for the transactions of a block. Absent: those of Ethereum. */
   open?(spec: ChainSpec, header: Header): FamilyBlockRules
-  /** True if `open` holds for simulated blocks too: their calls pay the added fees where they pay for gas. Default: false,
-   *  they pay none. */
+  /** True if `open` holds for simulated blocks too: their calls pay the added fees where they pay for gas. Default:
+   *  false, they pay none. */
   readonly appliesToSimulations?: boolean
   /** Returns the account, 20 bytes, whose storage root is the withdrawals root of the header; undefined where the
    *  withdrawals root covers withdrawals. */

@@ -49,8 +49,8 @@ export interface Family {
   readonly chosenBy: string
   /** Why its built-in networks are not executed from block 0, for messages. Absent: for want of its state. */
   readonly notFromGenesis?: string
-  /** `own` if its consensus clients speak a form of the Engine API that Cairn does not, `none` if it has no such clients.
-   *  Absent: they speak that of Ethereum. */
+  /** `own` if its consensus clients speak a form of the Engine API that Cairn does not, `none` if it has no such
+   *  clients. Absent: they speak that of Ethereum. */
   readonly engineApi?: 'own' | 'none'
   /** How its blocks are executed, where that differs from Ethereum. */
   readonly execution?: FamilyExecution
@@ -86,8 +86,8 @@ export interface Family {
   withdrawalsRoot(block: BlockBody): Uint8Array | undefined
   /** Returns the blob gas that the header of a block must have, from Cancun on. @throws InvalidBlock */
   blobGasUsed(block: BlockBody, spec: ChainSpec, refuse: Refuse): bigint
-  /** Returns the blob gas that the header of a simulated block has; undefined for that of its blobs. `first` is the first
-   *  transaction of the stored block below it. */
+  /** Returns the blob gas that the header of a simulated block has; undefined for that of its blobs. `first` is the
+   *  first transaction of the stored block below it. */
   simulatedBlobGas?(block: BlockBody, first: Transaction | undefined, spec: ChainSpec): bigint | undefined
   /** Checks the parts of a block whose rules no other family has. @throws InvalidBlock */
   verifyBody?(block: BlockBody, spec: ChainSpec, refuse: Refuse): void
