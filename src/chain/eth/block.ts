@@ -2,6 +2,7 @@ import { type Input, RLP } from '@ethereumjs/rlp'
 import { formatData } from '../../lib/hex.js'
 import { keccak256 } from '../crypto.js'
 import { EMPTY_UNCLES_HASH } from './emptyHashes.js'
+import { describeOtherFamily } from './families/families.js'
 import type { Family } from './families/family.js'
 import { decodeHeader, headerFields } from './header.js'
 import {
@@ -12,7 +13,6 @@ import {
   DecodeError,
   decodeRlp,
   describeItem,
-  encodeRlp,
   listLength,
   measureRlp,
   type RlpInput,
@@ -22,6 +22,7 @@ import {
 import { decodeTransaction, encodeTransaction, signedFields } from './transaction.js'
 import { orderedTrieRoot } from './trie.js'
 import type { Block, Header, Transaction, Withdrawal } from './types.js'
+import { withdrawalFields } from './withdrawals.js'
 
 /** Senders that were recovered before their block is decoded. */
 export interface KnownSenders {
@@ -41,9 +42,16 @@ export function decodeBlock(bytes: Uint8Array, senders?: KnownSenders, family?: 
   return assembleBlock({ hash, header, body: parts.slice(1), sizeBytes: bytes.length, senders })
 }
 
-/** Returns the block hash, 32 bytes, of a header and its RLP; without `family` that of Ethereum. */
+/** Returns the block hash, 32 bytes, of a header and its RLP; without `family` that of Ethereum. @throws DecodeError for
+ *  a header of another form, which names its family where the form tells */
 export function hashOf(header: Header, rlp: Uint8Array, family: Family | undefined): Uint8Array {
-  return family === undefined || family.hashesWholeHeader ? keccak256(rlp) : family.hashHeader(header)
+  if (family === undefined || family.hashesWholeHeader) return keccak256(rlp)
+  try {
+    return family.hashHeader(header)
+  } catch (error) {
+    const other = describeOtherFamily(header, family)
+    throw error instanceof DecodeError && other ? new DecodeError(error.path, `${error.problem}; ${other}`) : error
+  }
 }
 
 /** A block from the RLP of its header, the header's hash, and the RLP of its body ([transactions, uncles] and, from
@@ -136,20 +144,6 @@ function encodeParts(block: Omit<Block, 'hash' | 'sizeBytes'>, fields: RlpInput[
   return RLP.encode((withdrawals ? [...parts, withdrawals.map(withdrawalFields)] : parts) as Input)
 }
 
-/** RLP of a withdrawal: [index, validator index, address, amount in Gwei] (EIP-4895). */
-function encodeWithdrawal(withdrawal: Withdrawal): Uint8Array {
-  return encodeRlp(withdrawalFields(withdrawal))
-}
-
-/** RLP of a list of withdrawals. */
-export function encodeWithdrawals(withdrawals: readonly Withdrawal[]): Uint8Array {
-  return encodeRlp(withdrawals.map(withdrawalFields))
-}
-
-function withdrawalFields({ index, validatorIndex, address, amountGwei }: Withdrawal) {
-  return [index, validatorIndex, address, amountGwei]
-}
-
 /** Withdrawals from the RLP of their list. @throws DecodeError with a path from `withdrawals` on. */
 export function decodeWithdrawals(bytes: Uint8Array): Withdrawal[] {
   return readWithdrawals(decodeRlp(bytes, 'withdrawals'))
@@ -174,11 +168,6 @@ function readWithdrawals(item: RlpItem): Withdrawal[] {
 /** Root of the transactions' trie, 32 bytes. */
 export function transactionsRoot(transactions: readonly Transaction[]): Uint8Array {
   return orderedTrieRoot(transactions.map(encodeTransaction))
-}
-
-/** Root of the withdrawals' trie, 32 bytes (EIP-4895). */
-export function withdrawalsRoot(withdrawals: readonly Withdrawal[]): Uint8Array {
-  return orderedTrieRoot(withdrawals.map(encodeWithdrawal))
 }
 
 /** keccak-256 of the RLP of the uncles' headers, 32 bytes; that of an empty list without uncles. */

@@ -1,5 +1,6 @@
-import { decodeWithdrawals, encodeWithdrawals } from '../../chain/eth/block.js'
+import { decodeWithdrawals } from '../../chain/eth/block.js'
 import type { Block, Header } from '../../chain/eth/types.js'
+import { encodeWithdrawals } from '../../chain/eth/withdrawals.js'
 import { leadingZeros } from '../../lib/bytes.js'
 import { decodeOptionalUint, decodeUint, encodeUint, type RowValue, type StoredUint, uintOrNull } from '../columns.js'
 import type { StoredBlock } from './types.js'

@@ -1,4 +1,4 @@
-import { familyOf } from '../../chain/eth/families/families.js'
+import { describeOtherFamily, familyOf } from '../../chain/eth/families/families.js'
 import type { EarlierHeader, Family, HeaderContext } from '../../chain/eth/families/family.js'
 import { TIME_FORKS } from '../../chain/eth/forkSchedule.js'
 import { FORK_DEFINITIONS } from '../../chain/eth/forks/all.js'
@@ -26,10 +26,18 @@ export function verifyHeader(
   spec: ChainSpec,
   earlier: EarlierHeader = () => undefined,
 ): void {
-  const refuse = refuserOf(header.number, blockHash)
+  const refuse = naming(header, familyOf(spec), refuserOf(header.number, blockHash))
   if (header.number !== parent.header.number + 1) refuse('number', parent.header.number + 1, header.number)
   if (!equalBytes(header.parentHash, parent.hash)) refuse('parent hash', parent.hash, header.parentHash)
   verifyHeaderFields(header, { parent: parent.header, rules, spec, earlier, refuse })
+}
+
+/** Wraps `refuse`: it says so where the header is of another family. */
+function naming(header: Header, family: Family, refuse: Refuse): Refuse {
+  return (check, expected, actual, detail) => {
+    const details = [detail, describeOtherFamily(header, family)].filter((each) => each !== undefined)
+    return refuse(check, expected, actual, details.length === 0 ? undefined : details.join('; '))
+  }
 }
 
 function verifyHeaderFields(header: Header, context: HeaderContext): void {

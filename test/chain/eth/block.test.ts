@@ -7,16 +7,15 @@ import {
   decodeBody,
   decodeWithdrawals,
   encodeBlock,
-  encodeWithdrawals,
   transactionsRoot,
   unclesHash,
-  withdrawalsRoot,
 } from '../../../src/chain/eth/block.js'
 import { encodeHeader, hashHeader } from '../../../src/chain/eth/header.js'
 import { decodeRlp, encodeListOf, encodeRlp, type RlpList } from '../../../src/chain/eth/rlp.js'
 import { encodeTransaction } from '../../../src/chain/eth/transaction.js'
 import { EMPTY_TRIE_ROOT } from '../../../src/chain/eth/trie.js'
 import type { Block, Header, Transaction, Withdrawal } from '../../../src/chain/eth/types.js'
+import { encodeWithdrawals, withdrawalsRoot } from '../../../src/chain/eth/withdrawals.js'
 import { formatData } from '../../../src/lib/hex.js'
 import { seededRandom } from '../../support/random.js'
 import { signTransaction } from '../../support/signing.js'

@@ -1,11 +1,11 @@
 import { equalBytes } from '../../../lib/bytes.js'
-import { withdrawalsRoot } from '../block.js'
 import { nextDifficulty } from '../difficulty.js'
 import { GAS_PER_BLOB, nextBaseFee, nextExcessBlobGas } from '../fees.js'
 import type { ChainSpec } from '../forks/rules.js'
 import { hashHeader } from '../header.js'
 import type { Refuse } from '../invalidBlock.js'
 import type { Header } from '../types.js'
+import { withdrawalsRoot } from '../withdrawals.js'
 import type { Family, HeaderContext } from './family.js'
 
 /** Ethereum: its networks, development chains and those of a genesis file. */

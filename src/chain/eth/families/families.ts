@@ -1,4 +1,5 @@
 import type { ChainSpec } from '../forks/rules.js'
+import type { Header } from '../types.js'
 import { ibft2, qbft } from './bft/bft.js'
 import { clique } from './clique/clique.js'
 import { ethereum } from './ethereum.js'
@@ -24,6 +25,14 @@ export function describeFamiliesOf(type: number): string | undefined {
   return families.length === 0
     ? undefined
     : families.map(({ title, chosenBy }) => `chains of ${title} have it: ${chosenBy}`).join('; ')
+}
+
+/** Says of which other family a header is by its form, and how to choose that family, for messages; undefined for a header
+ *  of `family`, or of a form that does not tell. */
+export function describeOtherFamily(header: Header, family: Family): string | undefined {
+  if (family.recognises?.(header)) return undefined
+  const other = FAMILIES.find((each) => each.recognises?.(header))
+  return other && `it has the form of a block of ${other.title}: ${other.chosenBy} chooses that family`
 }
 
 /** Returns what the `config` of a genesis says about its family, and members of it that schedule forks of the family;

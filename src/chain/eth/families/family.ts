@@ -63,6 +63,9 @@ export interface Family {
   /** True if a block with that header, which is verified, can never be replaced. `isExecuted`: so is the output of
    *  `FamilyExecution.parentCall`. Default: false. */
   sealsAreFinal?(header: Header, isExecuted: boolean): boolean
+  /** True for a header whose form is that of the family and of no other, for messages about blocks of other chains.
+   *  Absent: the form of its headers does not tell. */
+  recognises?(header: Header): boolean
   /** True if the block hash is that of the header's RLP. */
   readonly hashesWholeHeader: boolean
   /** True if block 0 has fields that Cairn does not decode: its hash is then compared as a node reports it. Default:

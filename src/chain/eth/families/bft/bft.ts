@@ -13,6 +13,7 @@ import { formatContractSize, readContractSizes } from './contractSize.js'
 import {
   type BftExtraData,
   type BftForm,
+  bftFormOf,
   hashBftHeader,
   IBFT2_FORM,
   QBFT_FORM,
@@ -51,6 +52,7 @@ function createBftFamily(name: 'qbft' | 'ibft2', title: string, form: BftForm): 
     mayLackForkFields: true,
     sealsAreFinal: ({ extraData }, isExecuted) => isExecuted || readBftExtraData(extraData).validators.length > 0,
     execution: createBftExecution(form),
+    recognises: (header) => equalBytes(header.mixHash, MIX_HASH) && bftFormOf(header.extraData) === form,
     hashesWholeHeader: false,
     hashHeader: (header) => hashBftHeader(header, form),
     nextBaseFee: (parent, timestamp, spec) =>

@@ -47,6 +47,20 @@ export function readBftExtraData(extraData: Uint8Array): BftExtraData {
   }
 }
 
+// IBFT 2.0 writes the round with all bytes, QBFT as an integer.
+const IBFT2_ROUND_BYTES = 4
+
+/** Returns the protocol whose form extra data has; undefined for another form. */
+export function bftFormOf(extraData: Uint8Array): BftForm | undefined {
+  try {
+    const round = asBytes(readBftExtraData(extraData).fields[3], 'extraData.round')
+    return round.length === IBFT2_ROUND_BYTES ? IBFT2_FORM : QBFT_FORM
+  } catch (error) {
+    if (error instanceof DecodeError) return undefined
+    throw error
+  }
+}
+
 /** 0xff adds a validator, zero removes one: a byte in IBFT 2.0, no byte in QBFT. */
 function isAdding(kind: Uint8Array): boolean {
   if (kind.length === 0 || (kind.length === 1 && kind[0] === 0)) return false

@@ -21,6 +21,11 @@ export const clique: Family = {
   chosenBy: '--genesis with config.clique',
   engineApi: 'none',
   execution: { beneficiary: signerOrMiner },
+  recognises: ({ difficulty, extraData, mixHash }) =>
+    (difficulty === 1n || difficulty === 2n) &&
+    equalBytes(mixHash, NO_MIX_HASH) &&
+    extraData.length >= VANITY + SEAL &&
+    (extraData.length - VANITY - SEAL) % ADDRESS === 0,
   verifyHeader: (header, context) => {
     if (context.rules.isProofOfStake) {
       ethereum.verifyHeader(header, context)

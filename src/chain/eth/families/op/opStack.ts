@@ -1,6 +1,5 @@
 import { equalBytes } from '../../../../lib/bytes.js'
 import { formatQuantity } from '../../../../lib/hex.js'
-import { withdrawalsRoot } from '../../block.js'
 import { EMPTY_REQUESTS_HASH } from '../../emptyHashes.js'
 import { adjustBaseFee } from '../../fees.js'
 import type { ChainSpec } from '../../forks/rules.js'
@@ -8,6 +7,7 @@ import { hashHeader } from '../../header.js'
 import type { Refuse } from '../../invalidBlock.js'
 import { encodeTransaction } from '../../transaction.js'
 import type { Header, Transaction } from '../../types.js'
+import { withdrawalsRoot } from '../../withdrawals.js'
 import type { AddedMembers } from '../addedType.js'
 import { verifyStakeSeal } from '../ethereum.js'
 import type { BlockBody, Family, HeaderContext, ReceiptMembers } from '../family.js'
@@ -49,6 +49,9 @@ export const opStack: Family = {
     const isStorageRoot = header.requestsHash !== undefined && withdrawals.length === 0
     return isStorageRoot ? header.withdrawalsRoot : withdrawalsRoot(withdrawals)
   },
+  recognises: ({ difficulty, extraData }) =>
+    difficulty === 0n &&
+    [HOLOCENE_EXTRA_DATA, JOVIAN_EXTRA_DATA].some((form) => readExtraData(extraData, form) !== undefined),
   blobGasUsed: (block, spec, refuse) =>
     hasOpFork(spec, 'jovian', block.header.timestamp) ? daFootprintOf(block, refuse) : 0n,
   // As at op-geth, which puts the L1 attributes of the block below before the calls to compute it.
