@@ -42,8 +42,8 @@ export function decodeBlock(bytes: Uint8Array, senders?: KnownSenders, family?: 
   return assembleBlock({ hash, header, body: parts.slice(1), sizeBytes: bytes.length, senders })
 }
 
-/** Returns the block hash, 32 bytes, of a header and its RLP; without `family` that of Ethereum. @throws DecodeError for
- *  a header of another form, which names its family where the form tells */
+/** Returns the block hash, 32 bytes, of a header and its RLP; without `family` that of Ethereum.
+ *  @throws DecodeError for a header of another form, which names the family that has it, if only one has */
 export function hashOf(header: Header, rlp: Uint8Array, family: Family | undefined): Uint8Array {
   if (family === undefined || family.hashesWholeHeader) return keccak256(rlp)
   try {

@@ -27,8 +27,8 @@ export function describeFamiliesOf(type: number): string | undefined {
     : families.map(({ title, chosenBy }) => `chains of ${title} have it: ${chosenBy}`).join('; ')
 }
 
-/** Says of which other family a header is by its form, and how to choose that family, for messages; undefined for a header
- *  of `family`, or of a form that does not tell. */
+/** Names the other family whose form a header has, and how to choose it, for messages; undefined for a header of
+ *  `family`, and for a form that several families have. */
 export function describeOtherFamily(header: Header, family: Family): string | undefined {
   if (family.recognises?.(header)) return undefined
   const other = FAMILIES.find((each) => each.recognises?.(header))

@@ -64,7 +64,7 @@ export interface Family {
    *  `FamilyExecution.parentCall`. Default: false. */
   sealsAreFinal?(header: Header, isExecuted: boolean): boolean
   /** True for a header whose form is that of the family and of no other, for messages about blocks of other chains.
-   *  Absent: the form of its headers does not tell. */
+   *  Absent: other families have headers of the same form. */
   recognises?(header: Header): boolean
   /** True if the block hash is that of the header's RLP. */
   readonly hashesWholeHeader: boolean
