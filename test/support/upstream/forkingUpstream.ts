@@ -4,9 +4,8 @@ import { encodeBlock } from '../../../src/chain/eth/block.js'
 import type { Block } from '../../../src/chain/eth/types.js'
 import { equalBytes } from '../../../src/lib/bytes.js'
 import { formatData, formatQuantity } from '../../../src/lib/hex.js'
-import { formatBlock } from '../../../src/rpc/eth/format/block.js'
+import { formatWholeBlock } from '../../../src/rpc/eth/format/block.js'
 import { DATABASE_FILE } from '../../../src/store/open.js'
-import type { ChainReader, StoredBlock } from '../../../src/store/rows/types.js'
 import { importInOneGo } from '../chains/branches.js'
 import { temporaryDirectory } from '../temporary.js'
 import {
@@ -124,10 +123,7 @@ function answerUnseen(blocks: readonly Block[], rest: ChainAnswers): ChainAnswer
       const block = find(params[0])
       if (!block) return rest.result(method, params)
       if (method === 'debug_getRawBlock') return formatData(encodeBlock(block))
-      const { transactions, hash, header } = block
-      const reader = { transactionHashes: () => transactions.map((each) => each.hash), uncleHashes: () => [] }
-      const stored = { hash, header, totalDifficulty: 0n, sizeBytes: block.sizeBytes } as StoredBlock
-      return JSON.parse(JSON.stringify(formatBlock(reader as unknown as ChainReader, stored, false)))
+      return JSON.parse(JSON.stringify(formatWholeBlock(block, 0n, false)))
     },
   }
 }
