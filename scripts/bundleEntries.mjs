@@ -1,5 +1,5 @@
 // What is bundled from src/: the program, and the entries of its threads and processes; and how.
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { build } from 'esbuild'
 import { ROOT } from './ensure.mjs'
@@ -124,7 +124,10 @@ export async function bundle(entries, outdir) {
   })
   mkdirSync(resolve(ROOT, outdir), { recursive: true })
   for (const { path, text, contents } of outputFiles) {
-    writeFileSync(path, path.endsWith('.js') ? withoutNodeImports(text) : contents)
+    const mode = text.startsWith('#!') ? 0o755 : 0o644
+    // The mode is that of new files only.
+    rmSync(path, { force: true })
+    writeFileSync(path, path.endsWith('.js') ? withoutNodeImports(text) : contents, { mode })
   }
   return metafile
 }
