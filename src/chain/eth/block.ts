@@ -132,7 +132,7 @@ export function encodeBlock(block: Omit<Block, 'hash' | 'sizeBytes'>): Uint8Arra
 /** As `encodeBlock`, with the fields that headers of the family have. */
 export function encodeBlockOf(family: Family, block: Omit<Block, 'hash' | 'sizeBytes'>): Uint8Array {
   const { header } = block
-  return encodeParts(block, family.encodedFields?.(header) ?? headerFields(header))
+  return encodeParts(block, family.encodedFields(header))
 }
 
 function encodeParts(block: Omit<Block, 'hash' | 'sizeBytes'>, fields: RlpInput[]): Uint8Array {

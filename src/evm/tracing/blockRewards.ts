@@ -21,12 +21,16 @@ export function rewardsOfBlock(
   block: StoredBlock,
   execute: () => readonly Payment[],
 ): readonly TracedReward[] {
+  if (block.header.number === 0) return []
+  if (!hasExternalRewards(chain.spec())) return sealRewardsOfBlock(chain, block)
+  return execute().map(({ address: author, wei }) => ({ kind: 'external', author, wei }))
+}
+
+/** Returns what the rules give for sealing a block and for its uncles, without executing it; nothing in the genesis and
+ *  under proof of stake. */
+export function sealRewardsOfBlock(chain: ChainReader, block: StoredBlock): readonly BlockReward[] {
   const { header } = block
-  const spec = chain.spec()
-  if (header.number === 0) return []
-  if (hasExternalRewards(spec)) {
-    return execute().map(({ address: author, wei }) => ({ kind: 'external', author, wei }))
-  }
-  const rules = chain.rulesOf(block)
-  return hasRewards(rules, spec) ? rewardsOf(header, chain.uncles(header.number), rules, spec) : []
+  const [spec, rules] = [chain.spec(), chain.rulesOf(block)]
+  if (header.number === 0 || !hasRewards(rules, spec)) return []
+  return rewardsOf(header, chain.uncles(header.number), rules, spec)
 }

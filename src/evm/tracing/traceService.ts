@@ -47,8 +47,8 @@ export interface ReplayRange {
   readonly memoryBytes: number
   /** Transactions of a block that may be absent from the database. Default: those of the stored block. */
   readonly transactions?: readonly Transaction[]
-  /** Receives what system calls after the transactions add to balances. They run only for it, and after all of them. */
-  onPayments?(payments: readonly Payment[]): void
+  /** True to make the system calls after all transactions too. Default: false. */
+  readonly isEnded?: boolean
 }
 
 /** A call as an execution; `isTransaction` checks it as a block transaction, except for the nonce. */
@@ -100,10 +100,12 @@ export class TraceService {
   }
 
   /** Executes the transactions of the block up to index `last`, and passes those from index `first` on to `visit`,
-   *  which runs them. @throws StateUnavailable if the state of its parent is not stored; DeadlineExceeded;
-   *  TransactionRefused for transactions that are not of a stored block */
-  replay(block: StoredBlock, range: ReplayRange, visit: (execution: BlockExecution) => void): void {
-    const { first = 0, last = block.txCount - 1, deadline, memoryBytes, transactions, onPayments } = range
+   *  which runs them. Returns what system calls after them added to balances, in order. @throws StateUnavailable if the
+   *  state of its parent is not stored; DeadlineExceeded; TransactionRefused for transactions that are not of a stored
+   *  block */
+  replay(block: StoredBlock, range: ReplayRange, visit: (execution: BlockExecution) => void): readonly Payment[] {
+    const { first = 0, last = block.txCount - 1, deadline, memoryBytes, transactions, isEnded = false } = range
+    let payments: readonly Payment[] = []
     const end = (context: TransactionContext) => {
       context.journal.meter.begin(Infinity)
       const { header, withdrawals } = block
@@ -114,7 +116,7 @@ export class TraceService {
       // What the block reads may not be known, and a trace is sent in parts while it runs.
       if (listedAround(this.chain.coverage() ?? {}, block.header.number)) {
         const context = this.openAt(block, last + 1, deadline)
-        if (onPayments) end(context)
+        if (isEnded) end(context)
       }
       const context = this.open(block, deadline)
       const used = { execution: 0n, state: 0n, logs: 0 }
@@ -125,18 +127,14 @@ export class TraceService {
         if (index < first) execution.run()
         else visit(execution)
       }
-      onPayments?.(end(context))
+      if (isEnded) payments = end(context)
     })
+    return payments
   }
 
   /** Returns what system calls after the transactions of a block add to balances, in order. @throws as `replay` */
   payments(block: StoredBlock, limits: Pick<ReplayRange, 'deadline' | 'memoryBytes'>): readonly Payment[] {
-    let found: readonly Payment[] = []
-    const onPayments = (payments: readonly Payment[]) => {
-      found = payments
-    }
-    this.replay(block, { ...limits, onPayments }, (execution) => execution.run())
-    return found
+    return this.replay(block, { ...limits, isEnded: true }, (execution) => execution.run())
   }
 
   /** Passes the calls to `visit`, which runs them in sequence: on the state after the block, or before its transaction

@@ -1,7 +1,6 @@
 import { encodeBlockOf } from '../../chain/eth/block.js'
 import { encodeBlockAccessList } from '../../chain/eth/blockAccessList.js'
 import { familyOf } from '../../chain/eth/families/families.js'
-import { encodeHeader } from '../../chain/eth/header.js'
 import { encodeReceipt } from '../../chain/eth/receipt.js'
 import { encodeRlp } from '../../chain/eth/rlp.js'
 import { encodeTransaction } from '../../chain/eth/transaction.js'
@@ -43,10 +42,7 @@ export const getRawHeader = defineMethod({
   errors: [BLOCK_UNAVAILABLE, HASH_UNAVAILABLE],
   handler: ({ chain }, id) => {
     const block = findBlock(chain, id)
-    if (!block) return null
-    const { header } = block
-    const fields = familyOf(chain.spec()).encodedFields?.(header)
-    return formatData(fields === undefined ? encodeHeader(header) : encodeRlp(fields))
+    return block ? formatData(encodeRlp(familyOf(chain.spec()).encodedFields(block.header))) : null
   },
 })
 

@@ -1,6 +1,6 @@
 import { addedType } from '../../chain/eth/families/addedTypes.js'
 import { familyOf } from '../../chain/eth/families/families.js'
-import { type BlockReward, hasRewards, rewardsOf } from '../../evm/transition/blockEnd.js'
+import { sealRewardsOfBlock } from '../../evm/tracing/blockRewards.js'
 import { formatQuantity } from '../../lib/hex.js'
 import type { ChainReader, StoredBlock, TransactionFee } from '../../store/rows/types.js'
 import { formatBlock } from '../eth/format/block.js'
@@ -17,7 +17,7 @@ export function formatOtsBlock(chain: ChainReader, block: StoredBlock): object {
 export function formatBlockDetails(chain: ChainReader, block: StoredBlock): object {
   const fees = chain.transactionFees(block)
   const totalFees = fees.reduce((sum, { gasUsed, effectiveGasPrice }) => sum + gasUsed * effectiveGasPrice, 0n)
-  const rewards = rewardsIn(chain, block)
+  const rewards = sealRewardsOfBlock(chain, block)
   const sumOf = (kind: 'block' | 'uncle') =>
     rewards.reduce((sum, reward) => (reward.kind === kind ? sum + reward.wei : sum), 0n)
   const [blockReward, uncleReward] = [sumOf('block'), sumOf('uncle')]
@@ -43,14 +43,6 @@ function freeGasIn(chain: ChainReader, block: StoredBlock, fees: readonly Transa
     return counts ? sum + gasUsed : sum
   }, 0n)
   return { gasUsedDepositTx: formatQuantity(gas) }
-}
-
-/** Proof-of-work rewards; none in the genesis. */
-function rewardsIn(chain: ChainReader, block: StoredBlock): BlockReward[] {
-  const { header } = block
-  const rules = chain.rulesOf(block)
-  if (header.number === 0 || !hasRewards(rules, chain.spec())) return []
-  return rewardsOf(header, chain.uncles(header.number), rules, chain.spec())
 }
 
 /** Schema of `formatBlockDetails`. */

@@ -27,22 +27,16 @@ export function visitTraces(
   visit: (trace: LocalTrace) => void,
 ): void {
   const { chain, deadline, limits } = context
-  const ended = block.header.number > 0 && hasExternalRewards(chain.spec())
+  const isEnded = block.header.number > 0 && hasExternalRewards(chain.spec())
   let payments: readonly Payment[] = []
-  const onPayments = (paid: readonly Payment[]) => {
-    payments = paid
-  }
-  if (block.txCount > 0 || ended) {
-    const range = { deadline, memoryBytes: limits.callMemoryBytes, ...(ended && { onPayments }) }
-    traces.replay(block, range, (execution) => {
+  if (block.txCount > 0 || isEnded) {
+    const range = { deadline, memoryBytes: limits.callMemoryBytes, isEnded }
+    payments = traces.replay(block, range, (execution) => {
       for (const each of traceTransaction(execution)) visit(each)
     })
   }
-  for (const each of placeRewards(
-    block,
-    rewardsOfBlock(chain, block, () => payments),
-  ))
-    visit(each)
+  const rewards = rewardsOfBlock(chain, block, () => payments)
+  for (const each of placeRewards(block, rewards)) visit(each)
 }
 
 /** Runs a transaction and returns its traces. @throws DeadlineExceeded, CallMemoryExceeded */

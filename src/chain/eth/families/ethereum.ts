@@ -2,7 +2,7 @@ import { equalBytes } from '../../../lib/bytes.js'
 import { nextDifficulty } from '../difficulty.js'
 import { GAS_PER_BLOB, nextBaseFee, nextExcessBlobGas } from '../fees.js'
 import type { ChainSpec } from '../forks/rules.js'
-import { hashHeader } from '../header.js'
+import { hashHeader, headerFields } from '../header.js'
 import type { Refuse } from '../invalidBlock.js'
 import type { Header } from '../types.js'
 import { withdrawalsRoot } from '../withdrawals.js'
@@ -17,6 +17,7 @@ export const ethereum: Family = {
   boundsGasLimit: () => true,
   hashesWholeHeader: true,
   hashHeader,
+  encodedFields: headerFields,
   nextBaseFee,
   nextExcessBlobGas,
   verifyHeader: (header, context) => {

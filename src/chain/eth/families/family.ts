@@ -73,9 +73,8 @@ export interface Family {
   readonly hasOtherGenesis?: boolean
   /** Returns the block hash, 32 bytes: that of the header's RLP, or of a part of it. */
   hashHeader(header: Header): Uint8Array
-  /** Returns the fields of a header in the order of its RLP, where `Header` does not have all. Absent: those of
-   *  `headerFields`. */
-  encodedFields?(header: Header): RlpInput[]
+  /** Returns the fields of a header in the order of its RLP, those that `Header` does not have included. */
+  encodedFields(header: Header): RlpInput[]
   /** Returns what JSON-RPC adds to a block object for such fields. */
   blockMembers?(header: Header): AddedMembers
   /** Returns the base fee in wei of the block after `parent`, at time `timestamp` (Unix seconds), from London on. */

@@ -3,8 +3,8 @@ import type { Header } from '../../types.js'
 import type { BftPeriod, BftRules } from './bftRules.js'
 
 /** Returns what holds for the execution of a block. Besu compares `block` of a transition with the number of a block,
- *  or  with its time where `block` is not below the time of the first fork by time. From that fork on, all transitions
- *  by  number hold (ProtocolScheduleBuilder, ProtocolSpecAdapters). */
+ *  or with its time where `block` is not below the time of the first fork by time. From that fork on, all transitions
+ *  by number hold (ProtocolScheduleBuilder, ProtocolSpecAdapters). */
 export function periodAt(spec: ChainSpec, { number, timestamp }: Pick<Header, 'number' | 'timestamp'>): BftPeriod {
   const first = firstForkTime(spec)
   const at = timestamp >= first ? timestamp : BigInt(number)

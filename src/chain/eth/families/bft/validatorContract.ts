@@ -1,13 +1,13 @@
-import { bytesToBigInt } from '../../../../lib/bytes.js'
 import { formatData, parseHex } from '../../../../lib/hex.js'
+import { DecodeError } from '../../rlp.js'
 import type { Header } from '../../types.js'
+import { readWordList, WORD } from '../abiWords.js'
 import type { ParentCall } from '../execution.js'
 import { type BftForm, readBftExtraData, recoverSealers } from './extraData.js'
 import { verifySealers } from './sealers.js'
 
 /** The call of `getValidators()`. */
 const GET_VALIDATORS = parseHex('0xb7ab4db5')
-const WORD = 32
 
 /** Returns the call that names the validators of a block (Besu: TransactionValidatorProvider,
  *  ValidatorContractController; GoQuorum: Backend.snapshot): the contract is asked at the end of the parent. */
@@ -26,17 +26,12 @@ export function validatorCall(contract: Uint8Array, header: Header, form: BftFor
 
 /** Returns hex addresses from the ABI encoding of `address[]`; undefined for anything else. */
 function decodeAddresses(output: Uint8Array): string[] | undefined {
-  const at = readLength(output, 0)
-  const length = at === undefined ? undefined : readLength(output, at)
-  if (at === undefined || length === undefined || at + WORD * (length + 1) > output.length) return undefined
-  const words = Array.from({ length }, (_, i) => output.subarray(at + WORD * (i + 1), at + WORD * (i + 2)))
-  if (words.some((word) => word.subarray(0, WORD - 20).some((byte) => byte !== 0))) return undefined
-  return words.map((word) => formatData(word.subarray(WORD - 20)))
-}
-
-/** Returns the word at an offset as a number that does not exceed the bytes; undefined for any other. */
-function readLength(output: Uint8Array, at: number): number | undefined {
-  if (at + WORD > output.length) return undefined
-  const value = bytesToBigInt(output.subarray(at, at + WORD))
-  return value > BigInt(output.length) ? undefined : Number(value)
+  try {
+    const words = readWordList(output, 0, 'validators')
+    if (words.some((word) => word.subarray(0, WORD - 20).some((byte) => byte !== 0))) return undefined
+    return words.map((word) => formatData(word.subarray(WORD - 20)))
+  } catch (error) {
+    if (error instanceof DecodeError) return undefined
+    throw error
+  }
 }

@@ -4,6 +4,7 @@ import { blobBaseFeeOf, GAS_PER_BLOB } from '../../fees.js'
 import { type ChainSpec, rulesAt } from '../../forks/rules.js'
 import { DecodeError } from '../../rlp.js'
 import type { Header, Transaction, Withdrawal } from '../../types.js'
+import { readWordList, WORD } from '../abiWords.js'
 import type { AddedFees, ClosingCall, FamilyBlockRules, FamilyExecution, FamilyState, Payment } from '../execution.js'
 import type { CodeChange } from './gnosisRules.js'
 
@@ -86,7 +87,6 @@ function withdrawalCalls({ gnosis }: ChainSpec, withdrawals: readonly Withdrawal
   return [{ purpose: 'withdrawals', address, input, gasLimit: GAS_LIMIT }]
 }
 
-const WORD = 32
 const word = (value: bigint) => bigIntToFixedBytes(value, WORD)
 
 /** The ABI encoding of words and, after them, lists of words. */
@@ -105,25 +105,10 @@ function encodeLists(lists: readonly (readonly bigint[])[], first: readonly bigi
  *  @throws DecodeError */
 function readRewards(output: Uint8Array): Payment[] {
   if (output.length === 0) return []
-  const addresses = readList(output, 0, 'accounts')
-  const amounts = readList(output, 1, 'amounts')
+  const addresses = readWordList(output, 0, 'accounts')
+  const amounts = readWordList(output, 1, 'amounts')
   if (addresses.length !== amounts.length) {
     throw new DecodeError('amounts', `expected as many as accounts, ${addresses.length}, got ${amounts.length}`)
   }
   return addresses.map((address, i) => ({ address: address.subarray(12), wei: bytesToBigInt(amounts[i]) }))
-}
-
-/** The words of a list, whose offset is the word at `index` of ABI-encoded output. */
-function readList(output: Uint8Array, index: number, name: string): Uint8Array[] {
-  const read = (at: number, what: string) => {
-    if (at + WORD > output.length) throw new DecodeError(name, `expected ${what} at byte ${at} of ${output.length}`)
-    return bytesToBigInt(output.subarray(at, at + WORD))
-  }
-  const offset = read(WORD * index, 'an offset')
-  const at = offset > BigInt(output.length) ? output.length : Number(offset)
-  const length = read(at, 'a length')
-  if (length * BigInt(WORD) > BigInt(output.length - at - WORD)) {
-    throw new DecodeError(name, `expected ${length} words from byte ${at + WORD} of ${output.length} on`)
-  }
-  return Array.from({ length: Number(length) }, (_, i) => output.subarray(at + WORD * (1 + i), at + WORD * (2 + i)))
 }

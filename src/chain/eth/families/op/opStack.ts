@@ -3,7 +3,7 @@ import { formatQuantity } from '../../../../lib/hex.js'
 import { EMPTY_REQUESTS_HASH } from '../../emptyHashes.js'
 import { adjustBaseFee } from '../../fees.js'
 import type { ChainSpec } from '../../forks/rules.js'
-import { hashHeader } from '../../header.js'
+import { hashHeader, headerFields } from '../../header.js'
 import type { Refuse } from '../../invalidBlock.js'
 import { encodeTransaction } from '../../transaction.js'
 import type { Header, Transaction } from '../../types.js'
@@ -32,6 +32,7 @@ export const opStack: Family = {
   boundsGasLimit: () => false,
   hashesWholeHeader: true,
   hashHeader,
+  encodedFields: headerFields,
   nextBaseFee,
   nextExcessBlobGas: () => 0n,
   verifyHeader: (header, context) => {
