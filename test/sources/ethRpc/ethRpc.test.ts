@@ -6,7 +6,13 @@ import { openEthRpc } from '../../../src/sources/ethRpc/ethRpc.js'
 import { UpstreamsClosed, WrongChain } from '../../../src/sources/upstreams/errors.js'
 import { openFixtureAnswers } from '../../support/chains/fixtureAnswers.js'
 import { CHAIN_ID } from '../../support/chains/fixtureChain.js'
-import { describeRaw, FAST_CLOCK, keepLog, openFixtureRpc } from '../../support/chains/rightChain.js'
+import {
+  createStandingClock,
+  describeRaw,
+  FAST_CLOCK,
+  keepLog,
+  openFixtureRpc,
+} from '../../support/chains/rightChain.js'
 import { type Fault, RpcFailure, startScriptedUpstream } from '../../support/upstream/scriptedUpstream.js'
 
 const { chain, answers } = await openFixtureAnswers({ after })
@@ -41,7 +47,7 @@ describe('ethRpc', () => {
     const [well, other] = [await start(t), await start(t)]
     const { log, lines } = keepLog()
     const urls = [well.url, other.url]
-    const rpc = openFixtureRpc(chain[1].block.hash, urls, { log })
+    const rpc = openFixtureRpc(chain[1].block.hash, urls, { log, clock: createStandingClock() })
     t.after(() => rpc.close())
     await assert.rejects(
       rpc.start(),

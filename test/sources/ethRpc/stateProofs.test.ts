@@ -6,11 +6,12 @@ import { hashHeader } from '../../../src/chain/eth/header.js'
 import { bigIntToFixedBytes, EMPTY_BYTES, trimLeft } from '../../../src/lib/bytes.js'
 import { formatData, formatQuantity, parseHex } from '../../../src/lib/hex.js'
 import type { StateBlock } from '../../../src/sources/ethRpc/stateTypes.js'
+import type { Clock } from '../../../src/sources/upstreams/clock.js'
 import { StateNotAtUpstream } from '../../../src/sources/upstreams/errors.js'
 import type { StateKeys } from '../../../src/trie/missingNodes.js'
 import { openFixtureAnswers } from '../../support/chains/fixtureAnswers.js'
 import { ABSENT_ACCOUNT, ALICE, BOB, EMITTER, STORE, TOKEN } from '../../support/chains/fixtureChain.js'
-import { keepLog, openFixtureRpc } from '../../support/chains/rightChain.js'
+import { createStandingClock, keepLog, openFixtureRpc } from '../../support/chains/rightChain.js'
 import {
   type Fault,
   RpcFailure,
@@ -33,13 +34,13 @@ const keysOf = (address: string, ...slots: number[]): StateKeys => ({
 })
 const KEYS = [keysOf(TOKEN, 0, 1, 2, 3), keysOf(ALICE), keysOf(ABSENT_ACCOUNT, 5), keysOf(STORE, 1, 2)]
 
-async function start(t: TestContext, faults: readonly (Fault | undefined)[]) {
+async function start(t: TestContext, faults: readonly (Fault | undefined)[], options: { clock?: Clock } = {}) {
   const upstreams = await Promise.all(faults.map((fault) => startScriptedUpstream(answers, fault)))
   const { log, lines } = keepLog()
   const rpc = openFixtureRpc(
     chain[0].block.hash,
     upstreams.map(({ url }) => url),
-    { log },
+    { log, ...options },
   )
   t.after(async () => {
     rpc.close()
@@ -141,7 +142,8 @@ describe('state of upstreams, by proofs', () => {
     it(`${name}: the upstream is quarantined and another is asked`, async (t) => {
       const lie = changing('eth_getProof', change)
       const prove = async () => {
-        const started = await start(t, [lie, undefined])
+        // A quarantine that does not end.
+        const started = await start(t, [lie, undefined], { clock: createStandingClock() })
         const found = await started.rpc.proofs([keysOf(TOKEN, 0, 1, 2)], blockAt(70))
         assert.equal(found[0].account?.nonce, 1n)
         return started
