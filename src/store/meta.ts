@@ -102,6 +102,8 @@ export const META_TRIE_FLUSH = 'trie_flush'
 export const META_STATE_TIP_FROM = 'state_tip_from'
 /** As `META_STATE_TIP_FROM`, of `account_recent` and `storage_recent`. */
 export const META_STATE_RECENT_FROM = 'state_recent_from'
+/** As `META_STATE_TIP_FROM`, of `account_older` and `storage_older`. */
+export const META_STATE_OLDER_FROM = 'state_older_from'
 /** Meta key of the first block from which on state roots of a development chain are not compared, because the node's
  *  are wrong; null or absent when all are compared. */
 export const META_UNVERIFIED_FROM = 'unverified_from'
@@ -137,6 +139,7 @@ export const META_KEYS: readonly string[] = [
   META_TRIE_FLUSH,
   META_STATE_TIP_FROM,
   META_STATE_RECENT_FROM,
+  META_STATE_OLDER_FROM,
   META_UNVERIFIED_FROM,
   META_REPLICATION,
 ]

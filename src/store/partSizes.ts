@@ -19,7 +19,7 @@ const PARTS: readonly {
   readonly part: string
   readonly unit: string
   readonly tables: readonly string[]
-  readonly counted?: string
+  readonly counted?: readonly string[]
 }[] = [
   { part: 'blocks', unit: 'block', tables: ['blocks', 'uncles', 'block_access_lists'] },
   { part: 'transactions and receipts', unit: 'transaction', tables: ['transactions', 'receipts'] },
@@ -27,24 +27,29 @@ const PARTS: readonly {
     part: 'transaction index',
     unit: 'transaction',
     tables: ['transaction_segments', 'transaction_buckets'],
-    counted: 'transactions',
+    counted: ['transactions'],
   },
   {
     part: 'address index',
     unit: 'transaction',
     tables: ['address_appearances', 'address_segments', 'address_buckets', 'address_big_postings'],
-    counted: 'transactions',
+    counted: ['transactions'],
   },
-  { part: 'trace index', unit: 'transaction', tables: ['traces'], counted: 'transactions' },
+  { part: 'trace index', unit: 'transaction', tables: ['traces'], counted: ['transactions'] },
   { part: 'logs', unit: 'log', tables: ['logs', 'topics'] },
-  { part: 'log index', unit: 'log', tables: ['log_segments', 'log_buckets', 'log_big_postings'], counted: 'logs' },
+  { part: 'log index', unit: 'log', tables: ['log_segments', 'log_buckets', 'log_big_postings'], counted: ['logs'] },
   {
     part: 'account history',
     unit: 'change of an account',
     tables: historyTables('account'),
-    counted: 'account_history',
+    counted: historyTables('account'),
   },
-  { part: 'storage history', unit: 'change of a slot', tables: historyTables('storage'), counted: 'storage_history' },
+  {
+    part: 'storage history',
+    unit: 'change of a slot',
+    tables: historyTables('storage'),
+    counted: historyTables('storage'),
+  },
   { part: 'accounts of a state dump', unit: 'account', tables: ['hashed_accounts'] },
   { part: 'slots of a state dump', unit: 'slot', tables: ['hashed_storage'] },
   { part: 'changed accounts and slots by block', unit: 'block', tables: ['changed_keys'] },
@@ -69,11 +74,12 @@ const PARTS: readonly {
 export function sumParts(db: Database, tables: readonly TableSize[]): PartSize[] {
   const byName = new Map(tables.map((table) => [table.table, table]))
   const accounts = createStateTrieTable(db).head()?.accounts ?? 0
-  return PARTS.flatMap(({ part, unit, tables: names, counted = names[0] }) => {
+  return PARTS.flatMap(({ part, unit, tables: names, counted = [names[0]] }) => {
     const own = names.map((name) => byName.get(name)?.bytes ?? null)
     if (own.every((bytes) => bytes === null)) return []
     const bytes = own.reduce<number>((sum, each) => sum + (each ?? 0), 0)
-    const items = part === 'state trie' ? accounts : (byName.get(counted)?.rows ?? 0)
+    const items =
+      part === 'state trie' ? accounts : counted.reduce((sum, table) => sum + (byName.get(table)?.rows ?? 0), 0)
     return [{ part, unit, items, bytes, bytesPerItem: items === 0 ? null : Math.round((bytes / items) * 10) / 10 }]
   })
 }

@@ -145,13 +145,13 @@ const CASES: [sql: string, table: string, words: RegExp][] = [
   ],
   [
     "INSERT INTO storage_history VALUES (1, 0, x'05', 7, x'01')",
-    'storage_tip and storage_recent and storage_history',
+    'storage_tip and storage_recent and storage_older and storage_history',
     /: rows: expected \d+, found \d+/,
   ],
   [
     `INSERT INTO account_history SELECT address_id, 59, nonce, balance, code_id, incarnation FROM account_history h
      WHERE NOT EXISTS (SELECT 1 FROM account_history WHERE address_id = h.address_id AND block_number = 59) LIMIT 1`,
-    'account_tip and account_recent and account_history',
+    'account_tip and account_recent and account_older and account_history',
     /: rows: expected \d+, found \d+/,
   ],
   [

@@ -37,8 +37,8 @@ const storageRows = <Name extends string>(name: Name) =>
     (t) => [primaryKey({ columns: [t.addressId, t.incarnation, t.slot, t.blockNumber] })],
   )
 
-/** The fields of an account from `block_number` on, until its next row; newer rows may be in `account_recent`, the
- *  newest in `account_tip`. `balance` NULL: the account does not exist. A new incarnation starts with empty storage.
+/** The fields of an account from `block_number` on, until its next row; newer rows may be in `account_older`, newer
+ *  ones in `account_recent`, the newest in `account_tip`. `balance` NULL: the account does not exist. A new incarnation starts with empty storage.
  *  WITHOUT ROWID. */
 export const accountHistory = accountRows('account_history')
 
@@ -61,11 +61,18 @@ export const accountTip = accountRows('account_tip')
 /** As `accountTip`, of `storage_recent`. WITHOUT ROWID. */
 export const storageTip = storageRows('storage_tip')
 
-/** Rows that were written at the tip and have not moved to `account_history` yet. WITHOUT ROWID. */
+/** Rows of some hundred blocks that were written at the tip and have not moved to `account_older` yet. WITHOUT ROWID. */
 export const accountRecent = accountRows('account_recent')
 
-/** As `accountRecent`, of `storage_history`. WITHOUT ROWID. */
+/** As `accountRecent`, of `storage_older`. WITHOUT ROWID. */
 export const storageRecent = storageRows('storage_recent')
+
+/** Rows of some thousand blocks that were written at the tip and have not moved to `account_history` yet. WITHOUT
+ *  ROWID. */
+export const accountOlder = accountRows('account_older')
+
+/** As `accountOlder`, of `storage_history`. WITHOUT ROWID. */
+export const storageOlder = storageRows('storage_older')
 
 /** Accounts of an imported state dump, as they are after its block, by the hashes of their addresses; see
  *  state/stateDump.ts. Ids begin at 1, in the order of the dump. WITHOUT ROWID. */

@@ -1,18 +1,18 @@
-/* The state history is in three tables of each kind: `account_tip`, `account_recent` and `account_history`, likewise of
- * storage. Blocks at the tip are written to the small `_tip` tables, and the rows are moved later, those of some blocks
- * to `_recent`, those of many to `_history` (recentRows.ts): a block changes keys all over the state, so the fewer
- * pages a table has, the fewer are written.
+/* The state history is in four tables of each kind: `account_tip`, `account_recent`, `account_older` and
+ * `account_history`, likewise of storage. Blocks at the tip are written to the small `_tip` tables, and the rows are
+ * moved from one table to the next later, those of ever more blocks at once (recentRows.ts): a block changes keys all
+ * over the state, so the fewer pages a table has, the fewer are written.
  *
  * Each row is in one table of its kind, and for the same key (an address id; or an address id, an incarnation and a
- * slot) every row in `_tip` has a higher block number than every row in `_recent`, and these than every row in
- * `_history`. All SQL that reads the history is built here. Positional parameters are bound once for each table
- * (`eachBound`) unless stated otherwise. No table has an index by block: changedKeys.ts reads what a block changed. */
+ * slot) every row in a table has a higher block number than every row in those after it. All SQL that reads the history
+ * is built here. Positional parameters are bound once for each table (`eachBound`) unless stated otherwise. No table has
+ * an index by block: changedKeys.ts reads what a block changed. */
 
 /** Subject of a history. */
 export type HistoryKind = 'account' | 'storage'
 
 /** Tables of a history, by the blocks of their rows. */
-const LEVELS = ['tip', 'recent', 'history'] as const
+const LEVELS = ['tip', 'recent', 'older', 'history'] as const
 
 /** @returns the tables of a history, that of the newest rows first */
 export function historyTables(kind: HistoryKind): string[] {
@@ -71,7 +71,7 @@ export function newestValue(
   return `SELECT coalesce(${newest.join(', ')}) FROM ${from}`
 }
 
-/* A parameter for each table would be bound three times: binding one of eight takes a tenth of the time of a read. */
+/* A parameter for each table would be bound four times: binding one of eight takes a tenth of the time of a read. */
 
 const SLOT = 'address_id = k.address AND incarnation = k.incarnation AND slot = k.slot'
 

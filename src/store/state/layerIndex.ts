@@ -19,6 +19,9 @@ export interface EntryPlace {
   readonly at: number
 }
 
+/** The id of a row of `trie_layer_parts` is this times that of its layer, plus its ordinal in the layer. */
+export const MOST_PARTS = 2 ** 20
+
 // Number of patches of a page after which its whole content is written. At most one row more is read.
 const MOST_PATCHES = 16
 
@@ -26,16 +29,16 @@ const PATCH = ENTRY_KINDS.indexOf('patch')
 const NONE = -1
 
 /** Finds the entries of a page in layers, which are added in ascending order and removed from either end. About 25
- *  bytes for an entry, and 40 for each page. */
+ *  bytes for an entry, and 40 for each page. Page ids are below 2^32. */
 export class LayerIndex {
   #layers: (IndexedLayer & { readonly firstEntry: number })[] = []
   /** The newest entry of each page. */
   readonly #newest = new Map<number, number>()
   #count = 0
-  #pages = new Float64Array(0)
+  #pages = new Uint32Array(0)
   #earlier = new Int32Array(0) // the entry of the page before this one
   #owner = new Int32Array(0) // the layer, in `#layers`
-  #parts = new Float64Array(0)
+  #ordinals = new Uint32Array(0) // of the part in its layer
   #offsets = new Uint16Array(0)
   #kinds = new Uint8Array(0)
   /** How many patches follow the last whole content, with this one. */
@@ -59,7 +62,7 @@ export class LayerIndex {
     this.#pages[entry] = page
     this.#earlier[entry] = earlier
     this.#owner[entry] = this.#layers.length - 1
-    this.#parts[entry] = part
+    this.#ordinals[entry] = part - this.#layers[this.#layers.length - 1].id * MOST_PARTS
     this.#offsets[entry] = at
     this.#kinds[entry] = code
     this.#patches[entry] = code === PATCH ? 1 + (earlier === NONE ? 0 : this.#patches[earlier]) : 0
@@ -93,23 +96,24 @@ export class LayerIndex {
     for (; entry !== NONE && this.#blockOf(entry) > upTo; entry = this.#earlier[entry]);
     for (; entry !== NONE && this.#blockOf(entry) > above; entry = this.#earlier[entry]) {
       const kind = ENTRY_KINDS[this.#kinds[entry]]
-      found.push({ kind, part: this.#parts[entry], at: this.#offsets[entry] })
+      const part = this.#layers[this.#owner[entry]].id * MOST_PARTS + this.#ordinals[entry]
+      found.push({ kind, part, at: this.#offsets[entry] })
       if (kind !== 'patch') break
     }
     return found
   }
 
   /** Returns the pages with entries in layers of blocks up to `upTo`, ascending. */
-  pagesUpTo(upTo: number): Float64Array {
+  pagesUpTo(upTo: number): Uint32Array {
     const first = this.#layers.findIndex(({ block }) => block > upTo)
     const end = first < 0 ? this.#count : this.#layers[first].firstEntry
     const pages = new Set<number>()
     for (let entry = 0; entry < end; entry++) pages.add(this.#pages[entry])
-    return Float64Array.from(pages).sort()
+    return Uint32Array.from(pages).sort()
   }
 
   /** Returns the pages with entries in a layer. */
-  pagesOf(layer: number): Float64Array {
+  pagesOf(layer: number): Uint32Array {
     const end = this.#layers[layer + 1]?.firstEntry ?? this.#count
     return this.#pages.slice(this.#layers[layer].firstEntry, end)
   }
@@ -119,11 +123,11 @@ export class LayerIndex {
   }
 
   #grow(): void {
-    const room = Math.max(1024, 2 * this.#pages.length)
-    this.#pages = grown(this.#pages, new Float64Array(room))
+    const room = Math.max(1024, Math.ceil(1.5 * this.#pages.length))
+    this.#pages = grown(this.#pages, new Uint32Array(room))
     this.#earlier = grown(this.#earlier, new Int32Array(room))
     this.#owner = grown(this.#owner, new Int32Array(room))
-    this.#parts = grown(this.#parts, new Float64Array(room))
+    this.#ordinals = grown(this.#ordinals, new Uint32Array(room))
     this.#offsets = grown(this.#offsets, new Uint16Array(room))
     this.#kinds = grown(this.#kinds, new Uint8Array(room))
     this.#patches = grown(this.#patches, new Uint8Array(room))

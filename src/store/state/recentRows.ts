@@ -1,9 +1,9 @@
 import type { Database } from '../database.js'
-import { createMetaTable, META_STATE_RECENT_FROM, META_STATE_TIP_FROM } from '../meta.js'
+import { createMetaTable, META_STATE_OLDER_FROM, META_STATE_RECENT_FROM, META_STATE_TIP_FROM } from '../meta.js'
 import { type HistoryKind, KEY_COLUMNS } from './historySql.js'
 
-/** Tracks the rows of the `_tip` and `_recent` tables of the state history over a writing connection, and moves them
- *  on. All of it runs within the caller's transactions. */
+/** Tracks the rows of the `_tip`, `_recent` and `_older` tables of the state history over a writing connection, and
+ *  moves them on. All of it runs within the caller's transactions. */
 interface RecentRows {
   /** Number of blocks with rows there, at most. */
   readonly blocks: number
@@ -25,47 +25,69 @@ interface RecentRows {
 
 // About 1.2 ms.
 const ROWS_AT_ONCE = 256
-// With more, a move writes fewer pages for each row, but rows are added on more pages. In a state of a million
-// accounts, blocks of 400 changed accounts and 1,000 slots write 3.4 MB of history; 5.9 without the `_tip` tables.
-const TIP_BLOCKS = 8
-const RECENT_BLOCKS = 128
+// Blocks whose rows a table gets before they are moved on. With more, a move writes fewer pages for each row, but rows
+// are added on more pages. In a state of 10 million accounts and 20 million slots, whose history has 1.7 GB, blocks of
+// 400 changed accounts and 1,000 slots would write 10.9 MB of history without the `_older` tables.
+const FULL_BLOCKS = { tip: 8, recent: 128, older: 1_536 } as const
+
+/** Numbers of blocks with which the tables of a level are full. */
+type FullBlocks = Readonly<Record<keyof typeof FULL_BLOCKS, number>>
 
 const trackers = new WeakMap<Database, RecentRows>()
 
-/** The tracker of a database opened for writing: one for each connection. */
-export function recentRowsOf(db: Database): RecentRows {
+/** The tracker of a database opened for writing: one for each connection, with the `fullBlocks` of the first call. */
+export function recentRowsOf(db: Database, fullBlocks: FullBlocks = FULL_BLOCKS): RecentRows {
   let tracker = trackers.get(db)
   if (tracker === undefined) {
-    tracker = createRecentRows(db)
+    tracker = createRecentRows(db, fullBlocks)
     trackers.set(db, tracker)
   }
   return tracker
 }
 
-function createRecentRows(db: Database): RecentRows {
-  const recent = new Level(db, { from: 'recent', to: 'history', metaKey: META_STATE_RECENT_FROM })
-  const tip = new Level(db, { from: 'tip', to: 'recent', metaKey: META_STATE_TIP_FROM, next: recent })
-  const isFull = (factor: number) => tip.blocks >= factor * TIP_BLOCKS || recent.blocks >= factor * RECENT_BLOCKS
+function createRecentRows(db: Database, fullBlocks: FullBlocks): RecentRows {
+  const older = new Level(db, {
+    from: 'older',
+    to: 'history',
+    metaKey: META_STATE_OLDER_FROM,
+    fullBlocks: fullBlocks.older,
+  })
+  const recent = new Level(db, {
+    from: 'recent',
+    to: 'older',
+    metaKey: META_STATE_RECENT_FROM,
+    fullBlocks: fullBlocks.recent,
+    next: older,
+  })
+  const tip = new Level(db, {
+    from: 'tip',
+    to: 'recent',
+    metaKey: META_STATE_TIP_FROM,
+    fullBlocks: fullBlocks.tip,
+    next: recent,
+  })
+  const levels = [tip, recent, older]
+  const isFull = (times: number) => levels.some((level) => level.isFull(times))
   return {
     get blocks() {
-      return tip.blocks + recent.blocks
+      return levels.reduce((sum, { blocks }) => sum + blocks, 0)
     },
     isMoveDue: () => isFull(1),
     isMoveUrgent: () => isFull(2),
     add: (blockNumber) => tip.add({ from: blockNumber, to: blockNumber }),
     moveSome: () => {
-      const isRecentDue = recent.isMoving || recent.blocks >= RECENT_BLOCKS || tip.blocks === 0
-      if (tip.isMoving || tip.blocks >= 2 * TIP_BLOCKS || !isRecentDue) tip.moveSome()
-      else recent.moveSome()
-      return tip.isMoving || recent.isMoving || isFull(1)
+      const begun = levels.find((level) => level.isMoving || level.isFull(2))
+      const due = levels.findLast((level) => level.isFull(1))
+      const any = levels.find(({ blocks }) => blocks > 0)
+      const level = begun ?? due ?? any
+      level?.moveSome()
+      return levels.some(({ isMoving }) => isMoving) || isFull(1)
     },
     moveAll: () => {
-      tip.moveAll()
-      recent.moveAll()
+      for (const level of levels) level.moveAll()
     },
     clear: () => {
-      tip.clear()
-      recent.clear()
+      for (const level of levels) level.clear()
     },
   }
 }
@@ -77,10 +99,12 @@ interface BlockRange {
 }
 
 interface LevelPlan {
-  readonly from: 'tip' | 'recent'
-  readonly to: 'recent' | 'history'
+  readonly from: 'tip' | 'recent' | 'older'
+  readonly to: 'recent' | 'older' | 'history'
   /** Of the lowest block number whose rows may be in the tables of `from`. */
   readonly metaKey: string
+  /** With rows of so many blocks, moving them pays. */
+  readonly fullBlocks: number
   /** The level of the tables of `to`. */
   readonly next?: Level
 }
@@ -88,6 +112,7 @@ interface LevelPlan {
 /** A table of each kind, whose rows move to the next one. */
 class Level {
   readonly #metaKey: string
+  readonly #fullBlocks: number
   readonly #next: Level | undefined
   readonly #meta: ReturnType<typeof createMetaTable>
   readonly #selectHead: { get(): number | null | undefined }
@@ -98,8 +123,9 @@ class Level {
   /** The running pass: its current table, and the last block whose rows it is sure to move. */
   #pass: { at: number; upTo: number } | undefined
 
-  constructor(db: Database, { from, to, metaKey, next }: LevelPlan) {
+  constructor(db: Database, { from, to, metaKey, fullBlocks, next }: LevelPlan) {
     this.#metaKey = metaKey
+    this.#fullBlocks = fullBlocks
     this.#next = next
     this.#meta = createMetaTable(db)
     this.#selectHead = db.prepare<[], number | null>('SELECT max(number) FROM blocks').pluck()
@@ -113,6 +139,11 @@ class Level {
 
   get isMoving(): boolean {
     return this.#pass !== undefined
+  }
+
+  /** True with `times` the blocks that make a move pay, or more. */
+  isFull(times: number): boolean {
+    return this.blocks >= times * this.#fullBlocks
   }
 
   add({ from, to }: BlockRange): void {

@@ -87,10 +87,10 @@ export const LATEST = Number.MAX_SAFE_INTEGER
 export function createStateReader(db: Database): StateReader {
   const selectId = db.prepare<[Uint8Array], number>('SELECT id FROM addresses WHERE address = ?').pluck()
   const selectAccount = db
-    .prepare<[number, number, number, Uint8Array], string | null>(
+    .prepare<[address: Uint8Array, blockNumber: number], string | null>(
       newestValue('account', ACCOUNT_TEXT, {
-        from: 'addresses a WHERE a.address = ?',
-        where: 'address_id = a.id AND block_number <= ?',
+        from: '(SELECT ? AS address, ? AS block) k JOIN addresses a ON a.address = k.address',
+        where: 'address_id = a.id AND block_number <= k.block',
       }),
     )
     .pluck()
@@ -120,7 +120,7 @@ export function createStateReader(db: Database): StateReader {
   const selectLastId = db.prepare<[], number | null>('SELECT max(id) FROM addresses').pluck()
   const isSparse = createSparseCheck(db)
   const newest = (address: Uint8Array, blockNumber: number): AccountRecord | undefined => {
-    const text = selectAccount.get(blockNumber, blockNumber, blockNumber, address)
+    const text = selectAccount.get(address, blockNumber)
     return text ? parseAccount(text) : undefined
   }
   const missing = createMissingState(db, newest)

@@ -3,7 +3,7 @@ import { type Cursor, readInteger, writeInteger } from '../../lib/varint.js'
 import { createDataVersion } from '../commitWatch.js'
 import type { Database } from '../database.js'
 import { createMetaTable, META_TRIE_EDITION, META_TRIE_FLUSH } from '../meta.js'
-import { ENTRY_KINDS, type EntryPlace, type IndexedLayer, LayerIndex } from './layerIndex.js'
+import { ENTRY_KINDS, type EntryPlace, type IndexedLayer, LayerIndex, MOST_PARTS } from './layerIndex.js'
 import { diffPage, patchPage } from './pagePatch.js'
 import { createTriePageRows } from './triePages.js'
 
@@ -38,12 +38,10 @@ interface FlushState {
 
 // A part with its row header fits a page of 4 KiB, unless it has one large entry alone.
 const PART_BYTES = 4_000
-// Of the ids of the parts of a layer.
-const MOST_PARTS = 2 ** 20
 // Bounds of what is left to flush, each with the blocks behind it: a flush writes each page once, however often it
-// changed. 64 MiB of entries are some 25 MB in an index.
-const FLUSH_LAYERS = 256
-const FLUSH_PARTS = 16_384
+// changed. 256 MiB of entries are some 60 MB in an index.
+const FLUSH_LAYERS = 1_024
+const FLUSH_PARTS = 65_536
 // Pages written in one transaction: some 20 ms.
 const FLUSH_PAGES = 2_000
 
@@ -59,7 +57,7 @@ export class TrieLayers {
   #readVersion: number | undefined
   #flushed: FlushState | undefined
   /** Pages of the flush under way. */
-  #flushing: Float64Array | undefined
+  #flushing: Uint32Array | undefined
 
   private constructor(db: Database) {
     this.#meta = createMetaTable(db)
@@ -226,7 +224,7 @@ export class TrieLayers {
     return false
   }
 
-  #flushPages(pages: Float64Array, upTo: number): void {
+  #flushPages(pages: Uint32Array, upTo: number): void {
     for (const page of pages) {
       const content = this.read(page, upTo)
       if (content === undefined) this.#pages.remove(page)

@@ -5,7 +5,12 @@ import { encodeRlp } from '../../../src/chain/eth/rlp.js'
 import type { AccessListEntry, Authorization } from '../../../src/chain/eth/types.js'
 import { bytesToBigInt, concatBytes, padLeft } from '../../../src/lib/bytes.js'
 import { formatData, parseHex } from '../../../src/lib/hex.js'
-import { createMetaTable, META_STATE_RECENT_FROM, META_STATE_TIP_FROM } from '../../../src/store/meta.js'
+import {
+  createMetaTable,
+  META_STATE_OLDER_FROM,
+  META_STATE_RECENT_FROM,
+  META_STATE_TIP_FROM,
+} from '../../../src/store/meta.js'
 import { openForWriting } from '../../../src/store/openForWriting.js'
 import { assemble } from '../../../tools/fixture/assembler.js'
 import {
@@ -136,18 +141,23 @@ function randomAuthorization(random: SeededRandom, senders: readonly Sender[]): 
   return random.below(3) === 0 ? { ...signed, ...broken[random.below(broken.length)] } : signed
 }
 
-/** Imports the chain of a folder into a data directory. The rows of the later half are those of the recent tables, as
- *  at the tip, and of these a half in the tables of the tip. */
+/** Imports the chain of a folder into a data directory. The rows of the later half are in the tables of newer rows, as
+ *  at the tip: those of the last quarter in the tables of the tip, of an eighth each in the others. */
 export async function importViewChain(datadir: string, folder: string): Promise<void> {
   await importChainFolder(datadir, folder)
   const db = openForWriting(datadir)
-  const [recentFrom, tipFrom] = [BLOCKS / 2, Math.floor((BLOCKS * 3) / 4)]
+  const [olderFrom, recentFrom, tipFrom] = [4, 5, 6].map((eighths) => Math.floor((BLOCKS * eighths) / 8))
   for (const kind of ['account', 'storage']) {
-    db.exec(`INSERT INTO ${kind}_recent SELECT * FROM ${kind}_history WHERE block_number BETWEEN ${recentFrom} AND ${tipFrom - 1};
-      INSERT INTO ${kind}_tip SELECT * FROM ${kind}_history WHERE block_number >= ${tipFrom};
-      DELETE FROM ${kind}_history WHERE block_number >= ${recentFrom}`)
+    const move = (level: string, from: number, to: number) =>
+      db.exec(`INSERT INTO ${kind}_${level} SELECT * FROM ${kind}_history WHERE block_number BETWEEN ${from} AND ${to - 1};
+        DELETE FROM ${kind}_history WHERE block_number BETWEEN ${from} AND ${to - 1}`)
+    move('older', olderFrom, recentFrom)
+    move('recent', recentFrom, tipFrom)
+    move('tip', tipFrom, BLOCKS + 1)
   }
-  createMetaTable(db).set(META_STATE_RECENT_FROM, recentFrom)
-  createMetaTable(db).set(META_STATE_TIP_FROM, tipFrom)
+  const meta = createMetaTable(db)
+  meta.set(META_STATE_OLDER_FROM, olderFrom)
+  meta.set(META_STATE_RECENT_FROM, recentFrom)
+  meta.set(META_STATE_TIP_FROM, tipFrom)
   db.close()
 }

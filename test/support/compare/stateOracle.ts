@@ -118,7 +118,7 @@ async function askAll(ending: After, datadir: string): Promise<Answers> {
   const slots = db
     .prepare<[], [string, string]>(
       `SELECT DISTINCT '0x' || lower(hex(a.address)), '0x' || printf('%064s', lower(hex(h.slot)))
-       FROM (SELECT * FROM storage_tip UNION ALL SELECT * FROM storage_recent UNION ALL SELECT * FROM storage_history) h JOIN addresses a ON a.id = h.address_id`,
+       FROM (SELECT * FROM storage_tip UNION ALL SELECT * FROM storage_recent UNION ALL SELECT * FROM storage_older UNION ALL SELECT * FROM storage_history) h JOIN addresses a ON a.id = h.address_id`,
     )
     .raw()
     .all()
