@@ -37,9 +37,9 @@ const storageRows = <Name extends string>(name: Name) =>
     (t) => [primaryKey({ columns: [t.addressId, t.incarnation, t.slot, t.blockNumber] })],
   )
 
-/** The fields of an account from `block_number` on, until its next row; newer rows may be in `account_older`, newer
- *  ones in `account_recent`, the newest in `account_tip`. `balance` NULL: the account does not exist. A new incarnation starts with empty storage.
- *  WITHOUT ROWID. */
+/** The fields of an account from `block_number` on, until its next row; newer rows may be in `account_older`, newer ones
+ *  in `account_recent`, the newest in `account_tip`. `balance` NULL: the account does not exist. A new incarnation starts
+ *  with empty storage. WITHOUT ROWID. */
 export const accountHistory = accountRows('account_history')
 
 /** The value of a storage slot from `block_number` on. Slot and value are stored without leading zeros; zero is empty.
@@ -61,13 +61,14 @@ export const accountTip = accountRows('account_tip')
 /** As `accountTip`, of `storage_recent`. WITHOUT ROWID. */
 export const storageTip = storageRows('storage_tip')
 
-/** Rows of some hundred blocks that were written at the tip and have not moved to `account_older` yet. WITHOUT ROWID. */
+/** Rows of some hundred blocks that were written at the tip and have not moved to `account_older` yet. WITHOUT
+ *  ROWID. */
 export const accountRecent = accountRows('account_recent')
 
 /** As `accountRecent`, of `storage_older`. WITHOUT ROWID. */
 export const storageRecent = storageRows('storage_recent')
 
-/** Rows of some thousand blocks that were written at the tip and have not moved to `account_history` yet. WITHOUT
+/** Rows of a thousand blocks that were written at the tip and have not moved to `account_history` yet. WITHOUT
  *  ROWID. */
 export const accountOlder = accountRows('account_older')
 

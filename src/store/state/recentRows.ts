@@ -103,7 +103,7 @@ interface LevelPlan {
   readonly to: 'recent' | 'older' | 'history'
   /** Of the lowest block number whose rows may be in the tables of `from`. */
   readonly metaKey: string
-  /** With rows of so many blocks, moving them pays. */
+  /** The number of blocks whose rows pay a move. */
   readonly fullBlocks: number
   /** The level of the tables of `to`. */
   readonly next?: Level
