@@ -37,9 +37,9 @@ const storageRows = <Name extends string>(name: Name) =>
     (t) => [primaryKey({ columns: [t.addressId, t.incarnation, t.slot, t.blockNumber] })],
   )
 
-/** The fields of an account from `block_number` on, until its next row; newer rows may be in `account_older`, newer ones
- *  in `account_recent`, the newest in `account_tip`. `balance` NULL: the account does not exist. A new incarnation starts
- *  with empty storage. WITHOUT ROWID. */
+/** The fields of an account from `block_number` on, until its next row; newer rows may be in `account_older`, newer
+ *  ones in `account_recent`, the newest in `account_tip`. `balance` NULL: the account does not exist. A new incarnation
+ *  starts with empty storage. WITHOUT ROWID. */
 export const accountHistory = accountRows('account_history')
 
 /** The value of a storage slot from `block_number` on. Slot and value are stored without leading zeros; zero is empty.

@@ -5,8 +5,8 @@
  *
  * Each row is in one table of its kind, and for the same key (an address id; or an address id, an incarnation and a
  * slot) every row in a table has a higher block number than every row in those after it. All SQL that reads the history
- * is built here. Positional parameters are bound once for each table (`eachBound`) unless stated otherwise. No table has
- * an index by block: changedKeys.ts reads what a block changed. */
+ * is built here. Positional parameters are bound once for each table (`eachBound`) unless stated otherwise. No table
+ * has an index by block: changedKeys.ts reads what a block changed. */
 
 /** Subject of a history. */
 export type HistoryKind = 'account' | 'storage'
