@@ -24,8 +24,8 @@ import type { BaseState, StateChanges, UsedNodes } from './stateChanges.js'
 /** Inserts of the rows of accounts and slots. */
 export interface StateInserts {
   /** Adds the changes of a block; `flush` writes their rows at the latest. `isAtTip`: writes them at once to the small
-   *  tables of recent rows, and moves some of these to the history if they have too many blocks. Otherwise moves all
-   *  recent rows first. */
+   *  tables of recent rows, and moves some of these to the history if they have too many blocks. Otherwise moves recent
+   *  rows first: all, or many, and then the block is written as at the tip. */
   insert(blockNumber: number, changes: StateChanges | PackedChanges, isAtTip?: boolean): void
   /** Writes base rows of sparse state, and the entry for replicas with what `learn` returns. `at`: the block in whose
    *  state they were proved. */
@@ -83,10 +83,7 @@ export function createStateInserts(
   const base = createBaseInserts(db, logsState)
   /** Chooses the tables for the rows of a block. */
   const choose = (blockNumber: number, isAtTip: boolean): RowInserts => {
-    if (!isAtTip) {
-      recent.moveAll()
-      return collected
-    }
+    if (!isAtTip && recent.moveMany()) return collected
     for (let i = 0; i < MOVES_OF_BLOCK && recent.isMoveUrgent(); i++) recent.moveSome()
     recent.add(blockNumber)
     return tip

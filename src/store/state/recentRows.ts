@@ -17,6 +17,9 @@ interface RecentRows {
    *  be left for the next one. Returns false once a pass ends and no other is due: another one for the few blocks that
    *  were added meanwhile would write as many pages. */
   moveSome(): boolean
+  /** Moves rows to the `_history` tables without a long transaction: all if they are of few blocks, else what `moves`
+   *  calls of `moveSome` move. @returns true when none is left */
+  moveMany(moves?: number): boolean
   /** Moves all rows to the `_history` tables. */
   moveAll(): void
   /** Call it after a rollback. */
@@ -25,6 +28,8 @@ interface RecentRows {
 
 // About 1.2 ms.
 const ROWS_AT_ONCE = 256
+// Of `moveMany`: some 75 ms.
+const MANY_MOVES = 64
 // Blocks whose rows a table gets before they are moved on. With more, a move writes fewer pages for each row, but rows
 // are added on more pages. In a state of 10 million accounts and 20 million slots, whose history has 1.7 GB, blocks of
 // 400 changed accounts and 1,000 slots would write 10.9 MB of history without the `_older` tables.
@@ -68,24 +73,34 @@ function createRecentRows(db: Database, fullBlocks: FullBlocks): RecentRows {
   })
   const levels = [tip, recent, older]
   const isFull = (times: number) => levels.some((level) => level.isFull(times))
+  const countBlocks = () => levels.reduce((sum, { blocks }) => sum + blocks, 0)
+  const isMany = () => countBlocks() > 2 * (fullBlocks.tip + fullBlocks.recent)
+  const moveAll = () => {
+    for (const level of levels) level.moveAll()
+  }
+  const moveSome = () => {
+    const begun = levels.find((level) => level.isMoving || level.isFull(2))
+    const due = levels.findLast((level) => level.isFull(1))
+    const any = levels.find(({ blocks }) => blocks > 0)
+    const level = begun ?? due ?? any
+    level?.moveSome()
+    return levels.some(({ isMoving }) => isMoving) || isFull(1)
+  }
   return {
     get blocks() {
-      return levels.reduce((sum, { blocks }) => sum + blocks, 0)
+      return countBlocks()
     },
     isMoveDue: () => isFull(1),
     isMoveUrgent: () => isFull(2),
     add: (blockNumber) => tip.add({ from: blockNumber, to: blockNumber }),
-    moveSome: () => {
-      const begun = levels.find((level) => level.isMoving || level.isFull(2))
-      const due = levels.findLast((level) => level.isFull(1))
-      const any = levels.find(({ blocks }) => blocks > 0)
-      const level = begun ?? due ?? any
-      level?.moveSome()
-      return levels.some(({ isMoving }) => isMoving) || isFull(1)
+    moveSome,
+    moveMany: (moves = MANY_MOVES) => {
+      for (let i = 0; i < moves && isMany(); i++) moveSome()
+      if (isMany()) return false
+      moveAll()
+      return true
     },
-    moveAll: () => {
-      for (const level of levels) level.moveAll()
-    },
+    moveAll,
     clear: () => {
       for (const level of levels) level.clear()
     },
