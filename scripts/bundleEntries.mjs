@@ -70,6 +70,18 @@ const lazyCurve = {
   },
 }
 
+/** Reads the rules of public chains from the file of the package that has them: the others load elliptic curves. */
+const publicChains = {
+  name: 'public-chains',
+  setup({ onResolve }) {
+    onResolve({ filter: /^@ethereumjs\/common$/ }, ({ importer }) =>
+      /chain[\\/]eth[\\/]genesis\.ts$/.test(importer)
+        ? { path: join(ROOT, 'node_modules/@ethereumjs/common/dist/esm/chains.js') }
+        : undefined,
+    )
+  },
+}
+
 const assembledBytes = new Map()
 
 /** Replaces the functions that assemble WebAssembly modules by what they return: to run them for the first time takes each
@@ -117,7 +129,7 @@ export async function bundle(entries, outdir) {
     banner: { js: NODE_MODULE },
     sourcemap: 'external', // for the stacks that are logged (src/lib/sourceMaps.ts); the package leaves them out
     sourcesContent: false,
-    plugins: [assembled, lazyCurve],
+    plugins: [assembled, lazyCurve, publicChains],
     metafile: true,
     write: false,
     logLevel: 'warning',

@@ -1,5 +1,5 @@
 import { UsageError } from '../lib/errors.js'
-import { packageVersion } from '../rpc/core/openContext.js'
+import { packageVersion } from '../store/packageVersion.js'
 import type { L2FollowSettings } from '../sync/follow/l2/l2Following.js'
 import type { FollowSettings } from '../sync/follow/runFollower.js'
 import type { Config } from './config.js'

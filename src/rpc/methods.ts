@@ -1,7 +1,7 @@
+import { packageVersion } from '../store/packageVersion.js'
 import { ADMIN_METHODS } from './admin/methods.js'
 import { CAIRN_METHODS } from './cairn/methods.js'
 import type { Method, MethodTable } from './core/method.js'
-import { packageVersion } from './core/openContext.js'
 import { DEBUG_METHODS } from './debug/methods.js'
 import { ERIGON_METHODS } from './erigon/methods.js'
 import { ETH_METHODS } from './eth/methods.js'

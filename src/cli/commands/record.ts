@@ -1,7 +1,7 @@
 import { UsageError } from '../../lib/errors.js'
 import { createLogger } from '../../lib/logger.js'
 import { createProgress } from '../../lib/progress.js'
-import { packageVersion } from '../../rpc/core/openContext.js'
+import { packageVersion } from '../../store/packageVersion.js'
 import type { FixtureManifest } from '../../sync/import/recordedFixture.js'
 import { readLogging } from '../options/output.js'
 import type { ParsedArgs } from '../parseArgs.js'

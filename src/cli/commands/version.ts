@@ -1,5 +1,5 @@
 import { UsageError } from '../../lib/errors.js'
-import { packageVersion } from '../../rpc/core/openContext.js'
+import { packageVersion } from '../../store/packageVersion.js'
 import type { ParsedArgs } from '../parseArgs.js'
 import { printResult } from '../standardStreams.js'
 

@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs'
 import type { PendingBlock } from '../../chain/eth/types.js'
 import { openDecoder } from '../../decoding/decoder.js'
 import { createImplementationReader } from '../../decoding/proxies.js'
@@ -20,7 +19,8 @@ import { readCursorSecret } from '../../store/cursorSecret.js'
 import type { Database } from '../../store/database.js'
 import { createDatabaseSizes } from '../../store/databaseFacts.js'
 import { createL2Reader } from '../../store/l2/l2Reader.js'
-import { openForReading, packagePath } from '../../store/open.js'
+import { openForReading } from '../../store/open.js'
+import { packageVersion } from '../../store/packageVersion.js'
 import { createChainReader } from '../../store/rows/chainReader.js'
 import { createTraceReader } from '../../store/rows/traceRows.js'
 import { createHashedRanges } from '../../store/state/hashedRanges.js'
@@ -139,9 +139,4 @@ export function openContext(options: {
 export function clientVersionText(): string {
   const [major] = process.versions.node.split('.')
   return `Cairn/v${packageVersion()}/${process.platform}-${process.arch}/node${major}`
-}
-
-/** The version of this package. */
-export function packageVersion(): string {
-  return (JSON.parse(readFileSync(packagePath('package.json'), 'utf8')) as { version: string }).version
 }

@@ -6,9 +6,9 @@ import { TRANSACTION_INDEX } from '../../index/transactions/transactionIndex.js'
 import type { Metrics } from '../../lib/metrics.js'
 import { resolveNumber } from '../../rpc/core/blockId.js'
 import type { RpcContext } from '../../rpc/core/context.js'
-import { packageVersion } from '../../rpc/core/openContext.js'
 import type { Database } from '../../store/database.js'
 import { createGrowthForecast } from '../../store/growthForecast.js'
+import { packageVersion } from '../../store/packageVersion.js'
 
 /** Registers metrics of the chain, the files and the indexes of an open database. Values are read at scrape time, about
  *  1 ms in total. */
