@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { type ChildProcess, spawn } from 'node:child_process'
 import { packagePath } from '../../src/store/open.js'
 import { importFixture } from './chains/fixtureDatabase.js'
+import { runInRunner } from './commandRunner.js'
 import { temporaryDirectory } from './temporary.js'
 
 /** How a program ended, and what it wrote. */
@@ -72,9 +73,13 @@ export function spawnProgram(
   return { child, ended, waitFor }
 }
 
-/** Runs a command to its end. */
+/** Runs a command to its end: in a process that has run others before, where that is the same to the command. `spawnCairn`
+ *  starts one of its own. */
 export function runCairn(args: readonly string[], env: Environment = {}): Promise<Ended> {
-  return spawnCairn(args, env).ended
+  const variables = Object.entries(env).filter((entry): entry is [string, string] => entry[1] !== undefined)
+  const isPlain = Object.keys(env).every((name) => name.startsWith('CAIRN_'))
+  const order = { args, env: Object.fromEntries(variables) }
+  return (isPlain ? runInRunner(order) : undefined) ?? spawnCairn(args, env).ended
 }
 
 /** As `runCairn`, of a command that must succeed: what it wrote to standard output. */
