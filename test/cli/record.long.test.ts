@@ -13,8 +13,7 @@ import { compareFrom } from '../support/upstream/followPeer.js'
 /* `cairn record` of a node that has the bundled chain, which is Cairn. */
 
 const node = await serveFixture({ after })
-const withoutRanges = await serveWithout('debug_accountRange')
-const withoutProofs = await serveWithout('debug_accountRange', 'eth_getProof', 'debug_executionWitness')
+const { withoutRanges, withoutProofs } = await serveWithout()
 const GENESIS = ['--genesis', join(FIXTURE_FOLDER, 'genesis.json')]
 const DEVELOPMENT = ['--genesis', writeDevelopmentGenesis()]
 
@@ -26,21 +25,18 @@ function writeDevelopmentGenesis(): string {
   return path
 }
 
-/** The URL of a server of the same chain that refuses methods. */
-async function serveWithout(...methods: string[]): Promise<string> {
+/** URLs of a server of the same chain, with keys whose holders may not list accounts, and may not prove state either. */
+async function serveWithout(): Promise<{ withoutRanges: string; withoutProofs: string }> {
   const datadir = temporaryDirectory({ after })
   await importFixture(datadir)
-  const key = await runCairnOk([
-    'keys',
-    'create',
-    'recorder',
-    '--methods',
-    ['*', ...methods.map((each) => `!${each}`)].join(','),
-    '--datadir',
-    datadir,
-  ])
+  const createKey = async (name: string, ...refused: string[]) => {
+    const methods = ['*', ...refused.map((each) => `!${each}`)].join(',')
+    return (await runCairnOk(['keys', 'create', name, '--methods', methods, '--datadir', datadir])).trim()
+  }
+  const ranges = await createKey('without ranges', 'debug_accountRange')
+  const proofs = await createKey('without proofs', 'debug_accountRange', 'eth_getProof', 'debug_executionWitness')
   const { url } = await startCairn({ after }, ['--datadir', datadir])
-  return `${url}/v3/${key.trim()}`
+  return { withoutRanges: `${url}/v3/${ranges}`, withoutProofs: `${url}/v3/${proofs}` }
 }
 
 function record(upstream: string, out: string, ...args: string[]) {

@@ -54,7 +54,7 @@ interface Cause {
   end(subject: Subject): void | Promise<void>
 }
 
-const BLOCKS = 400
+const BLOCKS = THOROUGH ? 400 : 200
 const BACK_MS = 60_000
 
 /** Made by the first test that needs it. */

@@ -16,11 +16,12 @@ import { copyDatabase, importFixture } from '../support/chains/fixtureDatabase.j
 import { fixtureBlockByBlock } from '../support/chains/killedImport.js'
 import { seededRandom } from '../support/random.js'
 import { temporaryDirectory } from '../support/temporary.js'
+import { THOROUGH } from '../support/thorough.js'
 
 const datadir = temporaryDirectory({ after })
 before(() => importFixture(datadir))
 
-const SMALL = ['--range-size', '3']
+const SMALL = ['--range-size', THOROUGH ? '3' : '10']
 
 test('kill -9 at any moment leaves whole files, and the next run completes to the same bytes', async (t) => {
   const straight = temporaryDirectory(t)

@@ -55,7 +55,8 @@ async function compare(
   const datadir = temporaryDirectory(t)
   await runCairnOk(['import', '--datadir', datadir, '--log-level', 'error', folder])
   await runCairnOk(['verify', '--datadir', datadir])
-  const server = await startCairn(t, ['--fixture', folder])
+  // A part as the database that it was imported into.
+  const server = await startCairn(t, fromBlock === 0 ? ['--fixture', folder] : ['--datadir', datadir, '--open'])
   await compareFrom(fromBlock, { server, peer, datadir, traffic })
   await compareTraces(peer, server.url, tracing, fromBlock)
   const { verified } = (await (await fetch(`${server.url}/health`)).json()) as { verified: boolean }

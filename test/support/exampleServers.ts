@@ -20,12 +20,15 @@ export const PARTIAL_FIRST = 40
 // Its upstream does not answer for blocks from this one on.
 const FILLING_STOPS = 41
 
+/** Options that an import follows: the database is not that which all tests share. */
+const OF_IMPORT = /--(traces|address-index)\b/
+
 const GENESIS = ['--open', '--genesis', join(FIXTURE_FOLDER, 'genesis.json')]
 
 /** Servers besides those of the bundled fixture with options, by name: how they are started. */
 const SERVERS: { readonly [name: string]: (t: After) => Promise<CairnServer> } = {
   partial: async (t) => {
-    const upstream = await serveFixture(t)
+    const upstream = await startUpstream(t, (_method, _params, right) => right())
     const args = ['--state', 'none', '--from', String(PARTIAL_FIRST), '--upstream', upstream.url]
     const server = await startCairn(t, [...GENESIS, '--datadir', temporaryDirectory(t), ...args])
     await untilHealth(server.url, ({ gap, head }) => gap === null && head > 0)
@@ -99,8 +102,8 @@ async function startUpstream(t: After, respond: Respond): Promise<ScriptedUpstre
 export function startExampleServer(t: After, on = ''): Promise<CairnServer> {
   const start = SERVERS[on]
   if (start !== undefined) return start(t)
-  // Options may be those of the import.
-  return on === '' ? serveFixture(t) : startCairn(t, ['--fixture', FIXTURE_FOLDER, ...on.split(' ')])
+  const options = on.split(' ').filter((word) => word !== '')
+  return OF_IMPORT.test(on) ? startCairn(t, ['--fixture', FIXTURE_FOLDER, ...options]) : serveFixture(t, options)
 }
 
 interface Coverage {

@@ -1,10 +1,12 @@
-import { writeFileSync } from 'node:fs'
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { deserialize, serialize } from 'node:v8'
+import { packagePath } from '../../../src/store/open.js'
 import { buildRandomChain } from '../../../tools/fuzz-chain/buildChain.js'
 import { type ChainFacts, readFacts } from '../../../tools/fuzz-chain/facts.js'
 import { requestsAbout } from '../../../tools/fuzz-chain/requests/all.js'
 import type { Request } from '../../../tools/fuzz-chain/requests/random.js'
-import { type CairnServer, startCairn } from '../cairn.js'
+import { type CairnServer, runCairnOk, startCairn } from '../cairn.js'
 import { type SeededRandom, seededRandom } from '../random.js'
 import { ask, resultOf } from '../rpcClient.js'
 import { temporaryDirectory } from '../temporary.js'
@@ -23,24 +25,48 @@ export interface ServedChain {
 }
 
 /** Of the requests each how many-th is sent where the comparison is not what is tested. */
-export const SOME = THOROUGH ? 1 : 8
+export const SOME = THOROUGH ? 1 : 24
 
 /** Limits of both servers, so that they refuse the same calls. */
 export const SPARSE_LIMITS = [
   ...['--compat', 'geth', '--max-call-gas', '10', '--simulation-gas', '10', '--call-timeout', '60000'],
 ]
 
-/** Builds the random chain of a seed, and serves it until the test ends. */
+/** Random chains that a run has executed, by seed. A build that changes anything begins without them. */
+const EXECUTED = packagePath('build/fixtureDatabases')
+const [GENESIS, CHAIN, FACTS] = ['genesis.json', 'chain.rlp', 'facts']
+
+/** Serves the random chain of a seed until the test ends. The first test of a build makes the chain and its database, which
+ *  are then copied. */
 export async function serveRandomChain(t: After, seed: number): Promise<ServedChain> {
+  const executed = join(EXECUTED, `random-${seed}`)
+  if (!existsSync(executed)) await executeRandomChain(t, executed, seed)
   const folder = temporaryDirectory(t)
-  const genesis = join(folder, 'genesis.json')
+  cpSync(executed, folder, { recursive: true })
+  const complete = await startCairn(t, ['--datadir', folder, '--open', ...SPARSE_LIMITS])
+  const facts = deserialize(readFileSync(join(folder, FACTS))) as ChainFacts
+  const genesis = join(folder, GENESIS)
+  const cancun = (JSON.parse(readFileSync(genesis, 'utf8')) as { config: { cancunTime: number } }).config.cancunTime
+  return { complete, genesis, facts, head: facts.head, first: facts.timestamps.findIndex((time) => time >= cancun) }
+}
+
+/** Makes the folder: the chain's files, its database, and its facts. */
+async function executeRandomChain(t: After, executed: string, seed: number): Promise<void> {
+  mkdirSync(EXECUTED, { recursive: true })
+  const folder = mkdtempSync(join(EXECUTED, 'execute-'))
   const chain = await buildRandomChain(seed)
-  writeFileSync(genesis, chain.genesis)
-  writeFileSync(join(folder, 'chain.rlp'), chain.chainRlp)
-  const complete = await startCairn(t, ['--fixture', folder, ...SPARSE_LIMITS])
-  const facts = await readFacts((method, params) => resultOf(complete.url, method, params), chain)
-  const cancun = (JSON.parse(chain.genesis) as { config: { cancunTime: number } }).config.cancunTime
-  return { complete, genesis, facts, head: chain.head, first: facts.timestamps.findIndex((time) => time >= cancun) }
+  writeFileSync(join(folder, GENESIS), chain.genesis)
+  writeFileSync(join(folder, CHAIN), chain.chainRlp)
+  await runCairnOk(['import', '--datadir', folder, folder])
+  const server = await startCairn(t, ['--datadir', folder, '--open', ...SPARSE_LIMITS])
+  const facts = await readFacts((method, params) => resultOf(server.url, method, params), chain)
+  await server.stop()
+  writeFileSync(join(folder, FACTS), serialize(facts))
+  try {
+    renameSync(folder, executed)
+  } catch {
+    rmSync(folder, { recursive: true }) // another process was faster
+  }
 }
 
 /** What a comparison found. */
