@@ -286,6 +286,16 @@ async function hasProblem({ datadir, url }: Subject): Promise<boolean> {
   return ((await (await fetch(`${url}/health`)).json()) as { problem: Problem | null }).problem !== null
 }
 
+/** Grows the source until there is a problem: what fits into the space that SQLite has already is still stored. Looks a few
+ *  times between two blocks, as what needs no block takes a moment too. */
+async function untilProblem(subject: Subject): Promise<void> {
+  let looked = 0
+  await until(async () => {
+    if (looked++ % 4 === 0) await subject.grow()
+    return hasProblem(subject)
+  })
+}
+
 /** Every place names the same problem. */
 async function checkSaid({ datadir, url }: Subject, check: RegExp): Promise<void> {
   if (url !== undefined) await checkServer(url, check)
@@ -335,10 +345,7 @@ for (const [name, start] of Object.entries(SUBJECTS)) {
       if (cause.applies?.(subject) === false) continue
       await t.test(cause.name, async () => {
         await cause.begin(subject)
-        await until(async () => {
-          await subject.grow() // what fits into the space that SQLite has already is still stored
-          return hasProblem(subject)
-        })
+        await untilProblem(subject)
         await untilSaid(subject, cause.check)
         await cause.end(subject)
         await until(isWhole, BACK_MS)
@@ -356,10 +363,7 @@ test('cairn serve --upstream comes back after its files could not be written', a
   const files = FILES.map((file) => join(datadir, file))
   if (!refuseWrites(files)) return t.skip('the file system cannot refuse writes')
   t.after(() => allowWrites(files))
-  await until(async () => {
-    await subject.grow()
-    return hasProblem(subject)
-  })
+  await untilProblem(subject)
   await untilSaid(subject, /^(write access|disk)$/)
   allowWrites(files)
   await until(subject.isWhole, BACK_MS)

@@ -14,7 +14,7 @@ import { openForReading, packagePath } from '../../src/store/open.js'
 import type { WritableChain } from '../../src/sync/chainState.js'
 import { replaceBranch } from '../../src/sync/head/reorg.js'
 import { importBlocks } from '../../src/sync/pipeline.js'
-import { runCairnOk, spawnCairn, startCairn } from '../support/cairn.js'
+import { FEW_THREADS, runCairn, runCairnOk, spawnCairn, startCairn } from '../support/cairn.js'
 import { BRANCHES_GENESIS, growBranch, openBranches } from '../support/chains/branches.js'
 import { FIXTURE_FOLDER, sourceOf } from '../support/chains/fixture.js'
 import { importFixture } from '../support/chains/fixtureDatabase.js'
@@ -81,7 +81,7 @@ test('a replica of the bundled chain answers as the writer does, with a key of i
   let count = 0
   for (const method of readdirSync(folder).filter((name) => /^(eth|debug)_/.test(name))) {
     for (const file of readdirSync(join(folder, method))) {
-      if (count++ % 4 > 0 && !THOROUGH) continue
+      if (count++ % 8 > 0 && !THOROUGH) continue
       const { request } = JSON.parse(readFileSync(join(folder, method, file), 'utf8')) as {
         request: { method: string }
       }
@@ -100,7 +100,7 @@ test('a replica of the bundled chain answers as the writer does, with a key of i
 
 test('options that exclude each other are refused', async () => {
   const args = ['--datadir', '.', '--open', '--replica']
-  const refused = async (...more: string[]) => (await spawnCairn(['serve', ...args, ...more]).ended).stderr
+  const refused = async (...more: string[]) => (await runCairn(['serve', ...args, ...more])).stderr
   const url = 'http://127.0.0.1:1'
   assert.match(await refused(url, '--upstream', url), /--replica excludes --upstream/)
   assert.match(await refused(url, '--replica', url), /--replica: takes one http URL, got 2/)
@@ -143,7 +143,7 @@ test('kill -9 of the replica or of the writer at any moment loses and doubles no
   const trunk = await growBranch(temporaryDirectory(t), { trunk: [], count: 60, random })
   const { datadir, chain } = await openChain(t, trunk.slice(0, 20))
   const spawnServer = (port: string, args: readonly string[]) => {
-    const running = spawnCairn(['serve', '--port', port, '--log-level', 'error', ...args])
+    const running = spawnCairn(['serve', '--port', port, '--log-level', 'error', ...args], FEW_THREADS)
     t.after(async () => {
       running.child.kill('SIGKILL')
       await running.ended

@@ -12,7 +12,7 @@ import { SKIP_GETH, startGethPeer } from '../support/upstream/geth.js'
 /* `--state sparse`: begun at a block of a running geth without state, followed through reorgs, and compared with the
  * archive that geth keeps: what blocks touched, what no block touched, calls, traces, proofs. */
 
-const FEW = THOROUGH ? 60 : 25
+const FEW = THOROUGH ? 60 : 15
 
 // The other mode by default: sparseWhole.
 for (const mode of THOROUGH ? ['witness', 'proofs', 'auto'] : ['witness']) {

@@ -22,8 +22,10 @@ import type { UpstreamCall } from '../support/upstream/scriptedUpstream.js'
 const AWAY = THOROUGH ? [10, 129, 1_000] : [129]
 const REQUESTS = THOROUGH ? 3_000 : 100
 // Of the requests each how many-th is sent.
-const STEP = THOROUGH ? 1 : 60
-const READS = THOROUGH ? 600 : 30
+const STEP = THOROUGH ? 1 : 120
+const READS = THOROUGH ? 600 : 20
+/** Transactions of a block, at most. */
+const MOST = THOROUGH ? 7 : 3
 const KILLS = THOROUGH ? 12 : 1
 const SEED = Number(process.env.SEED ?? 1)
 const STATES = 128
@@ -210,7 +212,7 @@ interface Network extends ServedChain {
 
 async function serveChain(t: TestContext): Promise<ServedTail> {
   const folder = temporaryDirectory(t)
-  const grown = await growRandomChain(SEED, { tail: BEFORE + Math.max(...AWAY) + AFTER })
+  const grown = await growRandomChain(SEED, { tail: BEFORE + Math.max(...AWAY) + AFTER, most: MOST })
   t.after(() => grown.close())
   await grown.add()
   const genesis = join(folder, 'genesis.json')

@@ -23,7 +23,9 @@ const TAIL = THOROUGH ? 950 : 160
 const REORGS = THOROUGH ? 20 : 2
 const REQUESTS = THOROUGH ? 10_000 : 3_000
 // Of the requests each how many-th is asked.
-const STEP = THOROUGH ? 1 : 60
+const STEP = THOROUGH ? 1 : 120
+/** Transactions of a block, at most. */
+const MOST = THOROUGH ? 7 : 3
 const DEEPEST = 20
 const STATES = 128
 const SEED = Number(process.env.SEED ?? 1)
@@ -99,7 +101,7 @@ interface Network {
 /** A full geth that imports a random chain as it grows. */
 async function startNetwork(t: TestContext, seed: number): Promise<Network> {
   const folder = temporaryDirectory(t)
-  const chain = await growRandomChain(seed, { tail: TAIL })
+  const chain = await growRandomChain(seed, { tail: TAIL, most: MOST })
   t.after(() => chain.close())
   const genesis = join(folder, 'genesis.json')
   writeFileSync(genesis, chain.genesis)

@@ -101,7 +101,7 @@ export interface CairnServer {
 }
 
 /** Threads of a server under test: each one more takes a quarter of a second of CPU time to start. */
-const FEW_THREADS: Environment = { CAIRN_SCAN_THREADS: '1', CAIRN_EVM_THREADS: '1', CAIRN_ACCEPT_THREADS: '0' }
+export const FEW_THREADS: Environment = { CAIRN_SCAN_THREADS: '1', CAIRN_EVM_THREADS: '1', CAIRN_ACCEPT_THREADS: '0' }
 
 /** `startDefaultCairn` with few threads unless `args` or `env` say otherwise. */
 export function startCairn(t: After, args: readonly string[], env: Environment = {}): Promise<CairnServer> {

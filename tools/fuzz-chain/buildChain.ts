@@ -70,10 +70,11 @@ export interface GrowingChain {
   close(): void
 }
 
-/** Begins the chain of a seed at its genesis, in a temporary database: `tail` blocks come after the last fork. */
+/** Begins the chain of a seed at its genesis, in a temporary database: `tail` blocks come after the last fork, and a block
+ *  has at most `most` transactions. */
 export async function growRandomChain(
   seed: number,
-  { last = 'amsterdam', tail }: { last?: LastFork; tail?: number } = {},
+  { last = 'amsterdam', tail, most = MOST_TRANSACTIONS }: { last?: LastFork; tail?: number; most?: number } = {},
 ): Promise<GrowingChain> {
   const directory = mkdtempSync(join(tmpdir(), 'cairn-random-chain-'))
   const db = openForWriting(directory)
@@ -94,7 +95,7 @@ export async function growRandomChain(
     }
     const builder = await createChainBuilder(db, genesis)
     const { blocks } = builder
-    const maker = createBlocks(random, { builder, cast, state: createStateReads(db) })
+    const maker = createBlocks(random, { builder, cast, most, state: createStateReads(db) })
     return {
       datadir: directory,
       genesis: `${JSON.stringify(genesis, null, 2)}\n`,
@@ -125,10 +126,12 @@ export async function growRandomChain(
 interface BlockParts {
   builder: ChainBuilder
   cast: Cast
+  /** Transactions of a block. */
+  most: number
   state: StateReads
 }
 
-function createBlocks(random: SeededRandom, { builder, cast, state }: BlockParts) {
+function createBlocks(random: SeededRandom, { builder, cast, most, state }: BlockParts) {
   const { head, spec } = builder.chain
   let withdrawalIndex = 0n
   const nonceOf = (address: Uint8Array) => state.nonce(address, head.newest!.header.number)
@@ -140,7 +143,7 @@ function createBlocks(random: SeededRandom, { builder, cast, state }: BlockParts
     const plans: TransactionPlan[] = []
     let gas = 0n
     let blobs = 0
-    for (let i = random.below(MOST_TRANSACTIONS + 1); i > 0; i--) {
+    for (let i = random.below(most + 1); i > 0; i--) {
       const plan = make()
       const more = plan.blobVersionedHashes?.length ?? 0
       if (gas + plan.gasLimit! > BLOCK_GAS || blobs + more > (rules.blobs?.max ?? 0)) continue
