@@ -4,7 +4,7 @@ import { runCairn, spawnCairn } from '../support/cairn.js'
 import { importFixture } from '../support/chains/fixtureDatabase.js'
 import { temporaryDirectory } from '../support/temporary.js'
 
-/* Tests run commands in a process that runs others too: what they see is what they would see of a process of its own. */
+/* Tests run commands in a process that runs others too, and see what they would see of a process of its own. */
 
 const withoutTimes = (text: string) => text.replaceAll(/\S+Z|in [\d.]+ s.*/g, '')
 

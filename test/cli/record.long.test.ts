@@ -25,7 +25,7 @@ function writeDevelopmentGenesis(): string {
   return path
 }
 
-/** URLs of a server of the same chain, with keys whose holders may not list accounts, and may not prove state either. */
+/** URLs of a server of the same chain with keys: one may not list accounts, the other may not prove state either. */
 async function serveWithout(): Promise<{ withoutRanges: string; withoutProofs: string }> {
   const datadir = temporaryDirectory({ after })
   await importFixture(datadir)

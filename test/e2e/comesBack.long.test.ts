@@ -286,8 +286,8 @@ async function hasProblem({ datadir, url }: Subject): Promise<boolean> {
   return ((await (await fetch(`${url}/health`)).json()) as { problem: Problem | null }).problem !== null
 }
 
-/** Grows the source until there is a problem: what fits into the space that SQLite has already is still stored. Looks a few
- *  times between two blocks, as what needs no block takes a moment too. */
+/** Grows the source until there is a problem: what fits into the space that SQLite has already is still stored. Looks a
+ *  few times between two blocks, as what needs no block takes a moment too. */
 async function untilProblem(subject: Subject): Promise<void> {
   let looked = 0
   await until(async () => {

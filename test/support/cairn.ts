@@ -73,8 +73,8 @@ export function spawnProgram(
   return { child, ended, waitFor }
 }
 
-/** Runs a command to its end: in a process that has run others before, where that is the same to the command. `spawnCairn`
- *  starts one of its own. */
+/** Runs a command to its end: in a process that has run others before, where that is the same to the command.
+ *  `spawnCairn` starts one of its own. */
 export function runCairn(args: readonly string[], env: Environment = {}): Promise<Ended> {
   const variables = Object.entries(env).filter((entry): entry is [string, string] => entry[1] !== undefined)
   const isPlain = Object.keys(env).every((name) => name.startsWith('CAIRN_'))

@@ -91,8 +91,8 @@ let runner: CommandRunner | undefined
 
 process.once('beforeExit', () => runner?.end())
 
-/** Runs a command of the built program in a process that has run others before: loading the program takes 0.2 to 0.5 s of
- *  processor time. Undefined when that process is busy with another one. */
+/** Runs a command of the built program in a process that has run others before: loading the program takes 0.2 to 0.5 s
+ *  of processor time. Undefined when that process is busy with another one. */
 export function runInRunner(order: CommandOrder): Promise<Ended> | undefined {
   if (runner?.isBusy) return undefined
   if (runner?.isOver !== false) runner = new CommandRunner()

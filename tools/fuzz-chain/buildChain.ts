@@ -70,8 +70,8 @@ export interface GrowingChain {
   close(): void
 }
 
-/** Begins the chain of a seed at its genesis, in a temporary database: `tail` blocks come after the last fork, and a block
- *  has at most `most` transactions. */
+/** Begins the chain of a seed at its genesis, in a temporary database: `tail` blocks come after the last fork, and a
+ *  block has at most `most` transactions. */
 export async function growRandomChain(
   seed: number,
   { last = 'amsterdam', tail, most = MOST_TRANSACTIONS }: { last?: LastFork; tail?: number; most?: number } = {},

@@ -36,8 +36,8 @@ export const SPARSE_LIMITS = [
 const EXECUTED = packagePath('build/fixtureDatabases')
 const [GENESIS, CHAIN, FACTS] = ['genesis.json', 'chain.rlp', 'facts']
 
-/** Serves the random chain of a seed until the test ends. The first test of a build makes the chain and its database, which
- *  are then copied. */
+/** Serves the random chain of a seed until the test ends. The first test of a build makes the chain and its database,
+ *  which are then copied. */
 export async function serveRandomChain(t: After, seed: number): Promise<ServedChain> {
   const executed = join(EXECUTED, `random-${seed}`)
   if (!existsSync(executed)) await executeRandomChain(t, executed, seed)
