@@ -8,11 +8,15 @@ import { type TestContext, test } from 'node:test'
 import { packagePath } from '../../src/store/open.js'
 import { openForWriting } from '../../src/store/openForWriting.js'
 import { HEAD } from '../support/chains/fixtureChain.js'
+import { hostCommands } from '../support/commandHost.js'
+import { endOfFile } from '../support/endings.js'
 import { post, request } from '../support/serving.js'
 import { temporaryDirectory } from '../support/temporary.js'
 
 const MAIN = packagePath('dist/cli/main.js')
 const FIXTURE = packagePath('fixtures/chain')
+
+const host = hostCommands(endOfFile())
 
 interface Outcome {
   code: number
@@ -122,7 +126,7 @@ test('wrong use is said in one line, with exit code 2', async (t) => {
     ],
   ]
   for (const [args, words] of cases) {
-    const { code, stdout, stderr } = await cairn(args)
+    const { code, stdout, stderr } = await (args[0] === 'serve' ? cairn(args) : host.run(args))
     assert.equal(code, 2, `${args.join(' ')}: ${stderr}`)
     assert.equal(stdout, '')
     assert.match(stderr, words)

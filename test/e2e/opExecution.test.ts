@@ -5,7 +5,7 @@ import { after, before, test } from 'node:test'
 import { decodeBlock, encodeBlock, transactionsRoot } from '../../src/chain/eth/block.js'
 import type { Block, Header, Transaction } from '../../src/chain/eth/types.js'
 import { parseHex } from '../../src/lib/hex.js'
-import { runCairn, runCairnOk, startCairn } from '../support/cairn.js'
+import { startCairn } from '../support/cairn.js'
 import { checkOtterscan } from '../support/chains/op/checkOtterscan.js'
 import { rollupConfigOf } from '../support/chains/op/opAnswers.js'
 import {
@@ -14,6 +14,8 @@ import {
   type RecordedObject,
   readExecutedOpChain,
 } from '../support/chains/op/opChain.js'
+import { hostCommands } from '../support/commandHost.js'
+import { endOfFile } from '../support/endings.js'
 import { writeSecret } from '../support/engine/engineClient.js'
 import { freePort } from '../support/freePort.js'
 import { resultOf } from '../support/rpcClient.js'
@@ -35,6 +37,7 @@ const genesisFile = join(folder, 'genesis.json')
 const rollup = join(folder, 'rollup.json')
 const chainFile = join(folder, 'chain.rlp')
 const datadir = join(folder, 'data')
+const cairn = hostCommands(endOfFile())
 
 function writeBlocks(file: string, raw: readonly (string | Uint8Array)[]): string {
   writeFileSync(file, Buffer.concat(raw.map((each) => (typeof each === 'string' ? parseHex(each) : each))))
@@ -51,7 +54,7 @@ before(async () => {
   // Compares receipts, gas and the state root of each block with its header.
   const named = ['--genesis', genesisFile, '--rollup-config', rollup]
   const args = ['import', '--datadir', datadir, ...named, '--root-interval', '1', '--traces', 'on', chainFile]
-  assert.match(await runCairnOk(args), new RegExp(`${HEAD} blocks imported`))
+  assert.match(await cairn.runOk(args), new RegExp(`${HEAD} blocks imported`))
 })
 
 /** A frame of the callTracer with inputs cut as those of the recording. */
@@ -104,7 +107,7 @@ test('traces, estimates and balances are those of op-geth at every height', asyn
   assert.equal(Number(simulated.blobGasUsed), 2 * 100 * 400)
   await checkOtterscan(url, blocks)
   await stop()
-  await runCairnOk(['verify', '--datadir', datadir])
+  await cairn.runOk(['verify', '--datadir', datadir])
 })
 
 test('sparse state begins at a block of Ecotone, and answers the same from there on', { skip }, async (t) => {
@@ -121,7 +124,7 @@ test('sparse state begins at a block of Ecotone, and answers the same from there
     assert.deepEqual(await resultOf(url, 'eth_getBlockReceipts', id), receipts)
   }
   await stop()
-  await runCairnOk(['verify', '--datadir', own])
+  await cairn.runOk(['verify', '--datadir', own])
 })
 
 test('a block that differs is refused, and the check is named', async (t) => {
@@ -129,10 +132,10 @@ test('a block that differs is refused, and the check is named', async (t) => {
   const block = decodeBlock(parseHex(blocks[number].raw))
   const own = temporaryDirectory(t)
   const before = blocks.slice(1, number).map(({ raw }) => raw)
-  await runCairnOk(['import', '--datadir', own, '--genesis', genesisFile, writeBlocks(join(folder, 'before'), before)])
+  await cairn.runOk(['import', '--datadir', own, '--genesis', genesisFile, writeBlocks(join(folder, 'before'), before)])
   const refused = async (changed: Block, expected: RegExp) => {
     const file = writeBlocks(join(folder, 'changed'), [encodeBlock(changed)])
-    const { code, stderr } = await runCairn(['import', '--datadir', own, file])
+    const { code, stderr } = await cairn.run(['import', '--datadir', own, file])
     assert.notEqual(code, 0)
     assert.match(stderr, expected)
   }
@@ -157,7 +160,7 @@ test('Karst has the prices of Osaka, and blocks of Beryl are refused', async (t)
     const file = join(folder, 'later.json')
     writeFileSync(file, JSON.stringify({ ...genesis, config: { ...genesis.config, ...forks } }))
     const args = ['--genesis', file, '--root-interval', '1', chainFile]
-    return (await runCairn(['import', '--datadir', temporaryDirectory(t), ...args])).stderr
+    return (await cairn.run(['import', '--datadir', temporaryDirectory(t), ...args])).stderr
   }
   // These blocks have Jovian's price of P256VERIFY. The third one calls it.
   const first = 9 * EXECUTED_BLOCKS_PER_FORK + 1
@@ -169,7 +172,7 @@ test('Karst has the prices of Osaka, and blocks of Beryl are refused', async (t)
 
 test('blocks are not executed without the state of block 0, or with the reference', async (t) => {
   const importing = (...args: readonly string[]) =>
-    runCairn(['import', '--datadir', temporaryDirectory(t), ...args, chainFile])
+    cairn.run(['import', '--datadir', temporaryDirectory(t), ...args, chainFile])
   for (const named of [
     ['--network', 'base'],
     ['--rollup-config', rollup],
@@ -181,12 +184,12 @@ test('blocks are not executed without the state of block 0, or with the referenc
   const mixed = await importing('--rollup-config', rollup, '--genesis', other)
   assert.match(mixed.stderr, /genesis\.l2\.hash: expected 0x[0-9a-f]{64} of --genesis, got 0x/)
   const reference = await importing('--genesis', genesisFile, '--evm', 'reference')
-  const served = await runCairn(['serve', '--datadir', datadir, '--open', '--port', '0', '--evm', 'reference'])
+  const served = await cairn.run(['serve', '--datadir', datadir, '--open', '--port', '0', '--evm', 'reference'])
   for (const { stderr } of [reference, served]) {
     assert.match(stderr, /--evm reference does not execute blocks of the OP stack/)
   }
   const engine = ['--engine', String(await freePort()), '--jwt-secret', writeSecret(t)]
-  const driven = await runCairn(['serve', '--datadir', datadir, '--open', '--port', '0', ...engine])
+  const driven = await cairn.run(['serve', '--datadir', datadir, '--open', '--port', '0', ...engine])
   assert.match(
     driven.stderr,
     /--engine: Cairn does not have the Engine API of the OP stack; follow its execution client/,
