@@ -10,11 +10,13 @@ import { createAddedAbiTable } from '../../../src/store/addedAbis.js'
 import { createApiKeyTable } from '../../../src/store/keys/apiKeys.js'
 import { openForWriting } from '../../../src/store/openForWriting.js'
 import { copyDatabase, importFixture } from '../../support/chains/fixtureDatabase.js'
+import { endOfFile } from '../../support/endings.js'
 import { servingOptions } from '../../support/serving.js'
 import { temporaryDirectory } from '../../support/temporary.js'
 
 const imported = temporaryDirectory({ after })
 before(() => importFixture(imported))
+const ending = endOfFile()
 
 const ENDLESS = 'WITH RECURSIVE n(i) AS (VALUES (0) UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n'
 
@@ -27,7 +29,7 @@ interface Answer {
 
 /** A server with SQL and a function that queries it. */
 async function serve(
-  t: TestContext,
+  t: Pick<typeof ending, 'after'>,
   limits: Partial<SqlLimits> = {},
   options: { open?: boolean; rateLimitRps?: number } = {},
 ) {
@@ -50,6 +52,13 @@ async function serve(
   return { datadir, url: serving.url, query }
 }
 
+let shared: ReturnType<typeof serve> | undefined
+/** The server of the tests that need no options of their own. */
+const serveShared = () => {
+  shared ??= serve(ending)
+  return shared
+}
+
 const rowsOf = ({ text }: Answer) =>
   text
     .split('\n')
@@ -57,8 +66,8 @@ const rowsOf = ({ text }: Answer) =>
     .map((line) => JSON.parse(line) as object)
 const errorOf = ({ text }: Answer) => (JSON.parse(text) as { error: string }).error
 
-test('answers in NDJSON or CSV', async (t) => {
-  const { query } = await serve(t)
+test('answers in NDJSON or CSV', async () => {
+  const { query } = await serveShared()
   const sql = `SELECT 1 AS a, 'x"y' AS b, NULL AS c, x'01ff' AS d, 9007199254740993 AS e, 1.5 AS f`
   const plain = await query(sql)
   assert.deepEqual([plain.status, plain.type], [200, 'application/x-ndjson'])
@@ -71,7 +80,7 @@ test('answers in NDJSON or CSV', async (t) => {
   assert.equal(rowsOf(counted).length, 10_553)
 })
 
-test('a response with an end is whole, and says why there are no more rows', async (t) => {
+test('a query ends after the most rows; a response with an end is whole, and says why there are no more', async (t) => {
   const { query } = await serve(t, { maxRows: 600 })
   assert.equal((await query({ query: 'SELECT 1 AS a', end: true })).text, '{"a":1}\n{"end":{}}\n')
   assert.equal((await query({ query: 'SELECT 1 AS a WHERE 0', end: true })).text, '{"end":{}}\n')
@@ -81,6 +90,11 @@ test('a response with an end is whole, and says why there are no more rows', asy
   assert.equal(errorOf(await query({ query: 'SELECT 1', end: 1 })), 'end: expected a boolean, got 1')
   const csv = await query({ query: 'SELECT 1', end: true, format: 'csv' })
   assert.equal(errorOf(csv), 'end: expected false with format csv')
+  const series = (rows: number) =>
+    `WITH RECURSIVE n(i) AS (VALUES (1) UNION ALL SELECT i + 1 FROM n WHERE i < ${rows}) SELECT i FROM n`
+  assert.equal(rowsOf(await query(series(600))).length, 600)
+  const few = await query(series(601)).catch((error: Error) => error)
+  assert.ok(few instanceof Error, 'the response is cut off')
 })
 
 test('is off unless asked for', async (t) => {
@@ -90,8 +104,8 @@ test('is off unless asked for', async (t) => {
   assert.equal(status, 404)
 })
 
-test('says what is wrong with a request', async (t) => {
-  const { query, url } = await serve(t)
+test('says what is wrong with a request', async () => {
+  const { query, url } = await serveShared()
   assert.deepEqual(await query('SELEC 1').then((answer) => [answer.status, errorOf(answer)]), [
     400,
     "query: expected SELECT, WITH, VALUES or EXPLAIN, got 'SELEC'",
@@ -106,8 +120,8 @@ test('says what is wrong with a request', async (t) => {
   assert.equal((await query('SELECT 1', { Origin: 'https://evil.example', 'Content-Type': 'text/plain' })).status, 200)
 })
 
-test('only reads, and no files or settings', async (t) => {
-  const { query, datadir } = await serve(t)
+test('only reads, and no files or settings', async () => {
+  const { query, datadir } = await serveShared()
   const other = join(datadir, 'other.db')
   const refused = [
     'DELETE FROM logs',
@@ -133,8 +147,8 @@ test('only reads, and no files or settings', async (t) => {
   assert.equal((await query('EXPLAIN QUERY PLAN SELECT * FROM v_logs')).status, 200)
 })
 
-test('hides API keys and the cursor secret, however a query names them', async (t) => {
-  const { query, datadir } = await serve(t)
+test('hides API keys and the cursor secret, however a query names them', async () => {
+  const { query, datadir } = await serveShared()
   const db = openForWriting(datadir)
   createApiKeyTable(db).create('somebody')
   db.close()
@@ -176,20 +190,20 @@ test('ends a query that needs too much memory, and answers the next one', async 
   assert.equal((await query('SELECT 1 AS a')).status, 200)
 })
 
-test('ends after the most rows', async (t) => {
-  const { query } = await serve(t, { maxRows: 1000 })
-  const series = (rows: number) =>
-    `WITH RECURSIVE n(i) AS (VALUES (1) UNION ALL SELECT i + 1 FROM n WHERE i < ${rows}) SELECT i FROM n`
-  assert.equal(rowsOf(await query(series(1000))).length, 1000)
-  const few = await query(series(1001)).catch((error: Error) => error)
-  assert.ok(few instanceof Error, 'the response is cut off')
-})
-
-test('refuses more queries than there are processes, and frees the process of a client that leaves', async (t) => {
-  const { query, url } = await serve(t)
-  const leaving = httpRequest(`${url}/sql`, { method: 'POST', headers: { 'Content-Type': 'text/plain' } })
-  leaving.on('error', () => {})
-  leaving.end(ENDLESS)
+test('refuses more queries than there are processes, and frees the process of a client that leaves', async () => {
+  const { query, url } = await serveShared()
+  let leaving = ask()
+  function ask() {
+    const asking = httpRequest(`${url}/sql`, { method: 'POST', headers: { 'Content-Type': 'text/plain' } })
+    asking.on('error', () => {})
+    // Refused, as the query beside it was first.
+    asking.on('response', (response) => {
+      response.resume()
+      leaving = ask()
+    })
+    asking.end(ENDLESS)
+    return asking
+  }
   const until = async (status: number) => {
     for (;;) {
       const answer = await query('SELECT 1 AS a')
@@ -254,8 +268,8 @@ test('one key leaves a process to others, and its calls at once are limited', as
   assert.equal((await ask(other)).status, 200)
 })
 
-test('a row has at most 16 million characters, and a long one comes in pieces, whole', async (t) => {
-  const { query } = await serve(t)
+test('a row has at most 16 million characters, and a long one comes in pieces, whole', async () => {
+  const { query } = await serveShared()
   const wide = await query('SELECT zeroblob(8000001) AS b')
   assert.equal(wide.status, 400)
   const message = 'row 1 has 16000002 characters, the limit is 16000000; select fewer or shorter columns'
@@ -305,8 +319,8 @@ test('refuses queries of pages that may not call', async (t) => {
   assert.equal((await ask(serving.url)).status, 200)
 })
 
-test('has a view for each event of an added ABI, also of one added later', async (t) => {
-  const { query, datadir } = await serve(t)
+test('has a view for each event of an added ABI, also of one added later', async () => {
+  const { query, datadir } = await serveShared()
   const inputs = ['number', 'caller', 'seed'].map((name) => {
     return { name, type: name === 'caller' ? 'address' : 'uint256', indexed: true }
   })

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { after, before, type TestContext, test } from 'node:test'
+import { after, before, test } from 'node:test'
 import { startServing } from '../../../src/cli/serving.js'
 import type { Dataset } from '../../../src/export/dataset.js'
 import { blocks } from '../../../src/export/datasets/blocks.js'
@@ -12,6 +12,7 @@ import { createApiKeyTable } from '../../../src/store/keys/apiKeys.js'
 import { openForWriting } from '../../../src/store/openForWriting.js'
 import { type TextRow, toTextRow } from '../../support/chains/exportedFiles.js'
 import { copyDatabase, importFixture } from '../../support/chains/fixtureDatabase.js'
+import { endOfFile } from '../../support/endings.js'
 import { type SeededRandom, seededRandom } from '../../support/random.js'
 import { ask } from '../../support/rpcClient.js'
 import { servingOptions } from '../../support/serving.js'
@@ -20,6 +21,7 @@ import { temporaryDirectory } from '../../support/temporary.js'
 import { THOROUGH } from '../../support/thorough.js'
 
 const imported = temporaryDirectory({ after })
+const ending = endOfFile()
 const exported: { [kind: string]: TextRow[] } = {}
 const TRANSFER = '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef'
 
@@ -43,7 +45,7 @@ before(async () => {
 
 /** A server of its own copy of the bundled chain. */
 async function serve(
-  t: TestContext,
+  t: Pick<typeof ending, 'after'>,
   options: { open?: boolean; rateLimitRps?: number; limits?: Partial<StreamLimits> } = {},
 ) {
   const datadir = copyDatabase(t, imported)
@@ -59,6 +61,13 @@ async function serve(
     url,
     read: (body: unknown, headers?: Record<string, string>) => askStream(url, body, headers),
   }
+}
+
+let shared: ReturnType<typeof serve> | undefined
+/** The server of the tests that change neither its database nor its options. */
+const serveShared = () => {
+  shared ??= serve(ending)
+  return shared
 }
 
 const within = (rows: readonly TextRow[], from: number, to: number) =>
@@ -87,8 +96,8 @@ function randomFilter({ below }: SeededRandom): { address?: string | string[]; t
   }
 }
 
-test('logs of random filters are the rows of cairn export, in both formats, and the logs of eth_getLogs', async (t) => {
-  const { url, serving } = await serve(t)
+test('logs of random filters are the rows of cairn export, in both formats, and the logs of eth_getLogs', async () => {
+  const { url, serving } = await serveShared()
   const random = seededRandom(31)
   const head = exported.blocks.length - 1
   let results = 0
@@ -119,8 +128,8 @@ test('logs of random filters are the rows of cairn export, in both formats, and 
   assert.ok(results > 1_000, `${results}`)
 })
 
-test('transactions and blocks are the rows of cairn export', async (t) => {
-  const { read } = await serve(t)
+test('transactions and blocks are the rows of cairn export', async () => {
+  const { read } = await serveShared()
   const Accept = ARROW_TYPE
   assert.deepEqual((await read({ from: 0, blocks: true }, { Accept })).rows.arrow, exported.blocks)
   assert.deepEqual((await read({ from: 0, transactions: [{}] }, { Accept })).rows.arrow, exported.transactions)
@@ -152,8 +161,8 @@ test('transactions and blocks are the rows of cairn export', async (t) => {
   assert.ok(results > 300, `${results}`)
 })
 
-test('NDJSON has all kinds in one response, each in block order, and only the wanted columns', async (t) => {
-  const { read } = await serve(t)
+test('NDJSON has all kinds in one response, each in block order, and only the wanted columns', async () => {
+  const { read } = await serveShared()
   const body = { from: 10, to: 60, blocks: true, transactions: [{}], logs: [{}] }
   const { rows, headers, end } = await read(body)
   assert.equal(headers.get('content-type'), NDJSON_TYPE)
@@ -184,8 +193,8 @@ test('NDJSON has all kinds in one response, each in block order, and only the wa
   )
 })
 
-test('a bounded response says where to resume, and all of them together are the whole', async (t) => {
-  const { read } = await serve(t)
+test('a bounded response says where to resume, and all of them together are the whole', async () => {
+  const { read } = await serveShared()
   for (const Accept of [ARROW_TYPE, NDJSON_TYPE]) {
     const found: TextRow[] = []
     let responses = 0
@@ -207,8 +216,8 @@ test('a bounded response says where to resume, and all of them together are the 
   assert.deepEqual([past.status, past.rows.arrow, past.end!.nextBlock], [200, [], 5_000_000])
 })
 
-test('each invalid member is refused by its name, with what would work', async (t) => {
-  const { read } = await serve(t)
+test('each invalid member is refused by its name, with what would work', async () => {
+  const { read } = await serveShared()
   const refuse = async (
     body: unknown,
     message: RegExp,
