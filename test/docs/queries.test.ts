@@ -3,22 +3,25 @@ import { readFileSync } from 'node:fs'
 import { before, test } from 'node:test'
 import { decodeFunctionData, keccak256, parseAbi, toFunctionSelector, toFunctionSignature, toHex } from 'viem'
 import { formatData } from '../../src/lib/hex.js'
+import { silentLogger } from '../../src/lib/logger.js'
 import { noProgress } from '../../src/lib/progress.js'
+import type { RpcContext } from '../../src/rpc/core/context.js'
+import { DEFAULT_LIMITS } from '../../src/rpc/core/limits.js'
+import { openContext } from '../../src/rpc/core/openContext.js'
 import { createQueryRunner, type QueryRunner } from '../../src/sql/queryRunner.js'
 import { packagePath } from '../../src/store/open.js'
 import { openForWriting } from '../../src/store/openForWriting.js'
 import type { SqlValue } from '../../src/store/sql/runQuery.js'
 import { fillTraces } from '../../src/sync/fillTraces.js'
 import { createSender } from '../../tools/fixture/chainBuilder.js'
-import { startCairn } from '../support/cairn.js'
 import { makeCallChain } from '../support/chains/callChain.js'
 import { DEPLOYER, writeFactoryChain } from '../support/chains/factoryChain.js'
 import { importFixture } from '../support/chains/fixtureDatabase.js'
 import { HOLDER, LOGGERS } from '../support/chains/viewChain.js'
 import { type Answers, askChains, type Block, type Hex, type Log } from '../support/compare/stateOracle.js'
+import { callMethod } from '../support/compare/traces.js'
 import { endOfFile } from '../support/endings.js'
 import { seededRandom } from '../support/random.js'
-import { resultOf } from '../support/rpcClient.js'
 import { temporaryDirectory } from '../support/temporary.js'
 import { THOROUGH } from '../support/thorough.js'
 
@@ -39,7 +42,7 @@ const chains: Chain[] = []
 
 /** A chain with the trace index. */
 interface TracedChain {
-  readonly url: string
+  readonly context: RpcContext
   readonly runner: QueryRunner
   readonly head: number
   readonly holder: string
@@ -67,7 +70,8 @@ before(async () => {
   const [token, collection] = LOGGERS.map(({ address }) => address)
   const { fixture, ...random } = await askChains(
     ending,
-    THOROUGH ? { 'random 1': 1, 'random 2': 2 } : { 'random 1': 1 },
+    THOROUGH ? { 'random 1': 1, 'random 2': 2 } : { 'random 2': 2 },
+    { slots: false },
   )
   const open = (answers: Answers, addresses: Omit<Chain, 'answers' | 'runner'>) => {
     const runner = createQueryRunner({ datadir: answers.datadir, memoryBytes: 2 ** 30 })
@@ -88,7 +92,7 @@ before(async () => {
     return { holder: factory, deployer: DEPLOYER }
   })
   await openTraced(async (datadir) => {
-    const chain = { random: seededRandom(5), fork: 'frontier', count: 60, maxTransactions: 30 } as const
+    const chain = { random: seededRandom(5), fork: 'frontier', count: THOROUGH ? 60 : 30, maxTransactions: 30 } as const
     await makeCallChain(datadir, chain, { traces: true })
     return { holder: `0x${'c0'.padEnd(39, '0')}5`, deployer: formatData(createSender('calls one').address) }
   })
@@ -97,10 +101,11 @@ before(async () => {
 async function openTraced(write: (datadir: string) => Promise<Pick<TracedChain, 'holder' | 'deployer'>>) {
   const datadir = temporaryDirectory(ending)
   const addresses = await write(datadir)
-  const { url } = await startCairn(ending, ['--datadir', datadir, '--open'])
+  const { context, close } = openContext({ datadir, limits: DEFAULT_LIMITS, log: silentLogger })
+  ending.after(close)
   const runner = createQueryRunner({ datadir, memoryBytes: 2 ** 30 })
   ending.after(runner.close)
-  tracedChains.push({ url, runner, head: Number(await resultOf(url, 'eth_blockNumber')), ...addresses })
+  tracedChains.push({ context, runner, head: context.chain.head()!, ...addresses })
 }
 
 /** Rows of the statement under a heading, with other addresses in place of those on the page. */
@@ -251,7 +256,7 @@ question('Gas by contract', 3, async ({ answers }) => {
   const rows: [string, bigint, bigint][] = []
   for (const [contract, receipts] of groupBy(called, ({ to }) => to!)) {
     const last = receipts.at(-1)!.blockNumber
-    if ((await resultOf(answers.url, 'eth_getCode', [contract, last])) === '0x') continue
+    if ((await answers.call('eth_getCode', [contract, last])) === '0x') continue
     rows.push([contract, big(receipts.length), receipts.reduce((sum, { gasUsed }) => sum + BigInt(gasUsed), 0n)])
   }
   return rows.sort(([, , a], [, , b]) => (a < b ? 1 : -1))
@@ -276,11 +281,11 @@ interface Effect extends Frame {
 }
 
 /** All calls that took effect by debug_traceBlockByNumber, in the order in which they began. */
-async function effectsOf({ url, head }: TracedChain): Promise<Effect[]> {
+async function effectsOf({ context, head }: TracedChain): Promise<Effect[]> {
   const effects: Effect[] = []
   for (let number = 1; number <= head; number++) {
     const params = [`0x${number.toString(16)}`, { tracer: 'callTracer' }]
-    const traced = await resultOf<{ txHash: string; result: Frame }[]>(url, 'debug_traceBlockByNumber', params)
+    const traced = await callMethod<{ txHash: string; result: Frame }[]>(context, 'debug_traceBlockByNumber', params)
     const visit = (frame: Frame, of: Pick<Effect, 'hash' | 'sender'>, depth: number) => {
       if (frame.error !== undefined) return
       effects.push({ ...frame, ...of, block: BigInt(number), depth })
@@ -332,7 +337,7 @@ question('Reverted transactions', 5, async ({ answers }) => {
   const failed = answers.receipts.flat().filter(({ status }) => status === '0x0')
   const rows: unknown[][] = []
   for (const { blockNumber, transactionIndex, transactionHash, to } of failed) {
-    const { failure } = await resultOf<Described>(answers.url, 'cairn_getDecodedTransaction', [transactionHash])
+    const { failure } = await answers.call<Described>('cairn_getDecodedTransaction', [transactionHash])
     rows.push([BigInt(blockNumber), BigInt(transactionIndex), transactionHash, to, lowerAddresses(failure!.reason)])
   }
   return rows
@@ -366,7 +371,7 @@ function decodeByViem(input: Hex): [name: string | null, args: string | null] {
 }
 
 question('Balance of an address at a block', 1, async ({ answers, holder }) => {
-  const balance = await resultOf<string>(answers.url, 'eth_getBalance', [holder, '0x28'])
+  const balance = await answers.call<string>('eth_getBalance', [holder, '0x28'])
   return [[`${BigInt(balance)}`]]
 })
 

@@ -14,10 +14,9 @@ import { writeViewChain } from '../support/chains/viewChain.js'
 import { wide } from '../support/compare/exportOracle.js'
 import { type Account, type Answers, askChains, type Log } from '../support/compare/stateOracle.js'
 import { endOfFile } from '../support/endings.js'
-import { resultOf } from '../support/rpcClient.js'
 import { temporaryDirectory } from '../support/temporary.js'
 
-/* Datasets that need no traces, and the changes of nonces and codes, compared with what a server of the same database
+/* Datasets that need no traces, and the changes of nonces and codes, compared with what the methods of the same database
  * answers. */
 
 const chains: { [name: string]: Answers } = {}
@@ -197,7 +196,7 @@ for (const chain of ['fixture', 'random']) {
     assert.equal(new Set(rows.map(places)).size, rows.length)
     for (const [address] of chains[chain].accounts) {
       const own = rows.filter((row) => row.address === address)
-      const hashes = await search(chains[chain].url, address)
+      const hashes = await search(chains[chain], address)
       assert.deepEqual(own.map(({ transaction_hash }) => transaction_hash).sort(), hashes.sort())
       for (const row of own) {
         const block = chains[chain].blocks[Number(row.block_number)]
@@ -211,12 +210,12 @@ for (const chain of ['fixture', 'random']) {
 }
 
 /** Hashes of all transactions in which an address appears. */
-async function search(url: string, address: string): Promise<string[]> {
+async function search({ call }: Answers, address: string): Promise<string[]> {
   type Page = { txs: { hash: string; blockNumber: string }[]; firstPage: boolean }
   const hashes: string[] = []
   for (let after = -1; ; ) {
     const params = [address, Math.max(0, after), 25]
-    const { txs, firstPage } = await resultOf<Page>(url, 'ots_searchTransactionsAfter', params)
+    const { txs, firstPage } = await call<Page>('ots_searchTransactionsAfter', params)
     hashes.push(...txs.map(({ hash }) => hash))
     if (firstPage) return hashes
     after = Math.max(...txs.map(({ blockNumber }) => Number(blockNumber)))

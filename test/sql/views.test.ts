@@ -18,7 +18,7 @@ import { endOfFile } from '../support/endings.js'
 import { temporaryDirectory } from '../support/temporary.js'
 import { THOROUGH } from '../support/thorough.js'
 
-/* The views of bodies and of the state, compared with what a server of the same database answers. */
+/* The views of bodies and of the state, compared with what the methods answer of the same database. */
 
 const chains: { [name: string]: Answers } = {}
 const ending = endOfFile()

@@ -23,6 +23,7 @@ import { SYSTEM_ACCOUNTS } from '../../../tools/fixture/genesis.js'
 import { blob } from '../../../tools/fixture/plans.js'
 import { type SeededRandom, seededRandom } from '../random.js'
 import { temporaryDirectory } from '../temporary.js'
+import { THOROUGH } from '../thorough.js'
 import { importChainFolder } from './chainFolder.js'
 import { createForkGenesis } from './forkGenesis.js'
 
@@ -45,7 +46,7 @@ const EVENTS = ['Transfer', 'Approval'].map((name) =>
 /** Topic 0 of a swap of Uniswap v2. */
 const SWAP = keccak256(new TextEncoder().encode('Swap(address,uint256,uint256,uint256,uint256,address)'))
 const CHAIN_ID = 1337n
-const BLOCKS = 100
+const BLOCKS = THOROUGH ? 100 : 70
 // 100,000 ether
 const RICH = '0x152d02c7e14af6800000'
 

@@ -1,13 +1,15 @@
 import { hexToBigInt, keccak256 } from 'viem'
+import { silentLogger } from '../../../src/lib/logger.js'
+import { DEFAULT_LIMITS } from '../../../src/rpc/core/limits.js'
+import { openContext } from '../../../src/rpc/core/openContext.js'
 import type { Database } from '../../../src/store/database.js'
 import { openForQueries } from '../../../src/store/sql/queryDatabase.js'
-import { startCairn } from '../cairn.js'
 import { importFixture } from '../chains/fixtureDatabase.js'
 import { importViewChain, writeViewChain } from '../chains/viewChain.js'
-import { resultsOf } from '../rpcClient.js'
 import { temporaryDirectory } from '../temporary.js'
+import { callMethod } from './traces.js'
 
-/* What a server answers about all blocks, accounts and slots of its database. */
+/* What the methods answer about all blocks, accounts and slots of a database. */
 
 /** Hex text. */
 export type Hex = `0x${string}`
@@ -70,11 +72,12 @@ export interface Log {
   logIndex: Hex
 }
 
-/** A database, and what its server answered about all blocks, accounts and slots. */
+/** A database, and what the methods answered about all blocks, accounts and slots. */
 export interface Answers {
   readonly db: Database
   readonly datadir: string
-  readonly url: string
+  /** Calls a method. */
+  call<T>(method: string, params: unknown[]): Promise<T>
   readonly blocks: Block[]
   readonly receipts: Receipt[][]
   readonly addresses: string[]
@@ -87,32 +90,34 @@ export interface Answers {
 type After = { after(callback: () => void | Promise<void>): void }
 
 /** Makes a database of the fixture chain, named `fixture`, and one of a random chain (viewChain.ts) for each of the
- *  seeds, and asks a server of each for all of that. */
+ *  seeds, and asks the methods for all of that; without `slots`, not for slots. */
 export async function askChains(
   ending: After,
   seeds: { readonly [chain: string]: number },
+  { slots = true }: { readonly slots?: boolean } = {},
 ): Promise<{ fixture: Answers; [chain: string]: Answers }> {
   const fixture = temporaryDirectory(ending)
   await importFixture(fixture)
-  const answers: { fixture: Answers; [chain: string]: Answers } = { fixture: await askAll(ending, fixture) }
+  const answers: { fixture: Answers; [chain: string]: Answers } = { fixture: await askAll(ending, fixture, slots) }
   for (const [chain, seed] of Object.entries(seeds)) {
     const datadir = temporaryDirectory(ending)
     await importViewChain(datadir, await writeViewChain(ending, seed))
-    answers[chain] = await askAll(ending, datadir)
+    answers[chain] = await askAll(ending, datadir, slots)
   }
   return answers
 }
 
-/** Starts a server of the database, and asks it for all of that. */
-async function askAll(ending: After, datadir: string): Promise<Answers> {
-  const { url } = await startCairn(ending, ['--datadir', datadir, '--open'])
+async function askAll(ending: After, datadir: string, withSlots: boolean): Promise<Answers> {
+  const { context, close } = openContext({ datadir, limits: DEFAULT_LIMITS, log: silentLogger })
+  ending.after(close)
+  const call: Answers['call'] = (method, params) => callMethod(context, method, params)
   const db = openForQueries(datadir, () => [])
   ending.after(() => void db.close())
   const pluck = (sql: string) => db.prepare<[], string>(sql).pluck().all()
   const head = Number(pluck('SELECT max(number) FROM blocks')[0])
   const numbers = Array.from({ length: head + 1 }, (_, number) => `0x${number.toString(16)}`)
   const overBlocks = <T>(method: string, params: (number: string) => unknown[]) =>
-    resultsOf<T>(url, method, numbers.map(params))
+    Promise.all(numbers.map((number) => call<T>(method, params(number))))
   // All addresses and slots that were ever changed: what the views could lack is a row of one of these.
   const addresses = pluck("SELECT '0x' || lower(hex(address)) FROM addresses")
   const slots = db
@@ -139,10 +144,10 @@ async function askAll(ending: After, datadir: string): Promise<Answers> {
     accounts.set(address, balances.map(ofBlock))
   }
   const values = new Map<string, string[]>()
-  for (const [address, slot] of slots) {
+  for (const [address, slot] of withSlots ? slots : []) {
     values.set(`${address} ${slot}`, await overBlocks<string>('eth_getStorageAt', (number) => [address, slot, number]))
   }
   const blocks = await overBlocks<Block>('eth_getBlockByNumber', (number) => [number, true])
   const receipts = await overBlocks<Receipt[]>('eth_getBlockReceipts', (number) => [number])
-  return { db, datadir, url, blocks, receipts, addresses, accounts, slots: values }
+  return { db, datadir, call, blocks, receipts, addresses, accounts, slots: values }
 }
