@@ -23,7 +23,7 @@ export async function runShortBench<Report>(
     '--json',
     json,
   ]
-  const { code, stdout, stderr } = await spawnNode(all).ended
+  const { code, stdout, stderr } = await spawnNode(all, { TEST_FEW_THREADS: '1' }).ended
   assert.equal(code, 0, stderr)
   assert.notEqual(stdout, '')
   return { ...(JSON.parse(readFileSync(json, 'utf8')) as Report), stdout }
