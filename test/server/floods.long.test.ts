@@ -132,8 +132,8 @@ for (const [name, bytes] of [
   ['in chunks', `${head('chunked')}10\r\n`],
   ['as a plain request', head(100)],
 ]) {
-  testBothReaders(`a body that does not come is ended with 408: ${name}`, async (t, startServer) => {
-    const { url } = await start(t, { bodyStallMs: 200 }, startServer)
+  test(`a body that does not come is ended with 408: ${name}`, async (t) => {
+    const { url } = await start(t, { bodyStallMs: 200 })
     const { socket, next } = await openRaw(t, url)
     socket.write(`${bytes}{"jsonrpc"`)
     const answer = await next()
@@ -212,31 +212,28 @@ for (const [name, part] of [
   ['by Node', head(100_000)],
   ['as a plain request', head(100)],
 ]) {
-  testBothReaders(
-    `of the connections that send a request, the one that has sent nothing for longest is closed first: ${name}`,
-    async (t, startServer) => {
-      const { url } = await start(t, { maxConnections: 3 }, startServer)
-      const [first, second, other] = [await openRaw(t, url), await openRaw(t, url), await openRaw(t, url)]
-      for (const [{ socket }, text] of [
-        [first, `${part}{`],
-        [second, `${part}{`],
-        [first, '"'],
-      ] as const) {
-        socket.write(text)
-        // What was sent before is read before the answers to these are.
-        for (let i = 0; i < 2; i++) {
-          other.socket.write(postBytes(ECHO))
-          assert.equal((await other.next())?.status, 200)
-        }
+  test(`of the connections that send a request, the one that has sent nothing for longest is closed first: ${name}`, async (t) => {
+    const { url } = await start(t, { maxConnections: 3 })
+    const [first, second, other] = [await openRaw(t, url), await openRaw(t, url), await openRaw(t, url)]
+    for (const [{ socket }, text] of [
+      [first, `${part}{`],
+      [second, `${part}{`],
+      [first, '"'],
+    ] as const) {
+      socket.write(text)
+      // What was sent before is read before the answers to these are.
+      for (let i = 0; i < 2; i++) {
+        other.socket.write(postBytes(ECHO))
+        assert.equal((await other.next())?.status, 200)
       }
-      const { socket, next } = await openRaw(t, url)
-      socket.write(postBytes(ECHO))
-      assert.equal((await next())?.status, 200)
-      assert.equal(await second.next(), undefined)
-      assert.equal(first.socket.destroyed, false)
-      first.socket.destroy() // the server waits for it when it stops
-    },
-  )
+    }
+    const { socket, next } = await openRaw(t, url)
+    socket.write(postBytes(ECHO))
+    assert.equal((await next())?.status, 200)
+    assert.equal(await second.next(), undefined)
+    assert.equal(first.socket.destroyed, false)
+    first.socket.destroy() // the server waits for it when it stops
+  })
 }
 
 testBothReaders('requests of one address under way are limited, answered with 429 beyond', async (t, startServer) => {
@@ -274,8 +271,8 @@ for (const [name, bytes] of [
   ['by Node', postBytes(JSON.stringify(LONG).padEnd(70_000))],
   ['as a plain request', postBytes(LONG)],
 ]) {
-  testBothReaders(`a client that takes nothing of its answer is cut off: ${name}`, async (t, startServer) => {
-    const { url } = await start(t, { writeStallMs: 300 }, startServer)
+  test(`a client that takes nothing of its answer is cut off: ${name}`, async (t) => {
+    const { url } = await start(t, { writeStallMs: 300 })
     const { socket } = await openRaw(t, url)
     socket.pause()
     socket.write(bytes)

@@ -4,9 +4,11 @@ import { connect } from 'node:net'
 import { gzipSync } from 'node:zlib'
 import { DEFAULT_LIMITS } from '../../../src/rpc/core/limits.js'
 import { createApiKeyTable, openForKeys } from '../../../src/store/keys/apiKeys.js'
-import { post, request, testBothReaders } from '../../support/serving.js'
+import { endOfFile } from '../../support/endings.js'
+import { post, request, shareServers, testBothReaders } from '../../support/serving.js'
 import { signals } from '../../support/testMethods.js'
 
+const shared = shareServers(endOfFile())
 const JSON_TYPE = { 'Content-Type': 'application/json' }
 
 function changeKeys<T>(datadir: string, change: (keys: ReturnType<typeof createApiKeyTable>) => T): T {
@@ -18,8 +20,8 @@ function changeKeys<T>(datadir: string, change: (keys: ReturnType<typeof createA
   }
 }
 
-testBothReaders('answers calls, wherever they run', async (t, start) => {
-  const { url } = await start(t)
+testBothReaders('answers calls, wherever they run', async (_, start) => {
+  const { url } = await shared(start)
   const echoed = await post(url, request('test_echo', 'hello', true))
   assert.equal(echoed.status, 200)
   assert.equal(echoed.headers.get('content-type'), 'application/json')
@@ -31,8 +33,8 @@ testBothReaders('answers calls, wherever they run', async (t, start) => {
   assert.equal((await post(url, byName)).json.result, 'A')
 })
 
-testBothReaders('errors of calls are answered with status 200', async (t, start) => {
-  const { url } = await start(t)
+testBothReaders('errors of calls are answered with status 200', async (_, start) => {
+  const { url } = await shared(start)
   const errorOf = async (body: unknown) => {
     const { status, json } = await post(url, body)
     return [status, json.id, json.error?.code, json.error?.message]
@@ -48,16 +50,16 @@ testBothReaders('errors of calls are answered with status 200', async (t, start)
   assert.deepEqual(await errorOf(request('test_broken')), [200, 1, -32603, 'internal error'])
 })
 
-testBothReaders('ids come back as they were sent', async (t, start) => {
-  const { url } = await start(t)
+testBothReaders('ids come back as they were sent', async (_, start) => {
+  const { url } = await shared(start)
   for (const id of ['9007199254740993', '1.50', '"a\\u00fc"', 'null', '-1']) {
     const { text } = await post(url, `{"jsonrpc":"2.0","id":${id},"method":"test_echo","params":["w"]}`)
     assert.equal(text, `{"jsonrpc":"2.0","id":${id.replace('\\u00fc', 'ü')},"result":"w"}`)
   }
 })
 
-testBothReaders('a batch is answered in order, notifications not at all', async (t, start) => {
-  const { url } = await start(t)
+testBothReaders('a batch is answered in order, notifications not at all', async (_, start) => {
+  const { url } = await shared(start)
   const call = (id: unknown, method: string, ...params: unknown[]) => ({ jsonrpc: '2.0', id, method, params })
   const { json, status } = await post(url, [
     call(1, 'test_wait', '0x32'),
@@ -82,8 +84,8 @@ testBothReaders('a batch is answered in order, notifications not at all', async 
   assert.deepEqual([alone.status, alone.text], [204, ''])
 })
 
-testBothReaders('a long answer goes out whole', async (t, start) => {
-  const { url } = await start(t)
+testBothReaders('a long answer goes out whole', async (_, start) => {
+  const { url } = await shared(start)
   const { json } = await post(url, request('test_long', '0x1e8480'))
   assert.equal((json.result as string).length, 2_000_000)
   const tooMuch = await post(
@@ -96,8 +98,8 @@ testBothReaders('a long answer goes out whole', async (t, start) => {
   )
 })
 
-testBothReaders('only JSON is taken, and not compressed', async (t, start) => {
-  const { url } = await start(t)
+testBothReaders('only JSON is taken, and not compressed', async (_, start) => {
+  const { url } = await shared(start)
   const status = async (headers: Record<string, string>) => (await post(url, request('test_echo', 'w'), headers)).status
   assert.equal(await status({ 'Content-Type': 'text/plain' }), 415)
   assert.equal(await status({ 'Content-Type': 'application/jsonp' }), 415)
@@ -110,8 +112,8 @@ testBothReaders('only JSON is taken, and not compressed', async (t, start) => {
   assert.equal(((await zipped.json()) as { error: { code: number } }).error.code, -32600)
 })
 
-testBothReaders('a body above 5 MB is refused, with and without its length said', async (t, start) => {
-  const { url } = await start(t)
+testBothReaders('a body above 5 MB is refused, with and without its length said', async (_, start) => {
+  const { url } = await shared(start)
   const fits = JSON.stringify(request('test_echo', 'w'))
   assert.equal((await post(url, fits.padEnd(5_000_000))).status, 200)
   const { status, json } = await post(url, fits.padEnd(5_000_001))
@@ -128,8 +130,8 @@ testBothReaders('a body above 5 MB is refused, with and without its length said'
   assert.equal(response.status, 413)
 })
 
-testBothReaders('other verbs are refused with what is allowed', async (t, start) => {
-  const { url } = await start(t)
+testBothReaders('other verbs are refused with what is allowed', async (_, start) => {
+  const { url } = await shared(start)
   for (const [method, path] of [
     ['GET', '/'],
     ['GET', '/v3/x'],
