@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
+import type { Page } from 'playwright-core'
 import { cutTables, findViolations, LOOKS } from '../../support/browser/accessibility.js'
 import { openTab, SKIP_BROWSER } from '../../support/browser/browser.js'
 import { serveFixture } from '../../support/cairn.js'
@@ -12,11 +13,12 @@ const { url } = skip ? { url: '' } : await serveFixture({ after }, ['--sql'])
 const QUERY = encodeURIComponent('SELECT number, gas_used FROM v_blocks ORDER BY number LIMIT 20')
 
 /** Each view with what it shows when it is ready. `$T` is a transaction with a transfer, `$F` one that failed. */
-const VIEWS: readonly (readonly [fragment: string, text: string])[] = [
-  ['#/', 'Newest transactions'],
+const VIEWS: readonly (readonly [fragment: string, ...texts: string[]])[] = [
+  ['#/', 'Newest blocks', 'Newest transactions'],
   ['#/block/71', 'Withdrawals'],
-  ['#/tx/$T', 'Balance changes'],
+  ['#/tx/$T', 'mint(address,uint256)', 'Balance changes'],
   ['#/tx/$T?tab=logs', 'Transfer(address,address,uint256)'],
+  ['#/tx/$T?tab=calls', '1 frame'],
   ['#/tx/$F', 'Failed in'],
   ['#/tx/$F?tab=calls', '1 frame'],
   ['#/tx/$T?tab=state', '3 accounts'],
@@ -31,31 +33,58 @@ const VIEWS: readonly (readonly [fragment: string, text: string])[] = [
   [`#/address/${TOKEN}?tab=contract`, 'Cairn Stone'],
   [`#/address/${TOKEN}?tab=code`, '460 bytes'],
   [`#/address/${TOKEN}?tab=storage`, 'Read'],
-  [`#/logs?address=${TOKEN}&explain=1`, 'Conditions'],
+  ['#/logs', 'Search the logs of the whole chain'],
+  [`#/logs?address=${TOKEN}&explain=1`, '7 logs, all of them', 'Conditions'],
   ['#/search?q=transfer', 'Matches of transfer'],
+  ['#/search?q=nothing', 'Nothing here is named nothing'],
   ['#/console/eth_getLogs', 'Send'],
   ['#/l2', 'Status'],
   ['#/l2/3', 'Sequencer'],
+  ['#/sql', 'Query'],
   [`#/sql?run=1&q=${QUERY}`, '20 rows in'],
   ['#/nowhere', 'There is no such place'],
 ]
 
+/** Every field has a label, and every table a caption. */
+async function checkLabels(page: Page, place: string): Promise<void> {
+  const unlabelled = await page.evaluate(`
+    [...document.querySelectorAll('input, select, textarea, button, a')]
+      .filter((each) => !(each.ariaLabel || each.textContent.trim() || each.labels?.length > 0)).map((each) => each.outerHTML)`)
+  assert.deepEqual(unlabelled, [], place)
+  const bare = 'table:not(:has(caption)), th:not([scope])'
+  assert.equal(await page.evaluate(`document.querySelectorAll('${bare}').length`), 0, place)
+}
+
+// Links of the current parts in rows that scroll sideways.
+const CURRENT_OUT_OF_VIEW = `[...document.querySelectorAll('nav [aria-current]')]
+  .filter((link) => {
+    const { left, right } = link.getBoundingClientRect()
+    return left < 0 || right > innerWidth
+  }).map((link) => link.textContent)`
+
 for (const { colorScheme, width } of LOOKS) {
-  test(`axe finds no violation, and tables fit: ${colorScheme}, ${width} px`, { skip }, async (t) => {
+  const look = `${colorScheme}, ${width} px`
+  test(`every view is complete, labelled and fits, and axe finds no violation: ${look}`, { skip }, async (t) => {
     const filter = { address: TOKEN, fromBlock: '0x22', toBlock: '0x22' }
     const [{ transactionHash }] = await resultOf<{ transactionHash: string }[]>(url, 'eth_getLogs', [filter])
     const { transactions } = await resultOf<{ transactions: string[] }>(url, 'eth_getBlockByNumber', ['0x15', false])
-    const { page, visit, overflow } = await openTab(t, url, { width, height: 844, colorScheme })
-    for (const [fragment, text] of VIEWS) {
+    const { page, visit, shoot, overflow } = await openTab(t, url, { width, height: 844, colorScheme })
+    for (const [i, [fragment, ...texts]] of VIEWS.entries()) {
       const place = fragment.replace('$T', transactionHash).replace('$F', transactions[0])
       await visit(place)
-      await page.getByText(text).filter({ visible: true }).first().waitFor()
-      if (place.startsWith('#/sql')) await page.getByRole('button', { name: 'Chart' }).click()
+      for (const text of texts) await page.getByText(text).filter({ visible: true }).first().waitFor()
+      assert.equal(await page.getByRole('alert').count(), 0, place)
+      if (place.startsWith('#/sql?')) await page.getByRole('button', { name: 'Chart' }).click()
       for (const each of await page.locator('.function').all())
         await each.evaluate((form) => form.setAttribute('open', ''))
+      await shoot(`view-${i}-${colorScheme}-${width}`)
+      await checkLabels(page, place)
       assert.deepEqual(await findViolations(page), [], place)
       assert.ok((await overflow()) <= 0, `${place} is wider than the window`)
       assert.deepEqual(await cutTables(page), [], place)
+      assert.deepEqual(await page.evaluate(CURRENT_OUT_OF_VIEW), [], `${place}: current links that do not show`)
     }
+    const background = await page.evaluate('getComputedStyle(document.body).backgroundColor')
+    assert.equal(background === 'rgb(18, 21, 20)', colorScheme === 'dark')
   })
 }

@@ -1,12 +1,10 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { after, test } from 'node:test'
-import type { Page } from 'playwright-core'
 import { openTab, SKIP_BROWSER } from '../../support/browser/browser.js'
 import { serveFixture } from '../../support/cairn.js'
-import { ALICE, EMITTER, TOKEN } from '../../support/chains/fixtureChain.js'
+import { EMITTER, TOKEN } from '../../support/chains/fixtureChain.js'
 import { resultOf } from '../../support/rpcClient.js'
-import { THOROUGH } from '../../support/thorough.js'
 
 const skip = SKIP_BROWSER
 const { url } = await serveFixture({ after })
@@ -14,70 +12,6 @@ const { url } = await serveFixture({ after })
 interface Log {
   transactionHash: string
 }
-
-const ofToken = { address: TOKEN, fromBlock: 'earliest', toBlock: 'latest' }
-const [{ transactionHash: hash }] = await resultOf<Log[]>(url, 'eth_getLogs', [ofToken])
-
-/** Each view with what it shows when it is ready. */
-const VIEWS: readonly [name: string, fragment: string, text: string][] = [
-  ['overview', '#/', 'Newest blocks'],
-  ['block', '#/block/71', 'Withdrawals'],
-  ['transaction', `#/tx/${hash}`, 'mint(address,uint256)'],
-  ['transaction-logs', `#/tx/${hash}?tab=logs`, 'Transfer(address,address,uint256)'],
-  ['transaction-calls', `#/tx/${hash}?tab=calls`, '1 frame'],
-  ['transaction-state', `#/tx/${hash}?tab=state`, '3 accounts'],
-  ['address', `#/address/${ALICE}`, 'Older →'],
-  ['address-balance', `#/address/${ALICE}?tab=balance`, 'read at 75 blocks'],
-  ['address-code', `#/address/${TOKEN}?tab=code`, '460 bytes'],
-  ['address-storage', `#/address/${TOKEN}?tab=storage`, 'Read'],
-  ['logs', '#/logs', 'Search the logs of the whole chain'],
-  ['logs-found', `#/logs?address=${TOKEN}&explain=1`, '7 logs, all of them'],
-  ['console', '#/console/eth_getLogs', 'Send'],
-  ['layer-2', '#/l2', 'Status'],
-  ['layer-2-block', '#/l2/3', 'Sequencer'],
-  ['sql', '#/sql', 'Query'],
-  ['nothing-found', '#/search?q=nothing', 'Nothing here is named nothing'],
-]
-
-/** Every field has a label, and every table a caption. */
-async function checkLabels(page: Page, name: string): Promise<void> {
-  const unlabelled = await page.evaluate(`
-    [...document.querySelectorAll('input, select, textarea, button, a')]
-      .filter((each) => !(each.ariaLabel || each.textContent.trim() || each.labels?.length > 0)).map((each) => each.outerHTML)`)
-  assert.deepEqual(unlabelled, [], name)
-  const bare = 'table:not(:has(caption)), th:not([scope])'
-  assert.equal(await page.evaluate(`document.querySelectorAll('${bare}').length`), 0, name)
-}
-
-for (const [mode, view] of [
-  ['light', {}],
-  ['dark', { colorScheme: 'dark' }],
-  ['phone', { width: 360, height: 740 }],
-] as const) {
-  test(`every view is complete, labelled and no wider than the window: ${mode}`, { skip }, async (t) => {
-    const { page, visit, shoot, overflow } = await openTab(t, url, view)
-    // Dark changes colours alone: with test:all a third of the views is looked at.
-    const views = VIEWS.filter((_, at) => THOROUGH || mode !== 'dark' || at % 3 === 0)
-    for (const [name, fragment, text] of views) {
-      await visit(fragment)
-      await page.getByText(text).filter({ visible: true }).first().waitFor()
-      assert.equal(await page.getByRole('alert').count(), 0, name)
-      assert.ok((await overflow()) <= 0, `${name} is wider than the window`)
-      assert.deepEqual(await page.evaluate(CURRENT_OUT_OF_VIEW), [], `${name}: current links that do not show`)
-      await shoot(`${name}-${mode}`)
-      if (mode === 'light') await checkLabels(page, name)
-    }
-    const background = await page.evaluate('getComputedStyle(document.body).backgroundColor')
-    assert.equal(background === 'rgb(18, 21, 20)', mode === 'dark')
-  })
-}
-
-// Links of the current parts in rows that scroll sideways.
-const CURRENT_OUT_OF_VIEW = `[...document.querySelectorAll('nav [aria-current]')]
-  .filter((link) => {
-    const { left, right } = link.getBoundingClientRect()
-    return left < 0 || right > innerWidth
-  }).map((link) => link.textContent)`
 
 test('the theme is switched and kept', { skip }, async (t) => {
   const { page, visit } = await openTab(t, url)
