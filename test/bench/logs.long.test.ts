@@ -44,7 +44,7 @@ test('bench:logs: all stores find the same logs, and the files that are exported
 
   const again = await runShortBench<Report>(t, 'logs', {
     phases: ['fill', 'load'],
-    args: `--reuse --tips 2 --peers duckdb --datadir ${datadir} --clients 4 --seconds 2 --idle-seconds 0`,
+    args: `--reuse --tips 2 --peers duckdb --datadir ${datadir} --clients 4 --seconds 1 --idle-seconds 0`,
   })
   assert.equal(again.fill.logs, 5_000)
   assert.equal(again.fill.bytesPerLog, fill.bytesPerLog)
