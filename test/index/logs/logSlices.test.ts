@@ -18,7 +18,7 @@ const WHOLE: SliceBudget = {
   ends: noDeadline,
   deadline: noDeadline,
 }
-const FILTERS = THOROUGH ? 2_000 : 250
+const FILTERS = THOROUGH ? 2_000 : 100
 
 /** All slices of a range: their logs, and the last block of each. */
 function readAll(

@@ -74,7 +74,15 @@ interface FlatTrace {
 }
 
 /** The addresses that the traces of a chain have, and one that none has. */
-async function addressesOf({ plain }: Pair): Promise<string[]> {
+function addressesOf(pair: Pair): Promise<string[]> {
+  const found = addressesByPair.get(pair) ?? findAddresses(pair)
+  addressesByPair.set(pair, found)
+  return found
+}
+
+const addressesByPair = new Map<Pair, Promise<string[]>>()
+
+async function findAddresses({ plain }: Pair): Promise<string[]> {
   const found = new Set([`0x${'77'.repeat(20)}`])
   for (let number = 1; number <= plain.chain.head()!; number++) {
     for (const { action, result } of await callMethod<FlatTrace[]>(plain, 'trace_block', [formatQuantity(number)])) {
@@ -174,7 +182,8 @@ test('with the index a filter with addresses may have any range, of blocks that 
   const opened: (readonly [name: string, context: RpcContext])[] = [['stake', indexed]]
   if (ALL) {
     const work = join(root, 'work')
-    await makeCallChain(work, { ...made, fork: 'byzantium' }, { traces: true })
+    const count = THOROUGH ? 1010 : 300
+    await makeCallChain(work, { ...made, fork: 'byzantium', count }, { traces: true })
     opened.push(['work', open(work)])
   }
   for (const [name, context] of opened) {
@@ -187,9 +196,9 @@ test('with the index a filter with addresses may have any range, of blocks that 
     assert.ok(addresses.size > 5)
     for (const address of [...addresses].slice(0, 8)) {
       for (const filter of [{ fromAddress: [address] }, { toAddress: [address] }]) {
-        const ranges = Array.from({ length: Math.ceil(head / 500) }, (_, i) => [
-          1 + 500 * i,
-          Math.min(500 * (i + 1), head),
+        const ranges = Array.from({ length: Math.ceil(head / 250) }, (_, i) => [
+          1 + 250 * i,
+          Math.min(250 * (i + 1), head),
         ])
         const parts: FlatTrace[] = []
         for (const [from, to] of ranges) {
@@ -200,6 +209,7 @@ test('with the index a filter with addresses may have any range, of blocks that 
         assert.deepEqual(await callMethod(context, 'trace_filter', [whole]), parts, `${name} ${address}`)
       }
     }
+    if (head < 1000) continue
     const wide = { fromBlock: '0x0', toBlock: formatQuantity(head) }
     await assert.rejects(callMethod(context, 'trace_filter', [wide]), /blocks, the limit is 1000/)
   }
