@@ -18,7 +18,7 @@ import { groupTests } from './testGroups.mjs'
 const BOUNDARY = /^((e2e|server\/(http|plain|websocket)|sql|wasm|workers)\/|store\/[^/]+$)/
 /** Heavy ones of these, which meet nothing of Node that the others do not. */
 const COVERED =
-  /^(e2e\/(recorded|conformance|readme|logCursor|amsterdam|followStart|op\w+|engine)|sql\/(views|traceViews|tokens))\.test/
+  /^(e2e\/(recorded|conformance|readme|logCursor|amsterdam|followStart|op\w+|engine|gnosisExecution|kill)|sql\/(views|traceViews|tokens|addresses|callViews|eventViews)|store\/(growthForecast|views|columns|keepPlans))\.test/
 
 const started = Date.now()
 const args = process.argv.slice(2)
