@@ -16,8 +16,8 @@ import { type Account, type Answers, askChains, type Log } from '../support/comp
 import { endOfFile } from '../support/endings.js'
 import { temporaryDirectory } from '../support/temporary.js'
 
-/* Datasets that need no traces, and the changes of nonces and codes, compared with what the methods of the same database
- * answers. */
+/* Datasets that need no traces, and the changes of nonces and codes, compared with what the methods answer of the same
+ * database. */
 
 const chains: { [name: string]: Answers } = {}
 const ending = endOfFile()

@@ -26,8 +26,8 @@ export interface Running {
 type After = { after(callback: () => void | Promise<void>): void }
 type Environment = { [name: string]: string | undefined }
 
-/** Starts the built program, dist/cli/main.js, its `CAIRN_…` environment empty but for `env`; with few threads below a short
- *  run of a benchmark. */
+/** Starts the built program, dist/cli/main.js, its `CAIRN_…` environment empty but for `env`; with few threads below a
+ *  short run of a benchmark. */
 export function spawnCairn(args: readonly string[], env: Environment = {}): Running {
   const threads = process.env.TEST_FEW_THREADS ? FEW_THREADS : {}
   return spawnNode([packagePath('dist/cli/main.js'), ...args], { ...threads, ...env })

@@ -14,9 +14,10 @@ export interface CommandHost {
   runOk(args: readonly string[], env?: Environment): Promise<string>
 }
 
-/** One process for all commands of a file, in turn: each is spared the start of a process, which takes more processor time
- *  than most of them. For commands that end, read no standard input, and are not what is tested about a process: a `serve`
- *  that is not refused never ends. The process starts with the first command; it ends with `ending`, and must end well. */
+/** One process for all commands of a file, in turn: each is spared the start of a process, which takes more processor
+ *  time than most of them. For commands that end, read no standard input, and are not what is tested about a process: a
+ *  `serve` that is not refused never ends. The process starts with the first command; it ends with `ending`, and must
+ *  end well. */
 export function hostCommands(ending: { after(end: () => Promise<void>): void }): CommandHost {
   let host: ReturnType<typeof startHost> | undefined
   let last: Promise<unknown> = Promise.resolve()

@@ -83,8 +83,8 @@ type Start = typeof startTestServer
 const startWithPlainHttp: Start = (t, options) => startTestServer(t, { plainHttp: true, ...options })
 const startWithoutPlainHttp: Start = (t, options) => startTestServer(t, { plainHttp: false, ...options })
 
-/** Returns what starts one server of a file for each reader, without options of its own, for tests that change nothing of
- *  it; stopped with `ending`. */
+/** Returns what starts one server of a file for each reader, without options of its own, for tests that change nothing
+ *  of it; stopped with `ending`. */
 export function shareServers(ending: Parameters<Start>[0]): (start: Start) => ReturnType<Start> {
   const servers = new Map<Start, ReturnType<Start>>()
   return (start) => {

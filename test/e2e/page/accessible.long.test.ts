@@ -12,13 +12,15 @@ const { url } = skip ? { url: '' } : await serveFixture({ after }, ['--sql'])
 
 const QUERY = encodeURIComponent('SELECT number, gas_used FROM v_blocks ORDER BY number LIMIT 20')
 
-/** Each view with what it shows when it is ready. `$T` is a transaction with a transfer, `$F` one that failed. */
+/** Each view with what it shows when it is ready. `$T` is a transaction with a transfer, `$M` one that mints, `$F` one
+ *  that failed. */
 const VIEWS: readonly (readonly [fragment: string, ...texts: string[]])[] = [
   ['#/', 'Newest blocks', 'Newest transactions'],
   ['#/block/71', 'Withdrawals'],
-  ['#/tx/$T', 'mint(address,uint256)', 'Balance changes'],
+  ['#/tx/$M', 'mint(address,uint256)'],
+  ['#/tx/$T', 'Balance changes'],
   ['#/tx/$T?tab=logs', 'Transfer(address,address,uint256)'],
-  ['#/tx/$T?tab=calls', '1 frame'],
+  ['#/tx/$M?tab=calls', '1 frame'],
   ['#/tx/$F', 'Failed in'],
   ['#/tx/$F?tab=calls', '1 frame'],
   ['#/tx/$T?tab=state', '3 accounts'],
@@ -55,6 +57,9 @@ async function checkLabels(page: Page, place: string): Promise<void> {
   assert.equal(await page.evaluate(`document.querySelectorAll('${bare}').length`), 0, place)
 }
 
+/** Of the smallest phone, in pixels. */
+const LEAST_WIDTH = 360
+
 // Links of the current parts in rows that scroll sideways.
 const CURRENT_OUT_OF_VIEW = `[...document.querySelectorAll('nav [aria-current]')]
   .filter((link) => {
@@ -65,12 +70,16 @@ const CURRENT_OUT_OF_VIEW = `[...document.querySelectorAll('nav [aria-current]')
 for (const { colorScheme, width } of LOOKS) {
   const look = `${colorScheme}, ${width} px`
   test(`every view is complete, labelled and fits, and axe finds no violation: ${look}`, { skip }, async (t) => {
-    const filter = { address: TOKEN, fromBlock: '0x22', toBlock: '0x22' }
-    const [{ transactionHash }] = await resultOf<{ transactionHash: string }[]>(url, 'eth_getLogs', [filter])
+    const ofToken = { address: TOKEN, fromBlock: 'earliest', toBlock: 'latest' }
+    const logs = await resultOf<{ transactionHash: string; blockNumber: string }[]>(url, 'eth_getLogs', [ofToken])
+    const transfer = logs.find(({ blockNumber }) => blockNumber === '0x22')!
     const { transactions } = await resultOf<{ transactions: string[] }>(url, 'eth_getBlockByNumber', ['0x15', false])
     const { page, visit, shoot, overflow } = await openTab(t, url, { width, height: 844, colorScheme })
     for (const [i, [fragment, ...texts]] of VIEWS.entries()) {
-      const place = fragment.replace('$T', transactionHash).replace('$F', transactions[0])
+      const place = fragment
+        .replace('$T', transfer.transactionHash)
+        .replace('$M', logs[0].transactionHash)
+        .replace('$F', transactions[0])
       await visit(place)
       for (const text of texts) await page.getByText(text).filter({ visible: true }).first().waitFor()
       assert.equal(await page.getByRole('alert').count(), 0, place)
@@ -82,7 +91,10 @@ for (const { colorScheme, width } of LOOKS) {
       assert.deepEqual(await findViolations(page), [], place)
       assert.ok((await overflow()) <= 0, `${place} is wider than the window`)
       assert.deepEqual(await cutTables(page), [], place)
+      if (width < LEAST_WIDTH * 2) await page.setViewportSize({ width: LEAST_WIDTH, height: 740 })
+      assert.ok((await overflow()) <= 0, `${place} is wider than the window`)
       assert.deepEqual(await page.evaluate(CURRENT_OUT_OF_VIEW), [], `${place}: current links that do not show`)
+      await page.setViewportSize({ width, height: 844 })
     }
     const background = await page.evaluate('getComputedStyle(document.body).backgroundColor')
     assert.equal(background === 'rgb(18, 21, 20)', colorScheme === 'dark')

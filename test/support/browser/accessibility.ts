@@ -24,7 +24,7 @@ export interface Look {
   readonly width: number
 }
 
-const [LIGHT, DARK, DESKTOP, PHONE] = ['light', 'dark', 1280, 360] as const
+const [LIGHT, DARK, DESKTOP, PHONE] = ['light', 'dark', 1280, 390] as const
 
 /** Each theme and each width once; all four with `npm run test:thorough`. */
 export const LOOKS: readonly Look[] = [
