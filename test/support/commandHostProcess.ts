@@ -8,9 +8,15 @@ import { packagePath } from '../../src/store/open.js'
 const folder = packagePath('dist/cli')
 const [, program] = /import\("\.\/(program-\w+\.js)"\)/.exec(readFileSync(`${folder}/main.js`, 'utf8')) ?? []
 if (program === undefined) throw new Error(`no program in ${folder}: ${readdirSync(folder).length} files`)
-const { runProgram } = (await import(`${folder}/${program}`)) as {
-  runProgram(argv: readonly string[]): Promise<number>
-}
+type Program = (argv: readonly string[]) => Promise<number>
+const { runProgram } = (await import(`${folder}/${program}`)) as { runProgram: Program }
+
+// As main.ts chooses.
+const programOf = async (command: string): Promise<Program> =>
+  command === 'serve'
+    ? ((await import(`${folder}/serveProgram.js`)) as { runServeProgram: Program }).runServeProgram
+    : runProgram
+
 // Each run adds a listener.
 for (const stream of [process.stdout, process.stderr]) stream.setMaxListeners(0)
 
@@ -18,7 +24,8 @@ for await (const line of createInterface({ input: process.stdin })) {
   const { args, env, mark } = JSON.parse(line) as { args: string[]; env: NodeJS.ProcessEnv; mark: string }
   const own = { ...process.env }
   Object.assign(process.env, env)
-  const code = await runProgram(args)
+  const run = await programOf(args[0])
+  const code = await run(args)
   for (const name of Object.keys(env)) {
     if (own[name] === undefined) delete process.env[name]
     else process.env[name] = own[name]
