@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import { openForQueries } from '../../src/store/sql/queryDatabase.js'
 import { runCairnOk, startCairn } from '../support/cairn.js'
 import { readNdjson } from '../support/chains/exportedFiles.js'
-import { importViewChain, writeViewChain } from '../support/chains/viewChain.js'
+import { BLOCKS, importViewChain, writeViewChain } from '../support/chains/viewChain.js'
 import { SPARSE_LIMITS } from '../support/compare/sparseAnswers.js'
 import { temporaryDirectory } from '../support/temporary.js'
 import { untilBlockNumber } from '../support/until.js'
@@ -13,7 +13,7 @@ import { untilBlockNumber } from '../support/until.js'
  * one. */
 
 const FIRST = 30
-const HEAD = 100
+const HEAD = BLOCKS
 const ZERO_WORD = `0x${'00'.repeat(32)}`
 
 type Row = { [column: string]: unknown }

@@ -46,7 +46,8 @@ const EVENTS = ['Transfer', 'Approval'].map((name) =>
 /** Topic 0 of a swap of Uniswap v2. */
 const SWAP = keccak256(new TextEncoder().encode('Swap(address,uint256,uint256,uint256,uint256,address)'))
 const CHAIN_ID = 1337n
-const BLOCKS = THOROUGH ? 100 : 70
+/** Blocks after block 0. */
+export const BLOCKS = THOROUGH ? 100 : 70
 // 100,000 ether
 const RICH = '0x152d02c7e14af6800000'
 

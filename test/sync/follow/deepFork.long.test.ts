@@ -16,7 +16,7 @@ import { THOROUGH } from '../../support/thorough.js'
 import { followHere } from '../../support/upstream/followHere.js'
 
 // With as many bytes: 40 MB.
-const [DEPTH, CALLDATA_BYTES] = THOROUGH ? [2000, 20_000] : [500, 80_000]
+const [DEPTH, CALLDATA_BYTES] = THOROUGH ? [2000, 20_000] : [1000, 40_000]
 const COMMON = 10
 const MIB = 2 ** 20
 
@@ -31,7 +31,7 @@ async function build(datadir: string, random: SeededRandom, count: number, calld
   for (let i = 0; i < count; i++) {
     const input = random.bytes(calldataBytes)
     await builder.add({
-      transactions: [{ sender, type: 2, gasLimit: 4_000_000n, to: new Uint8Array(20).fill(9), input }],
+      transactions: [{ sender, type: 2, gasLimit: 2_000_000n, to: new Uint8Array(20).fill(9), input }],
     })
   }
   writer.close()
