@@ -3,21 +3,18 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, before, type TestContext, test } from 'node:test'
 import { toEventHash } from 'viem'
-import { type Ended, startCairn } from '../support/cairn.js'
+import { type Ended, runCairn, startCairn } from '../support/cairn.js'
 import { COUNTER } from '../support/chains/fixtureChain.js'
 import { copyDatabase, importFixture } from '../support/chains/fixtureDatabase.js'
-import { hostCommands } from '../support/commandHost.js'
-import { endOfFile } from '../support/endings.js'
 import { resultOf } from '../support/rpcClient.js'
 import { temporaryDirectory } from '../support/temporary.js'
 
 const imported = temporaryDirectory({ after })
 before(() => importFixture(imported))
-const cairn = hostCommands(endOfFile())
 
 /** Runs `cairn abi` to its end. */
 function abi(datadir: string, ...args: string[]): Promise<Ended> {
-  return cairn.run(['abi', ...args, '--datadir', datadir])
+  return runCairn(['abi', ...args, '--datadir', datadir])
 }
 
 const COUNTED = { type: 'event', name: 'Counted', inputs: [{ name: 'count', type: 'uint256', indexed: false }] }

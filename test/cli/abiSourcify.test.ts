@@ -7,15 +7,13 @@ import { formatData } from '../../src/lib/hex.js'
 import { readAddedAbis } from '../../src/store/addedAbis.js'
 import { readContractSources } from '../../src/store/contractSources.js'
 import { openForReading } from '../../src/store/open.js'
+import { runCairn } from '../support/cairn.js'
 import { writeBundle } from '../support/chains/cabinetChain.js'
 import { createGenesis, writeGenesisChain } from '../support/chains/genesisChain.js'
 import { readContracts } from '../support/chains/solidityContracts.js'
-import { hostCommands } from '../support/commandHost.js'
-import { endOfFile } from '../support/endings.js'
 import { GATE_CODE, GATE_METADATA } from '../support/solidity/gate.js'
 import { temporaryDirectory } from '../support/temporary.js'
 
-const cairn = hostCommands(endOfFile())
 const address = (digits: string) => `0x${digits.repeat(20)}`
 const [GATE, OTHER, PLAIN, EMPTY] = ['a1', 'b2', 'c3', 'd4'].map(address)
 
@@ -40,7 +38,7 @@ function writeRepository(t: TestContext, files: { readonly [path: string]: strin
 }
 
 const add = (datadir: string, operand: string, ...more: string[]) =>
-  cairn.run(['abi', 'add', '--sourcify', operand, '--datadir', datadir, ...more])
+  runCairn(['abi', 'add', '--sourcify', operand, '--datadir', datadir, ...more])
 
 const CHANGED = GATE_METADATA.replace('"runs":200', '"runs":201')
 
@@ -63,7 +61,7 @@ test('adds the contracts of a repository and compares them with the code', async
     { id: 2, ...facts, address: getAddress(PLAIN), match: 'partial', metadataMatches: false, ...without },
   ])
   assert.deepEqual([refused, otherChains], [{ noCode: 1, otherMetadata: 1, invalid: 0 }, 1])
-  const listed = (await cairn.run(['abi', 'list', '--datadir', datadir])).stdout
+  const listed = (await runCairn(['abi', 'list', '--datadir', datadir])).stdout
   assert.match(
     listed,
     /1 +Gate +0x[aA]1\w+ +1 +2 +1 .* full match, 0\.8\.37\+commit\.f401782d, matched by metadata hash\n/,
@@ -74,7 +72,7 @@ test('adds the contracts of a repository and compares them with the code', async
     (await add(datadir, join(root, 'contracts'))).stdout,
     /contracts 2, matched by metadata hash 1, not compared 1/,
   )
-  assert.equal(JSON.parse((await cairn.run(['abi', 'list', '--json', '--datadir', datadir])).stdout).length, 2)
+  assert.equal(JSON.parse((await runCairn(['abi', 'list', '--json', '--datadir', datadir])).stdout).length, 2)
 })
 
 test('a partial match whose code names other metadata is not compared', async (t) => {
@@ -197,13 +195,13 @@ test('sources are stored whose hash the metadata names, and which are in the dir
   )
   const expected = ['a.sol', 'lib/@x/b.sol', '/home/user/c.sol', 'inline.sol'].map((path) => `${path}: ${files[path]}`)
   assert.deepEqual(storedSources(datadir).get(PLAIN), { paths: expected, layout: { storage: [], types: {} } })
-  const { code, stdout } = await cairn.run(['verify', '--datadir', datadir])
+  const { code, stdout } = await runCairn(['verify', '--datadir', datadir])
   assert.equal(code, 0, stdout)
   // Replaced and removed with their ABI.
   writeFileSync(join(directory, 'storageLayout.json'), '{"storage": 5}')
   assert.match((await add(datadir, root)).stdout, /, sources 4, missing 8\n/)
   assert.equal(storedSources(datadir).get(PLAIN)!.layout, undefined)
-  await cairn.run(['abi', 'remove', 'Gate', '--datadir', datadir])
+  await runCairn(['abi', 'remove', 'Gate', '--datadir', datadir])
   const db = openForReading(datadir)
   assert.equal(db.prepare('SELECT count(*) FROM contract_sources').pluck().get(), 0)
   db.close()
@@ -214,7 +212,7 @@ test('the storage layout of an artefact is stored with its ABI', async (t) => {
   const { abi, storageLayout } = readContracts().contracts.Cabinet
   const file = join(temporaryDirectory(t), 'Cabinet.json')
   writeFileSync(file, JSON.stringify({ abi, storageLayout }))
-  assert.equal((await cairn.run(['abi', 'add', `${GATE}=${file}`, '--datadir', datadir])).code, 0)
+  assert.equal((await runCairn(['abi', 'add', `${GATE}=${file}`, '--datadir', datadir])).code, 0)
   const { layout } = storedSources(datadir).get(GATE)!
   assert.equal((layout as { storage: unknown[] }).storage.length, 27)
 })

@@ -6,11 +6,9 @@ import { test } from 'node:test'
 import { formatCompletion, operandsOf, optionValues, SHELLS } from '../../src/cli/completion.js'
 import { listOptions } from '../../src/cli/config.js'
 import { COMMANDS } from '../../src/cli/options/option.js'
-import { hostCommands } from '../support/commandHost.js'
-import { endOfFile } from '../support/endings.js'
+import { runCairn, runCairnOk } from '../support/cairn.js'
 import { temporaryDirectory } from '../support/temporary.js'
 
-const cairn = hostCommands(endOfFile())
 const without = (program: string) => (spawnSync(program, ['-c', 'true']).error ? `no ${program} on the PATH` : false)
 
 /** Completes each of the lines in a real bash, as readline splits them, in the directory. */
@@ -115,7 +113,7 @@ test('each action that completes a command is one of the program', async (t) => 
     const actions = operandsOf(command)
     assert.ok(Array.isArray(actions) && actions.length >= 3, command)
     for (const action of actions) {
-      const { stderr } = await cairn.run([command, action, '--datadir', datadir])
+      const { stderr } = await runCairn([command, action, '--datadir', datadir])
       assert.doesNotMatch(stderr, /unknown|did you mean/, `${command} ${action}`)
     }
   }
@@ -144,8 +142,8 @@ test('quotes are balanced, and every option is in every script', () => {
 })
 
 test('the command prints the script of a shell, and names the likeliest one', async () => {
-  assert.equal(await cairn.runOk(['completion', 'zsh']), `${formatCompletion('zsh')}\n`)
-  const { code, stderr } = await cairn.run(['completion', 'bsh'])
+  assert.equal(await runCairnOk(['completion', 'zsh']), `${formatCompletion('zsh')}\n`)
+  const { code, stderr } = await runCairn(['completion', 'bsh'])
   assert.deepEqual([code, stderr], [2, 'cairn: completion: expected bash, zsh, fish, got "bsh" (did you mean bash?)\n'])
-  assert.equal((await cairn.run(['completion'])).code, 2)
+  assert.equal((await runCairn(['completion'])).code, 2)
 })

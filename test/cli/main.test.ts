@@ -7,17 +7,13 @@ import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { packagePath } from '../../src/store/open.js'
 import { openForWriting } from '../../src/store/openForWriting.js'
-import { FEW_THREADS } from '../support/cairn.js'
+import { FEW_THREADS, runCairn } from '../support/cairn.js'
 import { HEAD } from '../support/chains/fixtureChain.js'
-import { hostCommands } from '../support/commandHost.js'
-import { endOfFile } from '../support/endings.js'
 import { post, request } from '../support/serving.js'
 import { temporaryDirectory } from '../support/temporary.js'
 
 const MAIN = packagePath('dist/cli/main.js')
 const FIXTURE = packagePath('fixtures/chain')
-
-const host = hostCommands(endOfFile())
 
 interface Outcome {
   code: number
@@ -127,7 +123,7 @@ test('wrong use is said in one line, with exit code 2', async (t) => {
     ],
   ]
   for (const [args, words] of cases) {
-    const { code, stdout, stderr } = await host.run(args)
+    const { code, stdout, stderr } = await runCairn(args)
     assert.equal(code, 2, `${args.join(' ')}: ${stderr}`)
     assert.equal(stdout, '')
     assert.match(stderr, words)
@@ -140,7 +136,7 @@ test('a file that is no chain is refused, with no database made of it', async (t
   const datadir = temporaryDirectory(t)
   const path = join(datadir, 'noise.rlp')
   writeFileSync(path, 'this is no chain')
-  const { code, stderr } = await host.run(['import', '--datadir', join(datadir, 'db'), '--network', 'sepolia', path])
+  const { code, stderr } = await runCairn(['import', '--datadir', join(datadir, 'db'), '--network', 'sepolia', path])
   assert.notEqual(code, 0)
   assert.equal(stderr.trim().split('\n').length, 1, stderr)
 })
@@ -167,36 +163,36 @@ test('import, status, keys and serve work on one directory', async (t) => {
   const first = await cairn(args)
   assert.equal(first.code, 0, first.stderr)
   assert.match(first.stdout, /^[1-9]\d* blocks imported/)
-  assert.match((await host.run(args)).stdout, /^0 blocks imported, [1-9]\d* stored already/)
+  assert.match((await runCairn(args)).stdout, /^0 blocks imported, [1-9]\d* stored already/)
 
-  const status = JSON.parse((await host.run(['status', '--json'], { CAIRN_DATADIR: datadir })).stdout)
+  const status = JSON.parse((await runCairn(['status', '--json'], { CAIRN_DATADIR: datadir })).stdout)
   assert.equal(status.coverage.first, 0)
   assert.equal(status.state.mode, 'execute')
   assert.ok(status.tables.find(({ table }: { table: string }) => table === 'transactions').rows > 0)
   assert.deepEqual(status.crypto, { keccak256: 'wasm', secp256k1: 'native' })
-  const { stdout } = await host.run(['status', '--datadir', datadir])
+  const { stdout } = await runCairn(['status', '--datadir', datadir])
   assert.match(stdout, /^head +\d+ 0x[0-9a-f]{64}/m)
   assert.match(stdout, /^crypto +keccak256 wasm, secp256k1 native$/m)
 
   const unreachable = await serve(t, ['--datadir', datadir], FEW_THREADS)
   assert.match(unreachable.output.stderr, /cairn keys create NAME/)
-  const made = await host.run(['keys', 'create', 'mine', '--datadir', datadir])
+  const made = await runCairn(['keys', 'create', 'mine', '--datadir', datadir])
   const key = made.stdout.trim()
   assert.match(key, /^[0-9a-f]{32}$/)
   const ask = async () => (await post(`${unreachable.url}/v3/${key}`, request('eth_blockNumber'))).status
   assert.equal(await ask(), 200)
-  assert.match((await host.run(['keys', 'list', '--datadir', datadir])).stdout, /^1 {3}mine {2}\S+Z {2}-$/m)
-  assert.equal((await host.run(['keys', 'revoke', '1', '--datadir', datadir])).code, 0)
+  assert.match((await runCairn(['keys', 'list', '--datadir', datadir])).stdout, /^1 {3}mine {2}\S+Z {2}-$/m)
+  assert.equal((await runCairn(['keys', 'revoke', '1', '--datadir', datadir])).code, 0)
   assert.equal(await ask(), 401)
   assert.equal(await stop(unreachable.child, 'SIGINT'), 0)
 })
 
 test('a server without blocks says so, and serves those that are imported while it runs', async (t) => {
   const datadir = temporaryDirectory(t)
-  assert.equal((await host.run(['keys', 'create', 'mine', '--datadir', datadir])).code, 0)
+  assert.equal((await runCairn(['keys', 'create', 'mine', '--datadir', datadir])).code, 0)
   const { url, output } = await serve(t, ['--datadir', datadir, '--open'], FEW_THREADS)
   assert.match(output.stderr, /^there are no blocks yet: import some with 'cairn import'; they are served at once$/m)
-  assert.equal((await host.run(['import', '--datadir', datadir, FIXTURE])).code, 0)
+  assert.equal((await runCairn(['import', '--datadir', datadir, FIXTURE])).code, 0)
   assert.equal((await post(url, request('eth_blockNumber'))).json.result, `0x${HEAD.toString(16)}`)
   assert.equal((await post(url, request('eth_chainId'))).json.result, '0x4f25')
   const sent = { to: `0x${'00'.repeat(19)}04`, data: '0x1234' } // the identity precompile

@@ -4,22 +4,19 @@ import { once } from 'node:events'
 import { after, before, test } from 'node:test'
 import { complete, isComplete } from '../../src/cli/sql/prompt.js'
 import { packagePath } from '../../src/store/open.js'
-import type { Ended } from '../support/cairn.js'
+import { type Ended, runCairn } from '../support/cairn.js'
 import { importFixture } from '../support/chains/fixtureDatabase.js'
-import { hostCommands } from '../support/commandHost.js'
-import { endOfFile } from '../support/endings.js'
 import { temporaryDirectory } from '../support/temporary.js'
 
 const datadir = temporaryDirectory({ after })
 const lake = temporaryDirectory({ after })
-const cairn = hostCommands(endOfFile())
 before(async () => {
   await importFixture(datadir)
-  const exported = await cairn.run(['export', 'logs', '--datadir', datadir, '--out', lake])
+  const exported = await runCairn(['export', 'logs', '--datadir', datadir, '--out', lake])
   assert.equal(exported.code, 0, exported.stderr)
 })
 
-const sql = (...args: string[]): Promise<Ended> => cairn.run(['sql', '--datadir', datadir, ...args])
+const sql = (...args: string[]): Promise<Ended> => runCairn(['sql', '--datadir', datadir, ...args])
 
 /** Runs the prompt over the lines. */
 async function prompt(input: string, ...args: string[]): Promise<{ code: number; stdout: string; stderr: string }> {
@@ -105,12 +102,12 @@ test('completes tables, columns and commands', () => {
 test('queries exported Parquet in DuckDB', async () => {
   const counted = 'SELECT count(*) AS logs, count(DISTINCT address) AS contracts FROM'
   const own = await sql(`${counted} v_logs`)
-  const { stdout, stderr } = await cairn.run(['sql', '--lake', lake, `${counted} logs`])
+  const { stdout, stderr } = await runCairn(['sql', '--lake', lake, `${counted} logs`])
   assert.equal(stdout, own.stdout, stderr)
   const values =
     "SELECT 2::HUGEINT ** 1 AS a, '\\x01\\xFF'::BLOB AS b, NULL AS c, 170141183460469231731687303715884105727::HUGEINT AS d"
-  const line = (await cairn.run(['sql', '--lake', lake, '--format', 'ndjson', values])).stdout
+  const line = (await runCairn(['sql', '--lake', lake, '--format', 'ndjson', values])).stdout
   assert.equal(line, '{"a":2,"b":"0x01ff","c":null,"d":"170141183460469231731687303715884105727"}\n')
-  assert.match((await cairn.run(['sql', '--lake', datadir, 'SELECT 1'])).stderr, /--lake: no manifest\.json in /)
-  assert.match((await cairn.run(['sql', '--lake', lake, 'SELECT x'])).stderr, /Referenced column "x" was not found/)
+  assert.match((await runCairn(['sql', '--lake', datadir, 'SELECT 1'])).stderr, /--lake: no manifest\.json in /)
+  assert.match((await runCairn(['sql', '--lake', lake, 'SELECT x'])).stderr, /Referenced column "x" was not found/)
 })

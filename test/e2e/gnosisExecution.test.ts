@@ -6,9 +6,8 @@ import { keccak256 } from '../../src/chain/crypto.js'
 import { decodeBlock, encodeBlock } from '../../src/chain/eth/block.js'
 import { withdrawalsRoot } from '../../src/chain/eth/withdrawals.js'
 import { formatData, parseHex } from '../../src/lib/hex.js'
-import { type CairnServer, startCairn } from '../support/cairn.js'
+import { type CairnServer, runCairn, runCairnOk, startCairn } from '../support/cairn.js'
 import { readGnosisChain, withoutNewMembers } from '../support/chains/gnosis/gnosisChain.js'
-import { hostCommands } from '../support/commandHost.js'
 import { endOfFile } from '../support/endings.js'
 import { callEngine } from '../support/engine/engineClient.js'
 import { startCairnEngine } from '../support/engine/engineServers.js'
@@ -29,7 +28,6 @@ const folder = temporaryDirectory({ after })
 const genesisFile = join(folder, 'genesis.json')
 const datadir = join(folder, 'data')
 const ending = endOfFile()
-const cairn = hostCommands(ending)
 let server: CairnServer
 /** Estimates of a batch wait for each other, on a busy machine for seconds. */
 const PATIENT = ['--call-timeout', '60000']
@@ -46,7 +44,7 @@ before(async () => {
   writeFileSync(genesisFile, JSON.stringify(genesis))
   // Compares receipts, gas and the state root of each block with its header.
   const args = ['--genesis', genesisFile, '--root-interval', '1', '--traces', 'on', writeBlocks('chain', rawOf(HEAD))]
-  assert.match(await cairn.runOk(['import', '--datadir', datadir, ...args]), new RegExp(`${HEAD} blocks imported`))
+  assert.match(await runCairnOk(['import', '--datadir', datadir, ...args]), new RegExp(`${HEAD} blocks imported`))
   server = await startCairn(ending, ['--datadir', datadir, '--open', ...PATIENT])
 })
 
@@ -146,7 +144,7 @@ test('state, traces and estimates are those of geth of Gnosis at every height', 
   const types = new Set(blocks.flatMap(({ raw }) => decodeBlock(parseHex(raw)).transactions.map(({ type }) => type)))
   assert.deepEqual([...types].sort(), [0, 1, 2, 3, 4])
   if (!ALL) return
-  await cairn.runOk(['verify', '--datadir', datadir])
+  await runCairnOk(['verify', '--datadir', datadir])
 })
 
 const skip = !ALL && 'takes seconds: npm run test:all'
@@ -168,7 +166,7 @@ test('sparse state begins in the middle of the chain, and answers the same from 
   await untilBlockNumber({ url }, HEAD)
   await check(url, first + 1, THOROUGH)
   await stop()
-  await cairn.runOk(['verify', '--datadir', own])
+  await runCairnOk(['verify', '--datadir', own])
 })
 
 test('a withdrawal that differs is refused, and the check is named', async (t) => {
@@ -182,7 +180,7 @@ test('a withdrawal that differs is refused, and the check is named', async (t) =
   const own = temporaryDirectory(t)
   const refused = async (...raw: (string | Uint8Array)[]) => {
     const args = ['--genesis', genesisFile, '--root-interval', '1', writeBlocks('changed', raw)]
-    return (await cairn.run(['import', '--datadir', own, ...args])).stderr
+    return (await runCairn(['import', '--datadir', own, ...args])).stderr
   }
   const at = `block ${number} .*`
   const before = rawOf(number - 1)
@@ -200,7 +198,7 @@ test('a chain that pays fees or rewards elsewhere, or whose contracts fail, is r
     const config = { ...genesis.config, aura: { ...genesis.config.aura, ...aura } }
     writeFileSync(file, JSON.stringify({ ...genesis, config }))
     const args = ['--genesis', file, '--root-interval', '1', writeBlocks('first', rawOf(1))]
-    return (await cairn.run(['import', '--datadir', temporaryDirectory(t), ...args])).stderr
+    return (await runCairn(['import', '--datadir', temporaryDirectory(t), ...args])).stderr
   }
   const other = `0x${'12'.repeat(20)}`
   assert.match(await importing({ eip1559FeeCollector: other }), /block 1 .*state root: expected 0x/)
@@ -215,7 +213,7 @@ test('a chain that pays fees or rewards elsewhere, or whose contracts fail, is r
 
 test('networks of Gnosis are not executed from block 0, and not with the reference', { skip }, async (t) => {
   const importing = async (...args: readonly string[]) =>
-    (await cairn.run(['import', '--datadir', temporaryDirectory(t), ...args, join(folder, 'chain')])).stderr
+    (await runCairn(['import', '--datadir', temporaryDirectory(t), ...args, join(folder, 'chain')])).stderr
   assert.match(
     await importing('--network', 'gnosis'),
     /--state execute: Authority Round seals the blocks before the merge, which Cairn does not execute; --state sparse/,

@@ -5,7 +5,7 @@ import { after, before, test } from 'node:test'
 import { decodeBlock, encodeBlock, transactionsRoot } from '../../src/chain/eth/block.js'
 import type { Block, Header, Transaction } from '../../src/chain/eth/types.js'
 import { parseHex } from '../../src/lib/hex.js'
-import { type CairnServer, startCairn } from '../support/cairn.js'
+import { type CairnServer, runCairn, runCairnOk, startCairn } from '../support/cairn.js'
 import { checkOtterscan } from '../support/chains/op/checkOtterscan.js'
 import { rollupConfigOf } from '../support/chains/op/opAnswers.js'
 import {
@@ -14,7 +14,6 @@ import {
   type RecordedObject,
   readExecutedOpChain,
 } from '../support/chains/op/opChain.js'
-import { hostCommands } from '../support/commandHost.js'
 import { endOfFile } from '../support/endings.js'
 import { writeSecret } from '../support/engine/engineClient.js'
 import { freePort } from '../support/freePort.js'
@@ -38,7 +37,6 @@ const rollup = join(folder, 'rollup.json')
 const chainFile = join(folder, 'chain.rlp')
 const datadir = join(folder, 'data')
 const ending = endOfFile()
-const cairn = hostCommands(ending)
 let server: CairnServer
 
 function writeBlocks(file: string, raw: readonly (string | Uint8Array)[]): string {
@@ -56,7 +54,7 @@ before(async () => {
   // Compares receipts, gas and the state root of each block with its header.
   const named = ['--genesis', genesisFile, '--rollup-config', rollup]
   const args = ['import', '--datadir', datadir, ...named, '--root-interval', '1', '--traces', 'on', chainFile]
-  assert.match(await cairn.runOk(args), new RegExp(`${HEAD} blocks imported`))
+  assert.match(await runCairnOk(args), new RegExp(`${HEAD} blocks imported`))
   server = await startCairn(ending, ['--datadir', datadir, '--open'])
 })
 
@@ -109,7 +107,7 @@ test('traces, estimates and balances are those of op-geth at every height', asyn
   const [simulated] = await resultOf<RecordedObject[]>(url, 'eth_simulateV1', [simulation, 'latest'])
   assert.equal(Number(simulated.blobGasUsed), 2 * 100 * 400)
   await checkOtterscan(url, blocks)
-  await cairn.runOk(['verify', '--datadir', datadir])
+  await runCairnOk(['verify', '--datadir', datadir])
 })
 
 test('sparse state begins at a block of Ecotone, and answers the same from there on', { skip }, async (t) => {
@@ -126,7 +124,7 @@ test('sparse state begins at a block of Ecotone, and answers the same from there
     assert.deepEqual(await resultOf(url, 'eth_getBlockReceipts', id), receipts)
   }
   await stop()
-  await cairn.runOk(['verify', '--datadir', own])
+  await runCairnOk(['verify', '--datadir', own])
 })
 
 test('a block that differs is refused, and the check is named', async (t) => {
@@ -134,10 +132,10 @@ test('a block that differs is refused, and the check is named', async (t) => {
   const block = decodeBlock(parseHex(blocks[number].raw))
   const own = temporaryDirectory(t)
   const before = blocks.slice(1, number).map(({ raw }) => raw)
-  await cairn.runOk(['import', '--datadir', own, '--genesis', genesisFile, writeBlocks(join(folder, 'before'), before)])
+  await runCairnOk(['import', '--datadir', own, '--genesis', genesisFile, writeBlocks(join(folder, 'before'), before)])
   const refused = async (changed: Block, expected: RegExp) => {
     const file = writeBlocks(join(folder, 'changed'), [encodeBlock(changed)])
-    const { code, stderr } = await cairn.run(['import', '--datadir', own, file])
+    const { code, stderr } = await runCairn(['import', '--datadir', own, file])
     assert.notEqual(code, 0)
     assert.match(stderr, expected)
   }
@@ -162,7 +160,7 @@ test('Karst has the prices of Osaka, and blocks of Beryl are refused', async (t)
     const file = join(folder, 'later.json')
     writeFileSync(file, JSON.stringify({ ...genesis, config: { ...genesis.config, ...forks } }))
     const args = ['--genesis', file, chainFile]
-    return (await cairn.run(['import', '--datadir', temporaryDirectory(t), ...args])).stderr
+    return (await runCairn(['import', '--datadir', temporaryDirectory(t), ...args])).stderr
   }
   // These blocks have Jovian's price of P256VERIFY. The third one calls it.
   const first = 9 * EXECUTED_BLOCKS_PER_FORK + 1
@@ -174,7 +172,7 @@ test('Karst has the prices of Osaka, and blocks of Beryl are refused', async (t)
 
 test('blocks are not executed without the state of block 0, or with the reference', async (t) => {
   const importing = (...args: readonly string[]) =>
-    cairn.run(['import', '--datadir', temporaryDirectory(t), ...args, chainFile])
+    runCairn(['import', '--datadir', temporaryDirectory(t), ...args, chainFile])
   for (const named of [
     ['--network', 'base'],
     ['--rollup-config', rollup],
@@ -186,12 +184,12 @@ test('blocks are not executed without the state of block 0, or with the referenc
   const mixed = await importing('--rollup-config', rollup, '--genesis', other)
   assert.match(mixed.stderr, /genesis\.l2\.hash: expected 0x[0-9a-f]{64} of --genesis, got 0x/)
   const reference = await importing('--genesis', genesisFile, '--evm', 'reference')
-  const served = await cairn.run(['serve', '--datadir', datadir, '--open', '--port', '0', '--evm', 'reference'])
+  const served = await runCairn(['serve', '--datadir', datadir, '--open', '--port', '0', '--evm', 'reference'])
   for (const { stderr } of [reference, served]) {
     assert.match(stderr, /--evm reference does not execute blocks of the OP stack/)
   }
   const engine = ['--engine', String(await freePort()), '--jwt-secret', writeSecret(t)]
-  const driven = await cairn.run(['serve', '--datadir', datadir, '--open', '--port', '0', ...engine])
+  const driven = await runCairn(['serve', '--datadir', datadir, '--open', '--port', '0', ...engine])
   assert.match(
     driven.stderr,
     /--engine: Cairn does not have the Engine API of the OP stack; follow its execution client/,

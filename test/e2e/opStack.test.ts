@@ -7,11 +7,9 @@ import { JsonRpcProvider } from 'ethers'
 import { createPublicClient, http } from 'viem'
 import { chainConfig } from 'viem/op-stack'
 import { WebSocket } from 'ws'
-import { spawnCairn, startCairn } from '../support/cairn.js'
+import { runCairn, runCairnOk, spawnCairn, startCairn } from '../support/cairn.js'
 import { opAnswers, rollupConfigOf } from '../support/chains/op/opAnswers.js'
 import { BLOCKS_PER_FORK, type RecordedObject, readOpChain } from '../support/chains/op/opChain.js'
-import { hostCommands } from '../support/commandHost.js'
-import { endOfFile } from '../support/endings.js'
 import { ask, resultOf } from '../support/rpcClient.js'
 import { temporaryDirectory } from '../support/temporary.js'
 import { until, untilBlockNumber } from '../support/until.js'
@@ -31,7 +29,6 @@ const rollup = join(folder, 'rollup.json')
 writeFileSync(rollup, JSON.stringify(rollupConfigOf(chain)))
 const genesisFile = join(folder, 'genesis.json')
 writeFileSync(genesisFile, JSON.stringify(genesis))
-const cairn = hostCommands(endOfFile())
 
 const WITHOUT_STATE = ['--rollup-config', rollup, '--state', 'none']
 
@@ -80,10 +77,10 @@ test('every block, transaction and receipt is served as op-geth returns it', asy
   assert.ok(fees.reward.every((rewards) => rewards.every((reward) => BigInt(reward) >= 0n)))
   await stop()
 
-  await cairn.runOk(['verify', '--datadir', datadir])
+  await runCairnOk(['verify', '--datadir', datadir])
   await compareDeposits(t, datadir)
   const out = join(temporaryDirectory(t), 'transactions.ndjson')
-  await cairn.runOk(['export', '--datadir', datadir, '--out', out, 'transactions'])
+  await runCairnOk(['export', '--datadir', datadir, '--out', out, 'transactions'])
   const rows = readFileSync(out, 'utf8')
     .trimEnd()
     .split('\n')
@@ -105,7 +102,7 @@ async function rowsOf(
   dataset: string,
 ): Promise<RecordedObject[]> {
   const out = join(temporaryDirectory(t), 'rows.ndjson')
-  await cairn.runOk(['export', '--datadir', datadir, '--out', out, dataset])
+  await runCairnOk(['export', '--datadir', datadir, '--out', out, dataset])
   return readFileSync(out, 'utf8')
     .trimEnd()
     .split('\n')
@@ -147,7 +144,7 @@ async function compareDeposits(t: Parameters<typeof temporaryDirectory>[0], data
   )
   const statement = `SELECT block_number, transaction_index, source_hash, "from", "to", mint, value, nonce,
     is_system_transaction FROM v_deposits`
-  const rows = JSON.parse(await cairn.runOk(['sql', '--datadir', datadir, '--format', 'json', statement]))
+  const rows = JSON.parse(await runCairnOk(['sql', '--datadir', datadir, '--format', 'json', statement]))
   assert.deepEqual(
     rows.map((row: RecordedObject) => Object.values(row)),
     deposits.map((each) => {
@@ -235,7 +232,7 @@ test('without the state of block 0 blocks are not executed, and another family i
   const upstream = await startScriptedUpstream(answers)
   t.after(() => upstream.close())
   const sync = (args: readonly string[]) =>
-    cairn.run(['sync', '--datadir', temporaryDirectory(t), '--upstream', upstream.url, ...args])
+    runCairn(['sync', '--datadir', temporaryDirectory(t), '--upstream', upstream.url, ...args])
   const executed = await sync(['--rollup-config', rollup])
   assert.match(executed.stderr, /--state execute: the state of block 0 is not known; --genesis FILE/)
   const { optimism: _, ...config } = genesis.config as { [key: string]: unknown }

@@ -2,11 +2,10 @@ import assert from 'node:assert/strict'
 import { before, test } from 'node:test'
 import { decodeFunctionResult, encodeFunctionData, erc20Abi, type Hex } from 'viem'
 import { chooseDatasets } from '../../src/export/datasets.js'
-import { startCairn } from '../support/cairn.js'
+import { runCairn, runCairnOk, startCairn } from '../support/cairn.js'
 import { importChainFolder } from '../support/chains/chainFolder.js'
 import { readNdjson, type TextRow } from '../support/chains/exportedFiles.js'
 import { type TokenChain, writeTokenChain } from '../support/chains/tokenChain.js'
-import { hostCommands } from '../support/commandHost.js'
 import { wide } from '../support/compare/exportOracle.js'
 import { endOfFile } from '../support/endings.js'
 import { ask, resultOf } from '../support/rpcClient.js'
@@ -16,7 +15,6 @@ import { temporaryDirectory } from '../support/temporary.js'
 
 const ending = endOfFile()
 const datadir = temporaryDirectory(ending)
-const cairn = hostCommands(ending)
 let chain: TokenChain
 let url: string
 
@@ -32,7 +30,7 @@ const tokens = () => TOKENS.map((name) => chain.tokens[name])
 
 async function exported(dataset: string, ...options: string[]): Promise<TextRow[]> {
   const rows = readNdjson(
-    await cairn.runOk(['export', dataset, '--datadir', datadir, '--format', 'ndjson', '--out', '-', ...options]),
+    await runCairnOk(['export', dataset, '--datadir', datadir, '--format', 'ndjson', '--out', '-', ...options]),
   )
   for (const row of rows) {
     assert.deepEqual(
@@ -164,7 +162,7 @@ test('datasets of calls say which option is missing, and are not part of all', a
     [['logs', '--contract', all.plain], /logs: --contract does not apply/],
     [['erc20-supplies', '--contract', all.plain, '--call-data', '0x'], /--call-data does not apply/],
   ] as const) {
-    const { code, stderr } = await cairn.run(['export', ...operands, '--datadir', datadir, '--out', '-'])
+    const { code, stderr } = await runCairn(['export', ...operands, '--datadir', datadir, '--out', '-'])
     assert.equal(code, 2, stderr)
     assert.match(stderr, message)
   }

@@ -8,17 +8,14 @@ import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { packagePath } from '../../src/store/open.js'
 import { openForWriting } from '../../src/store/openForWriting.js'
-import { spawnCairn, spawnNode, startCairn } from '../support/cairn.js'
+import { runCairn, spawnCairn, spawnNode, startCairn } from '../support/cairn.js'
 import { importFixture } from '../support/chains/fixtureDatabase.js'
-import { hostCommands } from '../support/commandHost.js'
-import { endOfFile } from '../support/endings.js'
 import { NEEDS_NATS, startNats } from '../support/nats/nats.js'
 import { resultOf } from '../support/rpcClient.js'
 import { temporaryDirectory } from '../support/temporary.js'
 import { until, untilValue } from '../support/until.js'
 import { type Message, Receiver, type SinkEvent } from './receiver.js'
 
-const cairn = hostCommands(endOfFile())
 const SECRET = `whsec_${Buffer.alloc(32, 7).toString('base64')}`
 
 function sign(secret: string, { id, at, body }: { id: string; at: string; body: Buffer | string }): string {
@@ -229,7 +226,7 @@ test('options of sinks that do not fit are refused before the server starts', as
       /no known event is named "Tranfer".*Transfer/,
     ],
   ] as const) {
-    const { code, stderr } = await cairn.run([...common, ...own])
+    const { code, stderr } = await runCairn([...common, ...own])
     assert.equal(code, 2, stderr)
     assert.match(stderr, message)
   }

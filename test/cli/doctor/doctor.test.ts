@@ -9,13 +9,10 @@ import { quickCheck } from '../../../src/cli/doctor/quickCheck.js'
 import { isSupportedNode, OLDEST_NODE } from '../../../src/cli/supportedNode.js'
 import { DATABASE_FILE, packagePath } from '../../../src/store/open.js'
 import { openForWriting } from '../../../src/store/openForWriting.js'
-import { startCairn } from '../../support/cairn.js'
+import { runCairn, runCairnOk, startCairn } from '../../support/cairn.js'
 import { importFixture } from '../../support/chains/fixtureDatabase.js'
-import { hostCommands } from '../../support/commandHost.js'
-import { endOfFile } from '../../support/endings.js'
 import { temporaryDirectory } from '../../support/temporary.js'
 
-const cairn = hostCommands(endOfFile())
 interface Row {
   area: string
   check: string
@@ -30,7 +27,7 @@ test('the whole: a database, a node of its chain, and one that is not there', as
   const node = await startCairn(t, ['--fixture', 'bundled', '--open'])
   const both = ['--datadir', datadir, '--upstream', node.socketUrl]
   const rows = (text: string) => (JSON.parse(text) as { checks: Row[] }).checks
-  const good = await cairn.runOk(['doctor', '--json', ...both])
+  const good = await runCairnOk(['doctor', '--json', ...both])
   assert.equal(JSON.parse(good).ok, true)
   const of = (check: string) => rows(good).find((row) => row.check === check)
   assert.match(of('chain')!.found, /^chain id 20261 and genesis are those of the database$/)
@@ -44,7 +41,7 @@ test('the whole: a database, a node of its chain, and one that is not there', as
     [],
   )
 
-  const { code, stdout } = await cairn.run(['doctor', ...both, '--upstream', 'http://127.0.0.1:1'])
+  const { code, stdout } = await runCairn(['doctor', ...both, '--upstream', 'http://127.0.0.1:1'])
   assert.equal(code, 1)
   assert.match(stdout, /^reachable +fail +.*ECONNREFUSED\n +-> start the node, or correct the URL$/m)
   assert.match(stdout, /^schema +ok +version \d+$/m)
@@ -53,9 +50,9 @@ test('the whole: a database, a node of its chain, and one that is not there', as
 
 test('a data directory that does not exist is not made', async (t) => {
   const datadir = join(temporaryDirectory(t), 'none')
-  assert.match(await cairn.runOk(['doctor', '--datadir', datadir]), /does not exist yet/)
+  assert.match(await runCairnOk(['doctor', '--datadir', datadir]), /does not exist yet/)
   assert.equal(existsSync(datadir), false)
-  const { code, stderr } = await cairn.run(['doctor', 'operand'])
+  const { code, stderr } = await runCairn(['doctor', 'operand'])
   assert.deepEqual([code, stderr], [2, "cairn: unexpected operand 'operand'; see 'cairn help doctor'\n"])
 })
 
