@@ -171,8 +171,8 @@ export async function openReplica(settings: ReplicaSettings, parts: ReplicaParts
           if (signal.aborted) return
           const why = describe(error)
           const { state, problem } = why
+          closeWriter() // first: who reads of the problem may open the database
           figures.stops(why)
-          closeWriter()
           if (!recovers(error)) {
             log.error({ problem }, 'the replica ended')
             throw error

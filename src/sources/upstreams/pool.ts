@@ -187,7 +187,12 @@ export class Pool {
     return error && (isStopped || ms > 0) ? { error, ms } : undefined
   }
 
-  /** Data of the upstreams was stored: their earlier errors no longer count as a stall. */
+  /** True after an invalid response, until `progressed`. */
+  get isDoubted(): boolean {
+    return this.#wrong !== undefined
+  }
+
+  /** Data of the upstreams was stored, or their head is: their earlier errors no longer count as a stall. */
   progressed(): void {
     this.#wrong = undefined
   }

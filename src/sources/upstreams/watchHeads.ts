@@ -47,7 +47,8 @@ export async function watchHeads<H extends { readonly hash: Uint8Array }>(
   let highest = -1
   const silenceMs = () => Math.max(MIN_SILENCE_MS, SILENT_BLOCKS * (blockTime.expectedMs ?? MIN_SILENCE_MS))
   const offer = (head: H) => {
-    if (!teller.offer(head)) return
+    // After an invalid response the head is reported again, so that whether it is reached is known.
+    if (!teller.offer(head, { again: pool.isDoubted })) return
     blockTime.add(feed.timeOf(head), clock.nowMs())
     newestMs = clock.nowMs()
     highest = Math.max(highest, feed.timeOf(head).number)
@@ -176,13 +177,14 @@ function createTeller<H>(
     }
   }
   return {
-    /** @returns false for the head that was offered last. */
-    offer(head: H): boolean {
-      if (last && isSame(last, head)) return false
+    /** @returns false for the head that was offered last, which is reported with `again` alone */
+    offer(head: H, { again }: { again: boolean }): boolean {
+      const isNew = last === undefined || !isSame(last, head)
+      if (!isNew && !again) return false
       last = head
       next = head
       notifying ??= notify()
-      return true
+      return isNew
     },
     idle: () => notifying,
   }

@@ -21,6 +21,8 @@ const TOP = 0
 // Maximum number of blocks of one layer. More blocks than that change most pages more than once, and are written to the
 // pages themselves.
 const MOST_BLOCKS_IN_LAYER = 64
+// Parts of a flush with each block, where no time was left for it before: a flush of a large trie takes minutes.
+const OVERDUE_FLUSHES = 8
 
 /** Tries of the blocks [from, head]. Those of blocks that came one by one are read from layers (trieLayers.ts). Earlier
  *  ones are made down from there, as versions of pages: one with block number B is the content in the tries of blocks
@@ -254,7 +256,7 @@ export class RecordedTrieTable implements StateTrieTable {
       recorded: Math.max(recorded, earliest),
     }
     this.setHead({ ...this.head()!, block, history })
-    if (this.#layers.due(TRIE_HISTORY_BLOCKS, 2) !== undefined) while (flushSome(this.#db, this.#table, 2));
+    for (let i = 0; i < OVERDUE_FLUSHES && flushSome(this.#db, this.#table, 2); i++);
   }
 
   /** True if blocks that were stored together are worth a layer. */

@@ -98,9 +98,9 @@ export async function openEngine(settings: FollowSettings, parts: FollowerParts)
         return
       } catch (error) {
         if (signal.aborted) return
+        close() // first: who reads of the problem may open the database
         figures.stops('failed', describeStop(error, settings.datadir, figures.status().block))
         log.error({ error: messageOf(error) }, 'applying payloads stopped; it resumes when the cause is gone')
-        close()
         await clock.sleep(RETRY_MS, signal)
       }
     }

@@ -189,9 +189,9 @@ export async function openFollower(settings: FollowSettings, parts: FollowerPart
         return await followBeside(parts.l2, writer)
       } catch (error) {
         if (signal.aborted || !recovers(error)) throw error
+        closeWriter() // first: who reads of the problem may open the database
         const problem = stops(error)
         log.error({ problem, error: messageOf(error) }, 'following stopped; it resumes when the cause is gone')
-        closeWriter()
         retryMs = figures.status().block === before ? Math.min(2 * retryMs, MAX_RETRY_MS) : FIRST_RETRY_MS
         await untilRecoverable(error, { datadir: settings.datadir, rpc, clock, signal, retryMs })
         log.info({}, 'following begins again')

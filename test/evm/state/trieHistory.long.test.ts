@@ -148,14 +148,29 @@ test('the tries of 128 blocks before the head are kept, and what only earlier on
   const builder = await createChainBuilder(db, createStateGenesis(createSender('state bench')))
   const countLayers = db.prepare<[], number>('SELECT count(*) FROM trie_layers').pluck()
   const flush = createTrieFlush(db)
-  for (let block = 0; block < 420; block++) {
+  for (let block = 0; block < 1_200; block++) {
     await builder.add({ withdrawals: [0, 1, 2].map((i) => withdrawalTo((block * 3 + i) % 50)) })
     while (flush());
   }
-  assert.equal(firstOf(db), 420 - 128)
-  assert.ok(countLayers.get()! < 128 + 256, `${countLayers.get()} layers`)
+  assert.equal(firstOf(db), 1_200 - 128)
+  assert.ok(countLayers.get()! < 128 + 1_024, `${countLayers.get()} layers`)
   // Older ones are restored from the earliest that is kept.
   assert.deepEqual(allProofs(db, STEP), provedWithoutHistory(db, STEP))
+})
+
+test('a writer that is never idle flushes with its blocks once twice as much as usual is due', async (t) => {
+  const db = openForWriting(temporaryDirectory(t))
+  t.after(() => void db.close())
+  const builder = await createChainBuilder(db, createStateGenesis(createSender('state bench')))
+  const countLayers = db.prepare<[], number>('SELECT count(*) FROM trie_layers').pluck()
+  let most = 0
+  for (let block = 0; block < 2_250; block++) {
+    await builder.add({ withdrawals: [withdrawalTo(block % 50)] })
+    most = Math.max(most, countLayers.get()!)
+  }
+  assert.ok(most > 128 + 1_024 && most <= 128 + 2_049, `${most} layers`)
+  assert.ok(countLayers.get()! < 300, `${countLayers.get()} layers`)
+  assert.ok(auditStateTrie(db)! > 0)
 })
 
 test('over blocks that were stored one by one the stored trie is unwound, and the history continues', async (t) => {

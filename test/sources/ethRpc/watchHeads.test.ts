@@ -88,6 +88,25 @@ describe('the heads of an upstream', () => {
     assert.ok(lines.some(isNamed))
   })
 
+  it('are reported again after an answer that failed a check, also where no block came', {
+    timeout: 20_000,
+  }, async (t) => {
+    let isWrong = false
+    const fault: Fault = {
+      name: 'invalid',
+      result: ({ method }, result) =>
+        isWrong && method === 'eth_getBlockByNumber'
+          ? { ...(result as object), stateRoot: `0x${'11'.repeat(32)}` }
+          : result,
+    }
+    const { next, lines } = await watch(t, { fault, overWebSocket: false })
+    assert.equal(await next(), 10)
+    isWrong = true
+    while (!lines.some(({ fields }) => fields.quarantineMs !== undefined)) await new Promise(setImmediate)
+    isWrong = false
+    assert.equal(await next(), 10)
+  })
+
   it('are polled over WebSocket where there are no subscriptions', { timeout: 20_000 }, async (t) => {
     const fault: Fault = { name: 'no subscriptions', lacks: ['eth_subscribe'] }
     const { upstream, next } = await watch(t, { fault, overWebSocket: true })

@@ -246,10 +246,14 @@ test('what is due to be flushed leaves the blocks that are kept', (t) => {
     layers.append(
       block,
       { top: Uint8Array.of(1), accounts: 0 },
-      new Map([[1, { content: Uint8Array.of(block % 256, block >> 8) }]]),
+      new Map([1, 2].map((page) => [page, { content: Uint8Array.of(block % 256, block >> 8) }])),
     )
   }
   assert.equal(due, block - 128)
+  assert.equal(layers.due(128, 2), undefined)
+  assert.equal(layers.flushSome(due, 1), true)
+  // One that has begun is not due at once with the next block.
+  assert.equal(layers.due(128), due)
   assert.equal(layers.due(128, 2), undefined)
   assert.equal(layers.flushSome(due), false)
   assert.equal(layers.layers[0].block, due + 1)
