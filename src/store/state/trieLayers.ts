@@ -193,8 +193,8 @@ export class TrieLayers {
   }
 
   /** Returns the last block that is due to be flushed, so that the tries of `kept` blocks before the newest can still
-   *  be read; undefined if too little would be written. `times` as much as usual makes it due; a flush that has begun is
-   *  due with once as much, however little is left. */
+   *  be read; undefined if too little would be written. `times` as much as usual makes it due; a flush that has begun
+   *  is due with once as much, however little is left. */
   due(kept: number, times = 1): number | undefined {
     const { layers } = this.#known
     if (this.#flushed && times === 1) return this.#flushed.block
