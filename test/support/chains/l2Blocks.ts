@@ -132,7 +132,11 @@ export function makeFullBlock(values: Partial<L2Block> & { number: number }): L2
   return makeBlock({ commitments, counts, transactionHashes, transactions, receipts, stateDiff, ...values })
 }
 
-/** Made-up blocks on top of `trunk`, which may be empty; `salt` makes branches differ. Every seventh one is empty. */
+/** Blocks of `growL2` by number, parent and root: their hashes take most of the time of a test of following. */
+const grownBlocks = new Map<string, L2Block>()
+
+/** Made-up blocks on top of `trunk`, which may be empty; `salt` makes branches differ. Every seventh one is empty. The
+ *  same arguments give the same blocks. */
 export function growL2(trunk: readonly L2Block[], count: number, salt = 0): L2Block[] {
   const grown = [...trunk]
   for (let i = 0; i < count; i++) {
@@ -140,7 +144,11 @@ export function growL2(trunk: readonly L2Block[], count: number, salt = 0): L2Bl
     const number = parent === undefined ? 0 : parent.number! + 1
     const newRoot = BigInt(1000 * (salt + 1) + number)
     const parts = number % 7 === 6 ? { transactionHashes: [] } : {}
-    grown.push(makeFullBlock({ number, parentHash: parent?.hash ?? 0n, newRoot, ...parts }))
+    const parentHash = parent?.hash ?? 0n
+    const key = [number, parentHash, newRoot].join()
+    const block = grownBlocks.get(key) ?? makeFullBlock({ number, parentHash, newRoot, ...parts })
+    grownBlocks.set(key, block)
+    grown.push(block)
   }
   return grown
 }
