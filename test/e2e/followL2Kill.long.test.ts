@@ -8,13 +8,14 @@ import { openL2Database } from '../support/chains/l2.js'
 import { growL2 } from '../support/chains/l2Blocks.js'
 import { seededRandom } from '../support/random.js'
 import { temporaryDirectory } from '../support/temporary.js'
+import { THOROUGH } from '../support/thorough.js'
 import { until } from '../support/until.js'
 import { checkL2Chain } from '../support/upstream/followL2.js'
 import { nodeBlock, startL2Node } from '../support/upstream/l2Node.js'
 
 async function followKilled(t: TestContext, option: '--l2-upstream' | '--l2-feeder', kills: number): Promise<void> {
   const random = seededRandom(146)
-  let chain = growL2([], 60)
+  let chain = growL2([], THOROUGH ? 60 : 30)
   const node = await startL2Node(t, chain)
   const datadir = temporaryDirectory(t)
   const start = () => spawnCairn(['sync', '--datadir', datadir, option, node.url])
@@ -43,7 +44,7 @@ async function followKilled(t: TestContext, option: '--l2-upstream' | '--l2-feed
 }
 
 test('SIGKILL while cairn sync follows a node leaves a sound database; following resumes', (t) =>
-  followKilled(t, '--l2-upstream', 4))
+  followKilled(t, '--l2-upstream', THOROUGH ? 4 : 2))
 
 test('SIGKILL while cairn sync follows a feeder gateway leaves a sound database; following resumes', (t) =>
-  followKilled(t, '--l2-feeder', 3))
+  followKilled(t, '--l2-feeder', THOROUGH ? 3 : 2))
