@@ -168,7 +168,7 @@ for (const seed of THOROUGH ? [1, 2, 3] : [1]) {
     let first = blocks.length
     const wanted = [LOGGER, ...SENDERS.map(({ address }) => address)]
     const counts = { below: 0, above: 0, compared: 0 }
-    for (let step = 0; step < 6; step++) {
+    for (let step = 0; step < (THOROUGH ? 6 : 3); step++) {
       const depth = random.below(2) === 0 ? 1 + random.below(4) : 5 + random.below(10)
       const kept = blocks.slice(0, Math.max(1, blocks.length - depth))
       blocks = [...kept, ...(await grow(t, random, kept, 3 + random.below(6)))]
