@@ -64,13 +64,13 @@ test('segments grow to levels that logs do not have', (t) => {
 })
 
 test('the transaction index is verified, and what is wrong is named', async (t) => {
-  const { db, transactions } = indexed(t, { blocks: 300, chunkBits: 6 })
+  const { db, transactions } = indexed(t, { blocks: THOROUGH ? 300 : 150, chunkBits: 6 })
   const sealed = Math.floor(transactions.length / 64) * 64
   const right = verifyIndex(db, TRANSACTION_INDEX)
   assert.deepEqual([right.items, right.postings], [sealed, sealed])
   const random = seededRandom(6)
   const rows = db.prepare<[], { id: number; data: Buffer }>('SELECT id, data FROM transaction_buckets').all()
-  for (let i = 0; i < (THOROUGH ? 40 : 10); i++) {
+  for (let i = 0; i < (THOROUGH ? 40 : 5); i++) {
     const { id, data } = rows[random.below(rows.length)]
     const flipped = Buffer.from(data)
     flipped[random.below(data.length)] ^= 1 << random.below(8)
