@@ -36,11 +36,14 @@ await runBench({
   phases: {
     rates: {
       about: 'full blocks synced from another Cairn, beside their import from a file',
-      run: async (run) => measureRates(await openBoth(run), run.directory),
+      run: async (run) => measureRates(await openBoth(run), { directory: run.directory, ways: run.values.ways }),
     },
     reorgs: {
       about: 'reorgs of --depth full blocks, and log queries meanwhile',
-      run: async (run) => measureReorgs(await openBoth(run), { directory: run.directory, reorgs: run.values.reorgs }),
+      run: async (run) => {
+        const { reorgs, rest } = run.values
+        return measureReorgs(await openBoth(run), { directory: run.directory, reorgs, rest })
+      },
     },
     commits: {
       about: 'notices of a server beside `cairn sync`, after its commits',

@@ -5,7 +5,9 @@ import { count, text } from '../lib/options.js'
 export const OPTIONS = {
   blocks: count(300, 'of the chain of full blocks'),
   depth: count(64, 'blocks of a reorg'),
+  ways: text('of the phase rates, or begins of their names, separated by semicolons; default: all'),
   reorgs: count(10, 'how many reorgs'),
+  rest: count(1_500, 'milliseconds before each reorg, and after the last'),
   commits: count(100, 'blocks that are followed one by one'),
   starts: count(9, 'how many starts'),
   subscribers: count(2_000, 'each gets one log of each block'),

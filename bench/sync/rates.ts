@@ -18,8 +18,12 @@ export interface SyncRate {
 }
 
 /** Imports the chain from its file, and syncs it from a server of it in another process. Time runs from the genesis in
- *  the database to the last block. */
-export async function measureRates({ chain, upstream }: ServedChain, directory: string): Promise<SyncRate[]> {
+ *  the database to the last block. `ways`: begins of the names of those that run, separated by semicolons. The first is
+ *  what the others' share is of. @throws Error for a way that is none */
+export async function measureRates(
+  { chain, upstream }: ServedChain,
+  { directory, ways }: { directory: string; ways: string | undefined },
+): Promise<SyncRate[]> {
   const target = (name: string) => ['--datadir', join(directory, name), '--genesis', chain.genesis]
   const runs: [name: string, start: (datadir: string) => Running][] = [
     ['import from file', (name) => spawnCairn(['import', ...target(name), chain.path])],
@@ -38,8 +42,15 @@ export async function measureRates({ chain, upstream }: ServedChain, directory: 
       (name) => spawnCairn(['serve', '--port', '0', '--open', ...target(name), '--upstream', upstream.socketUrl]),
     ],
   ]
+  const begins = ways?.split(';').map((begin) => begin.trim()) ?? ['']
+  const unknown = begins.filter((begin) => !runs.some(([name]) => name.startsWith(begin)))
+  if (unknown.length > 0) {
+    const names = runs.map(([name]) => name).join('; ')
+    throw new Error(`--ways: expected some of ${names}, got '${unknown.join("', '")}'`)
+  }
   const rates: SyncRate[] = []
   for (const [i, [name, start]] of runs.entries()) {
+    if (!begins.some((begin) => name.startsWith(begin))) continue
     process.stderr.write(`${name}\n`)
     rates.push({
       name,

@@ -34,7 +34,6 @@ interface QueryFigures {
 }
 
 const QUERY_EVERY_MS = 10
-const REST_MS = 1_500
 
 interface Query {
   atMs: number
@@ -42,10 +41,11 @@ interface Query {
   isMixed: boolean
 }
 
-/** Replaces one branch by the other at the upstream, `reorgs` times, while our server is asked for logs. */
+/** Replaces one branch by the other at the upstream, `reorgs` times, while our server is asked for logs; `rest`:
+ *  milliseconds before each, and after the last. */
 export async function measureReorgs(
   { chain, upstream }: ServedChain,
-  { directory, reorgs }: { directory: string; reorgs: number },
+  { directory, reorgs, rest }: { directory: string; reorgs: number; rest: number },
 ): Promise<ReorgFigures> {
   const { branches } = chain
   const args = ['--datadir', join(directory, 'reorgs'), '--genesis', chain.genesis, '--open', '--log-level', 'info']
@@ -58,7 +58,7 @@ export async function measureReorgs(
   const asking = askForLogs(server.url, chain, { queries, isOver: () => ends })
   const spans: [from: number, to: number][] = []
   for (let i = 0; i < reorgs; i++) {
-    await sleep(REST_MS)
+    await sleep(rest)
     const branch = branches[i % 2]
     const beganMs = performance.now()
     await putBranch(chain, branch)
@@ -68,7 +68,7 @@ export async function measureReorgs(
     process.stderr.write(`\rreorg ${i + 1} of ${reorgs}`)
   }
   process.stderr.write('\n')
-  await sleep(REST_MS)
+  await sleep(rest)
   ends = true
   await asking
   for (const each of [theirs, ours]) each.close()
