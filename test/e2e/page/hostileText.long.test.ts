@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { test } from 'node:test'
+import { before, test } from 'node:test'
 import { keccak256, parseAbi, toHex } from 'viem'
 import { openTab, SKIP_BROWSER } from '../../support/browser/browser.js'
 import { runCairnOk, startCairn } from '../../support/cairn.js'
@@ -14,6 +14,7 @@ import {
   STORED,
   writeHostileChain,
 } from '../../support/chains/hostileChain.js'
+import { endOfFile } from '../../support/endings.js'
 import { temporaryDirectory } from '../../support/temporary.js'
 
 /* Text that contracts, ABIs, Sourcify bundles, signature files, wallets and queries bring is shown as text. */
@@ -44,11 +45,14 @@ const WALLET = `
   addEventListener('eip6963:requestProvider', () =>
     dispatchEvent(new CustomEvent('eip6963:announceProvider', { detail: { info, provider } })))`
 
-test('text of others is shown as text, and its direction does not turn the page around', {
-  skip: SKIP_BROWSER,
-}, async (t) => {
-  const datadir = temporaryDirectory(t)
-  const { called, failed } = await writeHostileChain(datadir)
+const ending = endOfFile()
+let chain: Awaited<ReturnType<typeof writeHostileChain>>
+let url = ''
+
+before(async () => {
+  if (SKIP_BROWSER) return
+  const datadir = temporaryDirectory(ending)
+  chain = await writeHostileChain(datadir)
   const [abi, signatures, bundle] = [`${NAME}.json`, 'signatures.txt', 'bundle'].map((name) => join(datadir, name))
   writeFileSync(abi, JSON.stringify(parseAbi(['function name() view returns (string)', 'function give(string what)'])))
   writeFileSync(signatures, '0x12345678 <img src=x onerror=window.hacked=1>()\n0xd09de08a increment()\n')
@@ -57,7 +61,13 @@ test('text of others is shown as text, and its direction does not turn the page 
   writeFileSync(join(bundle, 'storageLayout.json'), JSON.stringify(LAYOUT))
   const add = ['abi', 'add', `${LIAR}=${abi}`, '--signatures', signatures, '--sourcify', `${SHOUTER}=${bundle}`]
   await runCairnOk([...add, '--datadir', datadir])
-  const { url } = await startCairn(t, ['--datadir', datadir, '--open', '--sql'])
+  url = (await startCairn(ending, ['--datadir', datadir, '--open', '--sql'])).url
+})
+
+test('text of others is shown as text, and its direction does not turn the page around', {
+  skip: SKIP_BROWSER,
+}, async (t) => {
+  const { called, failed } = chain
   const { page, visit } = await openTab(t, url)
   await page.addInitScript(WALLET)
   const query = `SELECT '${HOSTILE.replaceAll("'", "''")}' AS "${NAME.replaceAll('"', '""')}", 1 AS n UNION ALL SELECT '<b>', 2`
@@ -104,11 +114,8 @@ test('text of others is shown as text, and its direction does not turn the page 
 })
 
 test('a failure names the calls down to the one that failed', { skip: SKIP_BROWSER }, async (t) => {
-  const datadir = temporaryDirectory(t)
-  const { failed } = await writeHostileChain(datadir)
-  const { url } = await startCairn(t, ['--datadir', datadir, '--open'])
   const { page, visit } = await openTab(t, url)
-  await visit(`#/tx/${failed}`)
+  await visit(`#/tx/${chain.failed}`)
   const links = page.locator('.path a')
   await links.nth(1).waitFor()
   const hrefs = await links.evaluateAll((each) => each.map((link) => (link as unknown as { hash: string }).hash))
@@ -116,9 +123,6 @@ test('a failure names the calls down to the one that failed', { skip: SKIP_BROWS
 })
 
 test('the accounts of a development node have labels', { skip: SKIP_BROWSER }, async (t) => {
-  const datadir = temporaryDirectory(t)
-  await writeHostileChain(datadir)
-  const { url } = await startCairn(t, ['--datadir', datadir, '--open'])
   const { page, visit, untilTitle } = await openTab(t, url)
   await visit('#/')
   const table = page.getByRole('table', { name: 'Accounts of the development node' })
