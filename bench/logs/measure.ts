@@ -27,12 +27,14 @@ const PEER_RUNS = 5
 const STORE_BUDGET_MS = 2_500
 // Those with few results are asked more often: of 30 times the 99th percentile would be the slowest.
 const SELECTIVE_RUNS = 10
-const WARM_UP = 500
+const MOST_WARM_UP = 500
 
-/** Asks for the logs of single blocks, until the code of client and server is compiled: a server at work is warm. */
-export async function warmUp(client: BenchClient, head: number): Promise<void> {
-  for (let n = 0; n < WARM_UP; n++) {
-    const block = Math.floor((n / WARM_UP) * head)
+/** Asks for the logs of single blocks, until the code of client and server is compiled: a server at work is warm. Of few
+ *  `runs` none need be. */
+export async function warmUp(client: BenchClient, { head, runs }: { head: number; runs: number }): Promise<void> {
+  const asked = Math.min(MOST_WARM_UP, 20 * runs)
+  for (let n = 0; n < asked; n++) {
+    const block = Math.floor((n / asked) * head)
     countResults((await client.getLogs(toFilter({ fromBlock: block, toBlock: block }))).body)
   }
 }

@@ -43,8 +43,9 @@ async function openServer(run: LogsRun) {
 export async function measureFilters(run: LogsRun): Promise<ShapeResult[]> {
   const { filled, others } = await run.once(openFilled)
   const { client, hashOf, shapes } = await run.once(openServer)
-  await warmUp(client, filled.parameters.head)
-  return measureShapes(shapes, { client, hashOf, others, runs: run.values.runs })
+  const { runs } = run.values
+  await warmUp(client, { head: filled.parameters.head, runs })
+  return measureShapes(shapes, { client, hashOf, others, runs })
 }
 
 /** The largest answer beside the same bytes from memory. */

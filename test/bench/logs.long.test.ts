@@ -9,6 +9,7 @@ import type { QuestionFigures } from '../../bench/logs/questions/measure.js'
 import type { StreamFigures } from '../../bench/logs/stream.js'
 import { runShortBench } from '../support/shortBench.js'
 import { temporaryDirectory } from '../support/temporary.js'
+import { THOROUGH } from '../support/thorough.js'
 import { findFoundry } from '../support/upstream/foundry.js'
 
 interface Report {
@@ -62,7 +63,7 @@ test('bench:logs: layer-2 events are found page by page', async (t) => {
 })
 
 test('bench:logs: the questions of the documentation have the answers of DuckDB', async (t) => {
-  const args = '--question-blocks 30'
+  const args = `--question-blocks 30 --runs ${THOROUGH ? 5 : 1}`
   const { questions } = await runShortBench<Report>(t, 'logs', { phases: ['questions'], args })
   const different = questions.questions.filter(({ isSame }) => isSame === false).map(({ question }) => question)
   assert.deepEqual(different, ['Calls of a contract']) // decoded arguments, and the input

@@ -15,7 +15,7 @@ const DATASETS = [
   ...['blocks', 'transactions', 'receipts', 'logs', 'erc20-transfers', 'erc721-transfers', 'native-transfers'],
   ...['contracts', 'balances', 'nonces', 'codes', 'slots', 'withdrawals'],
 ]
-const RUNS = 5
+const MOST_RUNS = 5
 
 /** A question: medians of milliseconds, and the rows of the answer. */
 export interface QuestionFigures {
@@ -50,17 +50,18 @@ export async function measureQuestions(run: LogsRun) {
     }
     const askDuckDb = async (sql: string): Promise<unknown[][]> => (await connection.runAndReadAll(sql)).getRowsJson()
     const others = duckDbStatements(chain)
+    const runs = Math.min(run.values.runs, MOST_RUNS)
     const questions: QuestionFigures[] = []
     for (const [question, sql] of readStatements(chain)) {
       if (!(question in others)) throw new Error(`${question}: there is no statement for DuckDB`)
-      const [own, cairnMs] = await timed(() => ask(sql))
+      const [own, cairnMs] = await timed(() => ask(sql), runs)
       const other = others[question]
       const figures = { question, rows: own.length, cairnMs }
       if (other === undefined) {
         questions.push(figures)
         continue
       }
-      const [found, duckDbMs] = await timed(() => askDuckDb(other))
+      const [found, duckDbMs] = await timed(() => askDuckDb(other), runs)
       if (found.length !== own.length) throw new Error(`${question}: ${own.length} rows, and ${found.length} in DuckDB`)
       questions.push({
         ...figures,
@@ -87,14 +88,14 @@ export function printQuestions({ questions, ...chain }: Awaited<ReturnType<typeo
   printTable(['question', 'rows', 'Cairn, ms', 'DuckDB, ms', 'ratio', 'answers'], rows)
 }
 
-async function timed<T>(ask: () => Promise<T>): Promise<[answer: T, medianMs: number]> {
+async function timed<T>(ask: () => Promise<T>, runs: number): Promise<[answer: T, medianMs: number]> {
   const taken: number[] = []
   let answer: T
   do {
     const startedMs = performance.now()
     answer = await ask()
     taken.push(performance.now() - startedMs)
-  } while (taken.length < RUNS)
+  } while (taken.length < runs)
   return [answer, quantile(taken, 0.5)]
 }
 
