@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { after, test } from 'node:test'
 
 import { packagePath } from '../../src/store/open.js'
+import { FEW_THREADS } from '../support/cairn.js'
 import * as fixture from '../support/chains/fixtureChain.js'
 import { fetchNode, PINNED_NODES } from '../support/nodes.js'
 import { temporaryDirectory } from '../support/temporary.js'
@@ -159,6 +160,8 @@ test('the test runners of a project install beside the package', () => {
   for (const { file, test: text } of RUNNERS) writeFileSync(join(project, file), text)
 })
 
+const SERVER_ENV = THOROUGH ? ENV : { ...ENV, ...FEW_THREADS }
+
 // By default the oldest one, and the newest one with its own runner.
 const NODES = Object.entries(PINNED_NODES).filter((_, i, { length }) => THOROUGH || i === 0 || i === length - 1)
 
@@ -168,7 +171,7 @@ for (const [i, [major, version]] of NODES.entries()) {
     const runners = THOROUGH || i === 0 ? RUNNERS : RUNNERS.slice(0, 1)
     for (const { name, args, passed } of runners) {
       await t.test(name, () => {
-        const { status, stdout, stderr } = spawnSync(node, args, { cwd: project, encoding: 'utf8', env: ENV })
+        const { status, stdout, stderr } = spawnSync(node, args, { cwd: project, encoding: 'utf8', env: SERVER_ENV })
         assert.equal(status, 0, `${stderr}\n${stdout}`)
         assert.match(stdout + stderr, passed)
       })
