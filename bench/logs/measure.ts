@@ -29,8 +29,8 @@ const STORE_BUDGET_MS = 2_500
 const SELECTIVE_RUNS = 10
 const MOST_WARM_UP = 500
 
-/** Asks for the logs of single blocks, until the code of client and server is compiled: a server at work is warm. Of few
- *  `runs` none need be. */
+/** Asks for the logs of single blocks, until the code of client and server is compiled: a server at work is warm. With
+ *  few `runs` it asks less. */
 export async function warmUp(client: BenchClient, { head, runs }: { head: number; runs: number }): Promise<void> {
   const asked = Math.min(MOST_WARM_UP, 20 * runs)
   for (let n = 0; n < asked; n++) {

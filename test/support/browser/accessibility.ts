@@ -13,8 +13,8 @@ interface AxeResults {
 /** Rules whose outcome depends on the theme or on the width of the window. */
 const RULES_OF_LOOK = ['color-contrast', 'link-in-text-block', 'scrollable-region-focusable', 'css-orientation-lock']
 
-/** Runs axe on the page: all of its rules, or those `ofLook`, on a page that all have looked at in another look. Returns
- *  its violations as `RULE: ELEMENTS`. @throws Error if axe has looked at nothing */
+/** Runs axe on the page: all of its rules, or with `ofLook` those of the look. Returns its violations as
+ *  `RULE: ELEMENTS`. @throws Error if axe has looked at nothing */
 export async function findViolations(page: Page, { ofLook = false } = {}): Promise<string[]> {
   await page.evaluate(AXE)
   // Of what passes, axe then describes one element of each rule.
