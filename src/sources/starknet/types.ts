@@ -109,7 +109,7 @@ export interface L2Upstreams {
   status(): UpstreamStatus[]
   /** Why the upstreams send nothing usable, and for how long; undefined while they answer with valid data. */
   stall(): Stall | undefined
-  /** Data of the upstreams was stored: their earlier errors no longer count as a stall. */
+  /** Data of the upstreams was stored, or their head is: their earlier errors no longer count as a stall. */
   progressed(): void
   close(): void
 }

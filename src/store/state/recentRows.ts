@@ -32,7 +32,7 @@ const ROWS_AT_ONCE = 256
 const MANY_MOVES = 64
 // Blocks whose rows a table gets before they are moved on. With more, a move writes fewer pages for each row, but rows
 // are added on more pages. In a state of 10 million accounts and 20 million slots, whose history has 1.7 GB, blocks of
-// 400 changed accounts and 1,000 slots would write 10.9 MB of history without the `_older` tables.
+// 400 changed accounts and 1,000 slots would write 10.9 MB of history without the `_older` tables, by its size.
 const FULL_BLOCKS = { tip: 8, recent: 128, older: 1_536 } as const
 
 /** Numbers of blocks with which the tables of a level are full. */

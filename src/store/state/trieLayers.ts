@@ -39,10 +39,10 @@ interface FlushState {
 // A part with its row header fits a page of 4 KiB, unless it has one large entry alone.
 const PART_BYTES = 4_000
 // Bounds of what is left to flush, each with the blocks behind it: a flush writes each page once, however often it
-// changed. 256 MiB of entries are some 60 MB in an index.
+// changed. LayerIndex says what their index takes.
 const FLUSH_LAYERS = 1_024
 const FLUSH_PARTS = 65_536
-// Pages written in one transaction: 5 ms, some 50 where they are read from the disk.
+// Pages written in one transaction: some 5 ms where they are in memory.
 const FLUSH_PAGES = 500
 
 const instances = new WeakMap<Database, TrieLayers>()
@@ -193,8 +193,8 @@ export class TrieLayers {
   }
 
   /** Returns the last block that is due to be flushed, so that the tries of `kept` blocks before the newest can still
-   *  be read; undefined if too little would be written. `times` as much as usual makes it due; a flush that has begun
-   *  is due with once as much, however little is left. */
+   *  be read; undefined if too little would be written. With `times` above 1, as many times more must wait, also while
+   *  a flush is under way; else that stays due until it ends. */
   due(kept: number, times = 1): number | undefined {
     const { layers } = this.#known
     if (this.#flushed && times === 1) return this.#flushed.block
