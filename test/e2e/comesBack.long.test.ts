@@ -349,7 +349,7 @@ for (const [name, start] of Object.entries(SUBJECTS)) {
         await untilSaid(subject, cause.check)
         await cause.end(subject)
         await until(isWhole, BACK_MS)
-        await until(async () => !(await hasProblem(subject)), BACK_MS)
+        await until(async () => !(await hasProblem(subject)), 20_000)
         await until(async () => (await readStatus(datadir)).code === 0, 20_000)
       })
     }
