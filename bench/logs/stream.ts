@@ -102,37 +102,54 @@ async function post(
 /** Reads all logs of a stream and counts them; writes the bytes to `file`, if one is named. */
 async function readStream(url: string, accept: string, more: object = {}, file?: string) {
   const target = file === undefined ? undefined : createWriteStream(file)
-  let [bytes, logs] = [0, 0]
-  const parts: Buffer[] = []
+  let [bytes, lines] = [0, 0]
+  const arrow = new ArrowRows()
   await post(`${url}/v3/stream`, { accept, body: { from: 0, logs: [{}], ...more } }, (part) => {
     bytes += part.length
     target?.write(part)
-    if (target === undefined) parts.push(part)
-    else for (let at = part.indexOf(10); at >= 0; at = part.indexOf(10, at + 1)) logs++
+    if (target === undefined) arrow.take(part)
+    else for (let at = part.indexOf(10); at >= 0; at = part.indexOf(10, at + 1)) lines++
   })
   target?.end()
   if (target !== undefined) await finished(target)
-  return target === undefined ? { logs: countArrowRows(parts), bytes } : { logs: logs - 1, bytes }
+  return target === undefined ? { logs: arrow.count, bytes } : { logs: lines - 1, bytes }
 }
 
-/** The rows of an Arrow stream: the lengths of its record batches. The metadata of a batch has its length as the first
- *  of its nodes. */
-function countArrowRows(parts: readonly Buffer[]): number {
-  const bytes = Buffer.concat(parts)
-  let rows = 0
-  let isSchema = true
-  for (let at = 0; ; ) {
-    const metadata = bytes.readUInt32LE(at + 4)
-    if (metadata === 0) return rows
-    const message = bytes.subarray(at + 8, at + 8 + metadata)
-    const { header, bodyLength } = readMessage(message)
-    if (!isSchema) rows += Number(message.readBigInt64LE(header))
-    isSchema = false
-    at += 8 + metadata + bodyLength
+/** Counts the rows of an Arrow stream while it arrives: the lengths of its record batches. */
+class ArrowRows {
+  count = 0
+  #isSchema = true
+  #isOver = false
+  /** Bytes of a body that are skipped. */
+  #body = 0
+  #waiting = Buffer.alloc(0)
+
+  take(part: Buffer): void {
+    for (let rest = part; rest.length > 0 && !this.#isOver; ) {
+      const skipped = Math.min(this.#body, rest.length)
+      this.#body -= skipped
+      this.#waiting = Buffer.concat([this.#waiting, rest.subarray(skipped)])
+      rest = this.#body > 0 ? rest.subarray(rest.length) : this.#readHead()
+    }
+  }
+
+  /** Reads the metadata of a message, once all of it has arrived. Returns what follows it. */
+  #readHead(): Buffer {
+    const bytes = this.#waiting
+    const length = bytes.length < 8 ? undefined : bytes.readUInt32LE(4)
+    this.#isOver = length === 0
+    if (length === undefined || bytes.length < 8 + length || this.#isOver) return bytes.subarray(bytes.length)
+    const { header, bodyLength } = readMessage(bytes.subarray(8, 8 + length))
+    // The metadata of a batch has its length as the first of its fields.
+    if (!this.#isSchema) this.count += Number(bytes.readBigInt64LE(8 + header))
+    this.#isSchema = false
+    this.#body = bodyLength
+    this.#waiting = Buffer.alloc(0)
+    return bytes.subarray(8 + length)
   }
 }
 
-/** The place of the length in a batch, and the length of the body: fields of FlatBuffer tables. */
+/** The place of the first field of a message's table, and the length of its body: fields of FlatBuffer tables. */
 function readMessage(message: Buffer): { header: number; bodyLength: number } {
   const field = (table: number, index: number) => {
     const vtable = table - message.readInt32LE(table)

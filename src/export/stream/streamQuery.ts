@@ -55,6 +55,8 @@ export interface StreamSlice {
   /** Last block of the stream. */
   readonly to: number
   readonly head?: StreamHead
+  /** The block before its first one, if it is stored. */
+  readonly before?: RecentBlock
   /** Blocks before `nextBlock`, ascending: the last ones, and earlier ones at growing distances. */
   readonly recent: readonly RecentBlock[]
   readonly rows: number

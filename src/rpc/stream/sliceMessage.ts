@@ -11,8 +11,13 @@ const LENGTH_BYTES = 4
 
 /** Returns the slice as one value. */
 export function encodeSlice({ parts, ...slice }: StreamSlice): Uint8Array {
-  const { head, recent } = slice
-  const facts: SliceFacts = { ...slice, head: head && { ...head, ...formatRef(head) }, recent: recent.map(formatRef) }
+  const { head, before, recent } = slice
+  const facts: SliceFacts = {
+    ...slice,
+    head: head && { ...head, ...formatRef(head) },
+    before: before && formatRef(before),
+    recent: recent.map(formatRef),
+  }
   const json = Buffer.from(JSON.stringify(facts))
   const length = Buffer.alloc(LENGTH_BYTES)
   length.writeUInt32LE(json.length)
@@ -24,10 +29,11 @@ export function decodeSlice(bytes: Uint8Array): ReceivedSlice {
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length)
   const start = LENGTH_BYTES + buffer.readUInt32LE(0)
   const facts = JSON.parse(buffer.toString('utf8', LENGTH_BYTES, start)) as SliceFacts
-  const { head, recent } = facts
+  const { head, before, recent } = facts
   return {
     ...facts,
     head: head && { ...head, ...decodeRef(head) },
+    before: before && decodeRef(before),
     recent: recent.map(decodeRef),
     bytes: buffer.subarray(start),
   }
@@ -38,8 +44,9 @@ interface FormattedRef {
   readonly hash: string
 }
 
-type SliceFacts = Omit<StreamSlice, 'parts' | 'head' | 'recent'> & {
+type SliceFacts = Omit<StreamSlice, 'parts' | 'head' | 'before' | 'recent'> & {
   readonly head?: FormattedRef & { readonly finalized?: number }
+  readonly before?: FormattedRef
   readonly recent: readonly FormattedRef[]
 }
 

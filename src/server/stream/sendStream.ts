@@ -11,6 +11,7 @@ import { decodeSlice, formatRef, type ReceivedSlice } from '../../rpc/stream/sli
 import type { BodyExchange } from '../bodyExchange.js'
 import { HEAD_HEADER } from '../head/minBlock.js'
 import { sendJsonError } from '../http/jsonError.js'
+import { SlicesAhead } from './slicesAhead.js'
 import { MAX_STREAM_BYTES, STREAM_TYPES } from './streamLimits.js'
 import type { StreamRequest } from './streamRequest.js'
 
@@ -31,7 +32,10 @@ export interface SendOptions {
   readonly pieceBytes?: number
 }
 
-/** Sends slices as fast as the client reads them, and the end. While a slice is sent, the next one is read. A stream
+/** Slices that are read at a time, unless a bound or a rate makes them smaller: the server has two threads for them. */
+const SLICES_AHEAD = 2
+
+/** Sends slices as fast as the client reads them, and the end. While a slice is sent, the next ones are read. A stream
  *  without a thread or time ends early with the block to resume from; after a failure the connection is closed. */
 export async function sendStream(exchange: BodyExchange, request: StreamRequest, options: SendOptions): Promise<void> {
   const { response, headers } = exchange
@@ -47,13 +51,12 @@ export async function sendStream(exchange: BodyExchange, request: StreamRequest,
   const head = first.head === undefined ? [] : [HEAD_HEADER, String(first.head.number)]
   const type = ['Content-Type', STREAM_TYPES[query.format], 'Cache-Control', 'no-store']
   response.writeHead(200, [...headers, ...type, ...head])
+  const ahead = new SlicesAhead(read, first, { from, most: sliceBytes === undefined ? SLICES_AHEAD : 1 })
   let sentBytes = 0
   for (let slice = first; ; ) {
     sentBytes += slice.bytes.length
     const isSpent = sentBytes >= maxBytes || performance.now() >= options.endsMs || options.isClosing()
-    const { nextBlock, to: last } = slice
-    const hasMore = nextBlock <= last && !isSpent
-    const next = hasMore ? read({ from: nextBlock, to: last, recent: slice.recent, isFirst: false }) : undefined
+    const next = isSpent ? undefined : ahead.next(slice)
     await writeSlice(response, slice, options)
     if (options.gone.aborted) return
     const following = await next

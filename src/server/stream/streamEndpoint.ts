@@ -40,8 +40,8 @@ const CLASS_OF: { readonly [K in StreamKind]: 'blocks' | 'logs' } = {
   logs: 'logs',
 }
 
-/** Slices of one response in memory: one that is sent, the next one, and what the socket has. */
-const STREAM_MEMORY_BYTES = 12_000_000
+/** Slices of one response in memory: one that is sent, the next two, and what the socket has. */
+const STREAM_MEMORY_BYTES = 16_000_000
 
 /** A response in progress. */
 interface RunningStream {
