@@ -14,9 +14,10 @@ export interface IndexedLayer {
 /** Where an entry is. */
 export interface EntryPlace {
   readonly kind: EntryKind
-  /** The row of `trie_layer_parts`, and the position in it. */
+  /** The row of `trie_layer_parts`, and the position and number of the bytes of its content in it. */
   readonly part: number
   readonly at: number
+  readonly length: number
 }
 
 /** The id of a row of `trie_layer_parts` is this times that of its layer, plus its ordinal in the layer. */
@@ -28,7 +29,7 @@ const MOST_PATCHES = 16
 const PATCH = ENTRY_KINDS.indexOf('patch')
 const NONE = -1
 
-/** Finds the entries of a page in layers, which are added in ascending order and removed from either end. About 25
+/** Finds the entries of a page in layers, which are added in ascending order and removed from either end. About 30
  *  bytes for an entry, and 40 for each page. Page ids are below 2^32. */
 export class LayerIndex {
   #layers: (IndexedLayer & { readonly firstEntry: number })[] = []
@@ -40,6 +41,7 @@ export class LayerIndex {
   #owner = new Int32Array(0) // the layer, in `#layers`
   #ordinals = new Uint32Array(0) // of the part in its layer
   #offsets = new Uint16Array(0)
+  #lengths = new Uint32Array(0)
   #kinds = new Uint8Array(0)
   /** How many patches follow the last whole content, with this one. */
   #patches = new Uint8Array(0)
@@ -54,7 +56,7 @@ export class LayerIndex {
   }
 
   /** Adds an entry to the newest layer. */
-  addEntry(page: number, { kind, part, at }: EntryPlace): void {
+  addEntry(page: number, { kind, part, at, length }: EntryPlace): void {
     const entry = this.#count++
     if (entry === this.#pages.length) this.#grow()
     const earlier = this.#newest.get(page) ?? NONE
@@ -64,6 +66,7 @@ export class LayerIndex {
     this.#owner[entry] = this.#layers.length - 1
     this.#ordinals[entry] = part - this.#layers[this.#layers.length - 1].id * MOST_PARTS
     this.#offsets[entry] = at
+    this.#lengths[entry] = length
     this.#kinds[entry] = code
     this.#patches[entry] = code === PATCH ? 1 + (earlier === NONE ? 0 : this.#patches[earlier]) : 0
     this.#newest.set(page, entry)
@@ -97,7 +100,7 @@ export class LayerIndex {
     for (; entry !== NONE && this.#blockOf(entry) > above; entry = this.#earlier[entry]) {
       const kind = ENTRY_KINDS[this.#kinds[entry]]
       const part = this.#layers[this.#owner[entry]].id * MOST_PARTS + this.#ordinals[entry]
-      found.push({ kind, part, at: this.#offsets[entry] })
+      found.push({ kind, part, at: this.#offsets[entry], length: this.#lengths[entry] })
       if (kind !== 'patch') break
     }
     return found
@@ -129,6 +132,7 @@ export class LayerIndex {
     this.#owner = grown(this.#owner, new Int32Array(room))
     this.#ordinals = grown(this.#ordinals, new Uint32Array(room))
     this.#offsets = grown(this.#offsets, new Uint16Array(room))
+    this.#lengths = grown(this.#lengths, new Uint32Array(room))
     this.#kinds = grown(this.#kinds, new Uint8Array(room))
     this.#patches = grown(this.#patches, new Uint8Array(room))
   }

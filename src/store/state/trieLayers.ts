@@ -1,3 +1,4 @@
+import type { Statement } from 'better-sqlite3'
 import { concatBytes } from '../../lib/bytes.js'
 import { type Cursor, readInteger, writeInteger } from '../../lib/varint.js'
 import { createDataVersion } from '../commitWatch.js'
@@ -120,8 +121,10 @@ export class TrieLayers {
     const entries = index.entriesOf(page, above, upTo)
     const oldest = entries.at(-1)
     if (oldest === undefined) return this.#pages.read(page)
+    const contents = this.#readContents(page, entries)
     let content = oldest.kind === 'patch' ? this.#pages.read(page) : undefined
-    for (let i = entries.length - 1; i >= 0; i--) content = this.#apply(page, content, entries[i])
+    for (let i = entries.length - 1; i >= 0; i--)
+      content = apply(page, content, { ...entries[i], content: contents[i] })
     return content
   }
 
@@ -287,11 +290,10 @@ export class TrieLayers {
 
   #addEntries(part: number, data: Uint8Array): void {
     for (const cursor: Cursor = { bytes: data, at: 0 }; cursor.at < data.length; ) {
-      const { at } = cursor
       const page = readInteger(cursor)
       const kind = ENTRY_KINDS[data[cursor.at++]]
       const length = readInteger(cursor)
-      this.#index.addEntry(page, { kind, part, at })
+      this.#index.addEntry(page, { kind, part, at: cursor.at, length })
       cursor.at += length
     }
   }
@@ -305,18 +307,35 @@ export class TrieLayers {
     return isWhole ? encodeEntry(page, 'whole', content) : encodeEntry(page, 'patch', patch)
   }
 
-  #apply(page: number, before: Uint8Array | undefined, { kind, part, at }: EntryPlace): Uint8Array | undefined {
-    if (kind === 'absent') return undefined
-    const bytes = this.#statements.selectPart.get(part)!
-    const cursor: Cursor = { bytes, at }
-    readInteger(cursor)
-    cursor.at++
-    const length = readInteger(cursor)
-    const content = new Uint8Array(bytes.buffer, bytes.byteOffset + cursor.at, length)
-    if (kind === 'whole') return content
-    if (before === undefined) throw new Error(`the state trie has a patch of page ${page}, and no page`)
-    return patchPage(before, content)
+  /** Reads the contents of entries by one statement. With one for each, a page with eight entries takes 54 µs in place
+   *  of 34. */
+  #readContents(page: number, entries: readonly EntryPlace[]): Uint8Array[] {
+    const values: number[] = []
+    let total = 0
+    for (const { part, at, length } of entries) {
+      values.push(at + 1, length, part)
+      total += length
+    }
+    const bytes = this.#statements.selectEntries(entries.length).get(...values)
+    if (bytes?.length !== total) throw new Error(`a layer of the state trie lacks changes of page ${page}`)
+    let from = 0
+    return entries.map(({ length }) => {
+      from += length
+      return new Uint8Array(bytes.buffer, bytes.byteOffset + from - length, length)
+    })
   }
+}
+
+/** Returns the content of a page after an entry. */
+function apply(
+  page: number,
+  before: Uint8Array | undefined,
+  { kind, content }: Pick<EntryPlace, 'kind'> & { content: Uint8Array },
+): Uint8Array | undefined {
+  if (kind === 'absent') return undefined
+  if (kind === 'whole') return content
+  if (before === undefined) throw new Error(`the state trie has a patch of page ${page}, and no page`)
+  return patchPage(before, content)
 }
 
 function encodeEntry(page: number, kind: EntryPlace['kind'], content?: Uint8Array): Uint8Array {
@@ -334,7 +353,7 @@ function prepare(db: Database) {
   return {
     selectLayers,
     selectTop: db.prepare<[number], TrieTop>('SELECT top, accounts FROM trie_layers WHERE id = ?'),
-    selectPart: db.prepare<[number], Uint8Array>('SELECT data FROM trie_layer_parts WHERE id = ?').pluck(),
+    selectEntries: prepareByCount(db),
     selectParts: db.prepare<[from: number, to: number], { id: number; data: Uint8Array }>(
       'SELECT id, data FROM trie_layer_parts WHERE id >= ? AND id < ? ORDER BY id',
     ),
@@ -342,5 +361,17 @@ function prepare(db: Database) {
     insertPart: db.prepare('INSERT INTO trie_layer_parts (id, data) VALUES (?, ?)'),
     deleteLayers: db.prepare<[from: number, to: number]>('DELETE FROM trie_layers WHERE id >= ? AND id < ?'),
     deleteParts: db.prepare<[from: number, to: number]>('DELETE FROM trie_layer_parts WHERE id >= ? AND id < ?'),
+  }
+}
+
+/** Returns the statement that joins the contents of this many entries, each by its position from 1, length and part. */
+function prepareByCount(db: Database): (count: number) => Statement<number[], Uint8Array | null> {
+  const content = '(SELECT substr(data, ?, ?) FROM trie_layer_parts WHERE id = ?)'
+  const statements: Statement<number[], Uint8Array | null>[] = []
+  return (count) => {
+    statements[count] ??= db
+      .prepare<number[], Uint8Array | null>(`SELECT CAST(${Array(count).fill(content).join(' || ')} AS BLOB)`)
+      .pluck()
+    return statements[count]
   }
 }
