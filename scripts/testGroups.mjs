@@ -13,12 +13,14 @@ const ALONE =
   /^(bench|tools|e2e\/page)\/|^(server\/floods|server\/plain\/plainConnections|sync\/hostileFiles|sync\/follow\/deepFork)\b/
 
 /** Writes modules to `folder` that load test files, each some of one folder of `tests`. Returns the paths to run: those of
- *  the modules, and of the files that run alone. `names` are relative to `tests`, and have slashes. */
+ *  the modules, and of the files that run alone; those that take long come first, so that none of them is left alone in the
+ *  end. `names` are relative to `tests`, and have slashes. */
 export function groupTests(names, { tests, folder }) {
   rmSync(folder, { recursive: true, force: true })
   mkdirSync(folder, { recursive: true })
   const byRoom = new Map()
-  for (const name of names) byRoom.set(roomOf(name), [...(byRoom.get(roomOf(name)) ?? []), name])
+  for (const name of [...names.filter(isLong), ...names.filter((name) => !isLong(name))])
+    byRoom.set(roomOf(name), [...(byRoom.get(roomOf(name)) ?? []), name])
   return [...byRoom].flatMap(([room, members]) =>
     room === undefined ? members.map((name) => join(tests, name)) : writeGroups(room, members, { tests, folder }),
   )

@@ -29,18 +29,18 @@ test('files of a group run one after the other, each with its own hooks, and a f
   assert.deepEqual(readFileSync(steps, 'utf8').trim().split('\n'), expected)
 })
 
-test('long files have groups of their own, and benches run alone', async (t) => {
+test('long files have groups of their own, which run first, and benches run alone', async (t) => {
   const directory = temporaryDirectory(t)
   const { groupTests } = (await import(MODULE)) as { groupTests: GroupTests }
   const names = ['rpc/a.test.js', 'rpc/eth/b.long.test.js', 'rpc/eth/c.test.js', 'bench/logs.long.test.js']
   const folder = join(directory, 'groups')
   const paths = groupTests(names, { tests: directory, folder })
-  const expected = ['groups/rpc.1.test.mjs', 'groups/rpc.long.1.test.mjs', 'bench/logs.long.test.js']
+  const expected = ['groups/rpc.long.1.test.mjs', 'bench/logs.long.test.js', 'groups/rpc.1.test.mjs']
   assert.deepEqual(
     paths.map((path) => relative(directory, path).replaceAll('\\', '/')),
     expected,
   )
-  const group = readFileSync(paths[0], 'utf8')
+  const group = readFileSync(paths[2], 'utf8')
   assert.ok(group.includes('rpc/a.test.js') && group.includes('rpc/eth/c.test.js'))
 })
 
