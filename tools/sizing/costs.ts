@@ -36,8 +36,11 @@ export const RUNS = {
     '`npm run bench:sync -- --phase sparse --accounts 100000 --sparse-blocks 700 --window 150 --followers execute,none,auto`, commit 396cb9e9: ' +
     '187 transactions, 400 changed accounts, 1,000 changed slots and 250 logs a block',
   small: 'the same with `--block-percent 10`: 47, 76, 100 and 25',
+  large:
+    '`npm run bench:sync -- --phase sparse --accounts 1000000 --slots 500000 --sparse-blocks 3072 --window 1024 --followers execute --state-dir DIR`, ' +
+    'commit 41abfed1: as many in a block',
   rates:
-    '`npm run bench:sync -- --phase rates --blocks 300 --depth 2`, commit 2884bc4c: 151 transactions and 250 logs a block',
+    '`npm run bench:sync -- --phase rates,commits,reorgs --blocks 300`, commit d17b0f33: 151 transactions and 250 logs a block',
 } as const
 
 const FITTED = 'following, small: a line through both, of the first blocks and of the last ones'
@@ -71,10 +74,10 @@ export const COSTS: Costs = {
   logIndexBytes: cost('a log in its index', 'fill', 12.6),
   addressBytes: cost('an address', 'fill', 60.9),
   accountChangeBytes: cost('a change of an account', `following; ${MEASURED}`, 40, 50),
-  slotChangeBytes: cost('a change of a slot', 'following', 50.8, 53.4),
+  slotChangeBytes: cost('a change of a slot', 'following, large', 50.8, 66.1),
   changedKeyBytes: cost('a change in the list of what a block changed', 'following', 24.9),
   trieBytes: cost('an account or slot in the state trie', `following; ${MEASURED}`, 64.6, 86),
-  trieLayerBytes: cost('state tries of the last blocks, in all', 'following, small', 8.2e6, 100.7e6),
+  trieLayerBytes: cost('state tries of the last blocks, in all', 'small, large', 8.2e6, 302.6e6),
   sparseKeyBytes: cost(
     'base row and partial trie of sparse state, a change; the high one: where each change is of an account or slot that was not known',
     'following: 15 MB for 980,000 changes, 101,906 of them first ones',
@@ -85,7 +88,12 @@ export const COSTS: Costs = {
   noneWrittenPerBlock: cost('written a block, `none`', FITTED, 16_000, 53_000),
   noneWrittenPerTransaction: cost('written a transaction more, `none`', FITTED, 1_230, 1_430),
   executeWrittenPerBlock: cost('written a block, `execute`', FITTED, 121_000, 176_000),
-  executeWrittenPerChange: cost('written a changed account or slot more, `execute`', FITTED, 2_240, 3_490),
+  executeWrittenPerChange: cost(
+    'written a changed account or slot more, `execute`; the high one: of 10,000,000 accounts and 20,000,000 slots',
+    'following, small: a line through both; [growth](benchmarks.md#growth): 10 MB for 1,400 changes, some of it calculated',
+    2_240,
+    7_000,
+  ),
   sparseWrittenPerChange: cost(
     'written a changed account or slot, `sparse`',
     'following, small: the least and the most',
@@ -93,17 +101,17 @@ export const COSTS: Costs = {
     10_830,
   ),
   noneMemory: cost('memory of a server that follows, `none`', 'following, small', 375 * MIB, 591 * MIB),
-  stateMemory: cost('memory of a server that follows, with state', 'following, small', 520 * MIB, 784 * MIB),
+  stateMemory: cost('memory of a server that follows, with state', 'small, large', 520 * MIB, 954 * MIB),
   noneTransactionsPerSecond: rate(
     'transactions synced, `none`',
-    'as with execution; at most by processor time, 13.5 ms a block in rates',
-    28 * 151,
-    151_000 / 13.51,
+    'rates: 53.5 blocks/s over HTTP; at most by processor time, 9.2 ms a block',
+    53.5 * 151,
+    151_000 / 9.16,
   ),
   executeTransactionsPerSecond: rate(
     'transactions synced, `execute`, in a small state',
-    '[following](benchmarks.md#following): 28.0 blocks/s of 151 transactions, commit 8542dd6',
-    28 * 151,
+    '[following](benchmarks.md#following): 45.3 blocks/s of 151 transactions, commit d17b0f33',
+    45.3 * 151,
   ),
   dumpItemsPerSecond: rate('accounts and slots imported, processor time', DUMP, 70_000),
 }
