@@ -7,13 +7,9 @@ import { spawnNode, startDefaultCairn } from '../../test/support/cairn.js'
 import { resultOf } from '../../test/support/rpcClient.js'
 import { SKIP_GETH, startFullGeth } from '../../test/support/upstream/geth.js'
 import { writtenBytes } from '../lib/writtenBytes.js'
+import type { Server } from './askServer.js'
 import type { EvmRun } from './options.js'
 import { makeStateChain } from './state.js'
-
-interface Server {
-  readonly url: string
-  readonly pid: number
-}
 
 /** Cairn and the full geth that it follows, with the same blocks. */
 export interface GethPair {

@@ -2,21 +2,11 @@ import assert from 'node:assert/strict'
 import { formatData, formatQuantity } from '../../src/lib/hex.js'
 import { accountAddress, VAULT } from '../../test/support/chains/stateChain.js'
 import { resultOf } from '../../test/support/rpcClient.js'
-import { makeCall, openClient, quantile } from '../lib/client.js'
-import { readCpuMs } from '../lib/processorTime.js'
+import { makeCall } from '../lib/client.js'
 import { formatRatio, printTable } from '../lib/table.js'
-import { type GethPair, openGethPair } from './gethPair.js'
+import { askServer, SERVER_HEADS, type Server, type ServerFigures, serverCells } from './askServer.js'
+import { openGethPair } from './gethPair.js'
 import type { EvmRun } from './options.js'
-
-/** How a server answers `eth_getProof` at one height. */
-interface ServerFigures {
-  /** On `CONNECTIONS` connections. */
-  perSecond: number
-  p50Ms: number
-  p99Ms: number
-  /** Processor time of the server for one proof. */
-  cpuMs: number
-}
 
 /** `eth_getProof` at a height, of Cairn and of geth. */
 export interface GethProofFigures {
@@ -54,8 +44,6 @@ export async function measureGethProofs(run: EvmRun): Promise<GethProofFigures[]
   return figures
 }
 
-type Server = GethPair['cairn']
-
 /** Parameters of the n-th request: an account without slots, or the vault with 10 of them. */
 type MakeParams = (n: number) => [address: string, slots: string[], block: string]
 
@@ -77,41 +65,18 @@ async function compareAnswers({ cairn, geth }: { cairn: Server; geth: Server }, 
 }
 
 /** Asks for `seconds` after some requests that do not count, each with other parameters. */
-async function measureServer({ url, pid }: Server, makeParams: MakeParams, seconds: number): Promise<ServerFigures> {
-  const clients = Array.from({ length: CONNECTIONS }, () => openClient(url))
-  const times: number[] = []
-  let n = 0
-  const askUntil = (isOver: () => boolean) =>
-    Promise.all(
-      clients.map(async (client) => {
-        while (!isOver()) {
-          const { ms, body } = await client.send(makeCall('eth_getProof', makeParams(n++)))
-          if (!body.includes('"result":{')) throw new Error(`eth_getProof: ${body.toString().slice(0, 300)}`)
-          times.push(ms)
-        }
-      }),
-    )
-  await askUntil(() => n >= WARM_REQUESTS)
-  times.length = 0
-  const [startedMs, startedCpuMs] = [performance.now(), readCpuMs(pid)]
-  await askUntil(() => performance.now() > startedMs + seconds * 1000)
-  const tookMs = performance.now() - startedMs
-  const cpuMs = (readCpuMs(pid) - startedCpuMs) / times.length
-  for (const client of clients) client.close()
-  return { perSecond: (times.length * 1000) / tookMs, p50Ms: quantile(times, 0.5), p99Ms: quantile(times, 0.99), cpuMs }
+function measureServer(server: Server, makeParams: MakeParams, seconds: number): Promise<ServerFigures> {
+  const ask = (n: number) => makeCall('eth_getProof', makeParams(n))
+  return askServer(server, { connections: CONNECTIONS, ask, isWarm: (answers) => answers >= WARM_REQUESTS, seconds })
 }
 
 /** Prints the figures as a Markdown table. */
 export function printGethProofs(figures: readonly GethProofFigures[]): void {
-  const heads = ['/s', 'p50 ms', 'p99 ms', 'CPU ms']
   printTable(
-    ['eth_getProof, blocks behind', ...heads, ...heads.map((head) => `geth: ${head}`), 'ratio'],
+    ['eth_getProof, blocks behind', ...SERVER_HEADS, ...SERVER_HEADS.map((head) => `geth: ${head}`), 'ratio'],
     figures.map(({ blocksBehind, cairn, geth }) => [
       String(blocksBehind),
-      ...[cairn, geth].flatMap(({ perSecond, p50Ms, p99Ms, cpuMs }) => [
-        perSecond.toFixed(0),
-        ...[p50Ms, p99Ms, cpuMs].map((ms) => ms.toFixed(2)),
-      ]),
+      ...[cairn, geth].flatMap(serverCells),
       formatRatio(cairn.perSecond / geth.perSecond),
     ]),
   )

@@ -1,6 +1,7 @@
 import { runBench } from '../lib/bench.js'
 import { measureCalls } from './calls.js'
 import { measureForks } from './forks.js'
+import { measureGethCalls, printGethCalls } from './gethCalls.js'
 import { openGethPair } from './gethPair.js'
 import { measureGethProofs, printGethProofs } from './gethProofs.js'
 import { measureImports, requireBusyChain } from './imports.js'
@@ -75,6 +76,12 @@ await runBench({
       isUsual: false,
       run: measureGethProofs,
       print: printGethProofs,
+    },
+    gethCalls: {
+      about: 'eth_call with state overrides and traces of full blocks, beside a full geth on the PATH',
+      isUsual: false,
+      run: async (run) => measureGethCalls(run, await run.once(plan)),
+      print: printGethCalls,
     },
     gethWrites: {
       about: 'bytes written for each new block of a state of --accounts accounts, beside a full geth on the PATH',

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { CallRun } from '../../bench/evm/calls.js'
 import type { ForkFigures } from '../../bench/evm/forks.js'
+import type { GethCallFigures } from '../../bench/evm/gethCalls.js'
 import type { GethWrites } from '../../bench/evm/gethPair.js'
 import type { GethProofFigures } from '../../bench/evm/gethProofs.js'
 import type { ImportRun } from '../../bench/evm/imports.js'
@@ -17,6 +18,7 @@ interface Report {
   traces: TraceFigures[]
   imports: ImportRun
   forks: ForkFigures[]
+  gethCalls: GethCallFigures[]
   gethProofs: GethProofFigures[]
   gethWrites: GethWrites
   traceIndex: TraceIndexFigures[]
@@ -80,9 +82,10 @@ test('bench:evm: all engines answer calls, trace blocks and import chains', asyn
 })
 
 test('bench:evm: a large state is imported, rebuilt and proved, by a full geth too', async (t) => {
-  const phases = SKIP_GETH === false ? ['state', 'gethProofs', 'gethWrites'] : ['state']
-  const args = '--accounts 500 --updates 10 --update-blocks 2 --seconds 0.1'
-  const { state, gethProofs, gethWrites } = await runShortBench<Report>(t, 'evm', { phases, args })
+  const phases = SKIP_GETH === false ? ['state', 'gethProofs', 'gethCalls', 'gethWrites'] : ['state']
+  const largeState = '--accounts 500 --updates 10 --update-blocks 2'
+  const args = `${largeState} --blocks 1 --gas 2 --slots 100 --warm 0 --call-rounds 1 --seconds 0.1`
+  const { state, gethCalls, gethProofs, gethWrites } = await runShortBench<Report>(t, 'evm', { phases, args })
   assert.ok(state.stored.triePages > 0)
   assert.equal(state.updateBlocks.blocks, 2)
   assert.deepEqual(
@@ -98,6 +101,15 @@ test('bench:evm: a large state is imported, rebuilt and proved, by a full geth t
       ],
     )
     assert.ok(gethWrites.cairn > 0 && gethWrites.geth > 0)
+  })
+  await t.test('both answer calls with overrides and trace blocks alike', { skip: SKIP_GETH }, () => {
+    assert.deepEqual(
+      gethCalls.map(({ connections, cairn, geth }) => [connections, cairn.perSecond > 0 && geth.perSecond > 0]),
+      [
+        [16, true],
+        [1, true],
+      ],
+    )
   })
 })
 
