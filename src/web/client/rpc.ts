@@ -1,5 +1,5 @@
 import { BaseError, type Client, createClient, HttpRequestError, http, TimeoutError } from 'viem'
-import { apiKey, endpoint, keyHeaders, keyProblem } from './session.js'
+import { apiKey, endpoint, keyHeaders, noteRefusal } from './session.js'
 import { createStore } from './store.js'
 
 /** True while the server answers. */
@@ -40,12 +40,12 @@ function currentClients() {
 
 /** Calls a method and returns its result. @throws CallFailed */
 export function call<T>(method: string, params: unknown = []): Promise<T> {
-  return send<T>(currentClients().single, method, params)
+  return send<T>('single', method, params)
 }
 
 /** Like `call`, in one batch with concurrent calls. @throws CallFailed */
 export function callInBatch<T>(method: string, params: unknown = []): Promise<T> {
-  return send<T>(currentClients().batching, method, params)
+  return send<T>('batching', method, params)
 }
 
 /** Like `call`; undefined if the server has no such method. @throws CallFailed */
@@ -58,7 +58,8 @@ export async function callIfServed<T>(method: string, params: unknown = []): Pro
   }
 }
 
-async function send<T>(client: Client, method: string, params: unknown): Promise<T> {
+async function send<T>(kind: 'single' | 'batching', method: string, params: unknown): Promise<T> {
+  const { key, [kind]: client } = currentClients()
   try {
     const result = await client.request({ method, params } as never)
     isOnline.set(true)
@@ -66,7 +67,7 @@ async function send<T>(client: Client, method: string, params: unknown): Promise
   } catch (error) {
     const failure = describeFailure(error)
     isOnline.set(failure.kind !== 'offline')
-    if (failure.kind === 'key') keyProblem.set(failure.message)
+    if (failure.kind === 'key') noteRefusal(key, failure.message)
     throw failure
   }
 }

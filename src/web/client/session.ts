@@ -19,8 +19,13 @@ export function setKey(key: string): void {
   } catch {
     // Without browser storage, the key lasts until the page is reloaded.
   }
+  keyProblem.set(undefined) // first: who watches the key asks at once
   apiKey.set(key)
-  keyProblem.set(undefined)
+}
+
+/** Notes that the server refused a key, unless this tab uses another one by now. */
+export function noteRefusal(key: string, message: string): void {
+  if (key === apiKey.get()) keyProblem.set(message)
 }
 
 /** The key of a link while this tab has another one; empty if there is nothing to decide. */

@@ -1,4 +1,4 @@
-import { endpoint, keyHeaders, keyProblem } from './session.js'
+import { apiKey, endpoint, keyHeaders, noteRefusal } from './session.js'
 
 /** A row by column. */
 export type SqlRow = { readonly [column: string]: unknown }
@@ -22,6 +22,7 @@ export async function runQuery(
   const rows: SqlRow[] = []
   // The last line marks the end: a browser drops the unread part of an aborted response.
   let last: string | undefined
+  const key = apiKey.get()
   try {
     const response = await fetch(endpoint('sql'), {
       method: 'POST',
@@ -32,7 +33,7 @@ export async function runQuery(
     if (response.status === 404 || response.status === 405) return { rows, error: undefined, isOff: true }
     if (!response.ok) {
       const message = readError(await response.text())
-      if (response.status === 401) keyProblem.set(message)
+      if (response.status === 401) noteRefusal(key, message)
       return { rows, error: message, isOff: false }
     }
     for await (const line of linesOf(response.body!)) {
