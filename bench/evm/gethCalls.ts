@@ -32,12 +32,13 @@ interface Kind {
  *  @throws Error without geth, or when two answers differ */
 export async function measureGethCalls(run: EvmRun, plan: BusyChainPlan): Promise<GethCallFigures[]> {
   if (SKIP_GETH !== false) throw new Error(SKIP_GETH)
-  const { seconds, warm, 'call-rounds': rounds } = run.values
+  const { seconds, warm, 'call-rounds': rounds, 'accept-threads': acceptThreads } = run.values
   process.stderr.write('making full blocks\n')
   const { chain, datadir } = await requireBusyChain('contract calls', plan)
   const full = await startFullGeth(run, { genesis: chain.genesis! })
   await full.import(chain.path)
-  const { url, running } = await startDefaultCairn(run, ['--open', '--compat', 'geth', '--datadir', datadir])
+  const args = ['--open', '--compat', 'geth', '--datadir', datadir, '--accept-threads', String(acceptThreads)]
+  const { url, running } = await startDefaultCairn(run, args)
   const servers: Server[] = [
     { url, pid: running.child.pid! },
     { url: full.url, pid: full.pid() },
