@@ -13,6 +13,7 @@ import type { MethodTable } from './method.js'
 import type { CacheableCall, ResponseCache } from './responseCache.js'
 import { callRunner, failedOutcome, methodNotFound, runCall } from './runCall.js'
 import type { Session } from './session.js'
+import { isShort } from './shortValue.js'
 import { fetchAndRepeat, type UnknownStateFetcher } from './stateFetch.js'
 import { createTimeBudget, type TimeBudget } from './timeBudget.js'
 
@@ -169,21 +170,4 @@ function lookUp(
     const known = translateError(error, name)
     return known && { error: known } // other errors are found and logged by the thread that runs the call
   }
-}
-
-/** True if the text in a JSON value, at least one character per member, has at most `limit` characters. */
-function isShort(value: unknown, limit: number): boolean {
-  const open = [value]
-  let left = limit
-  while (open.length > 0) {
-    const next = open.pop()
-    left -= typeof next === 'string' ? next.length + 1 : 1
-    if (typeof next === 'object' && next !== null) {
-      const members = Object.values(next)
-      if (members.length > left) return false
-      for (const member of members) open.push(member)
-    }
-    if (left < 0) return false
-  }
-  return true
 }

@@ -5,6 +5,7 @@ import { EXECUTION_REVERTED, SERVER_ERROR } from '../core/errors.js'
 import type { Caching } from '../core/method.js'
 import type { BlockId } from '../core/params.js'
 import { callTimeoutError } from '../core/runCall.js'
+import { isShort } from '../core/shortValue.js'
 import { CALL_MEMBERS, type CallObject } from './callObject.js'
 import { overridesNothing } from './stateOverrides.js'
 
@@ -37,19 +38,23 @@ export const CALL_CACHING: Caching<
 // 32 KB of calldata: everything besides the execution then takes less than 0.1 ms.
 const MAX_INLINE_TEXT = 65_536
 
+// Characters of overrides: of a dozen slots, decoded in less than 0.1 ms.
+const MAX_INLINE_OVERRIDES = 2_000
+
 const SELECTOR_TEXT = 10 // 0x and four bytes
 
-/** A call's duration depends mostly on contract, function and calldata size. Creations, overridden calls, and calls
- *  with lists whose members may be reads or signatures run in a thread. */
+/** A call's duration depends mostly on contract, function and calldata size, and whether there are overrides. Creations,
+ *  calls with long overrides, and those with lists whose members may be reads or signatures run in a thread. */
 export function callCostKey([call, , accounts, block]: readonly unknown[]): string | undefined {
   if (typeof call !== 'object' || call === null) return undefined
-  if (!overridesNothing(accounts) || !overridesNothing(block)) return undefined
+  const isPlain = overridesNothing(accounts) && overridesNothing(block)
+  if (!isPlain && !isShort([accounts, block], MAX_INLINE_OVERRIDES)) return undefined
   const { to, input, data, accessList, authorizationList } = call as { [name: string]: unknown }
   const text = input ?? data ?? ''
   if (typeof to !== 'string' || typeof text !== 'string' || text.length > MAX_INLINE_TEXT || to.length > 42)
     return undefined
   if (accessList || authorizationList) return undefined
-  return to + text.slice(0, SELECTOR_TEXT) + Math.clz32(text.length)
+  return to + text.slice(0, SELECTOR_TEXT) + Math.clz32(text.length) + (isPlain ? '' : ' overridden')
 }
 
 /** The known members of a call object in a fixed order, hex in lower case, each text prefixed by its length so that the

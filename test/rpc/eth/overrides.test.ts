@@ -185,7 +185,7 @@ test('an estimate uses overridden funds and gas limits', async () => {
   )
 })
 
-test('overridden calls are neither cached nor run on the main thread', () => {
+test('overridden calls are not cached, and with long overrides not run on the main thread', () => {
   const values = [{ to: KEEPER, data: '0x' }, 'latest']
   const keys = (...overrides: unknown[]) => [
     CALL_CACHING.key({ values: [...values, ...overrides] } as never),
@@ -193,8 +193,14 @@ test('overridden calls are neither cached nor run on the main thread', () => {
   ]
   assert.ok(keys().every((key) => key !== undefined))
   assert.ok(keys({}, null).every((key) => key !== undefined))
-  assert.deepEqual(keys({ [KEEPER]: { balance: '0x1' } }), [undefined, undefined])
-  assert.deepEqual(keys(null, { number: '0x1' }), [undefined, undefined])
+  const plain = callCostKey(values)
+  for (const overrides of [[{ [KEEPER]: { balance: '0x1' } }], [null, { number: '0x1' }]]) {
+    const [cached, cost] = keys(...overrides)
+    assert.equal(cached, undefined)
+    assert.ok(cost !== undefined && cost !== plain, cost)
+  }
+  const code = `0x${'5b'.repeat(1_000)}`
+  assert.deepEqual(keys({ [KEEPER]: { code } }), [undefined, undefined])
 })
 
 test('with the reference interpreter too', async () => {

@@ -54,43 +54,53 @@ async function write(datadir: string, blocks: readonly Block[], keep?: number): 
   db.close()
 }
 
+/** A dispatcher that runs calls on this thread with a millisecond each. `remote`: takes what is aborted. */
+async function openInline(
+  t: TestContext,
+  datadir: string,
+  { cached = false, now, remote }: { cached?: boolean; now?: () => number; remote: () => Promise<RpcOutcome> },
+) {
+  const opened = openContext({ datadir, limits: DEFAULT_LIMITS, log: silentLogger })
+  t.after(() => opened.close())
+  const { context } = opened
+  const budget = createBudget(now)
+  const metrics = createMetrics()
+  const inline = createInlineCalls({
+    context,
+    evm: await opened.loadBudgetedEvm(budget),
+    budget,
+    policy: { grant: () => 1, note: () => {}, endTurn: () => {} },
+    metrics,
+  })
+  const dispatcher = createDispatcher({
+    methods: METHODS,
+    context,
+    remote: { run: remote },
+    log: silentLogger,
+    cache: cached ? createMeasuredCache({ maxBytes: 1_000_000 }) : undefined,
+    inline,
+    withSnapshot: opened.watch.withSnapshot,
+  })
+  const callMiner = (...params: unknown[]) =>
+    dispatcher.dispatch({ method: 'eth_call', params: [{ to: MINER, data: '0x' }, ...params], idText: '1' })
+  const aborted = () => metrics.value('cairn_inline_calls_total', { outcome: 'aborted' })
+  return { callMiner, aborted }
+}
+
+/** The word that a call returned as a number, or the message of its error. */
+function numberOf(outcome: RpcOutcome): number | string {
+  if ('error' in outcome) return outcome.error.message
+  return Number(JSON.parse(Buffer.from(outcome.result).toString()).slice(-1))
+}
+
 for (const cached of [false, true]) {
   test(`calls are made on the newest chain after each commit and each reorg, ${cached ? 'with' : 'without'} a cache`, async (t) => {
     const [ours, theirs] = [await makeBranch(t, [1, 2, 3]), await makeBranch(t, [1, 4, 5, 6])]
     const datadir = temporaryDirectory(t)
     await write(datadir, ours.slice(0, 2))
-    const opened = openContext({ datadir, limits: DEFAULT_LIMITS, log: silentLogger })
-    t.after(() => opened.close())
-    const { context } = opened
-    const { withSnapshot } = opened.watch
-    const budget = createBudget(() => 0)
-    const metrics = createMetrics()
-    const inline = createInlineCalls({
-      context,
-      evm: await opened.loadBudgetedEvm(budget),
-      budget,
-      policy: { grant: () => 1, note: () => {}, endTurn: () => {} },
-      metrics,
-    })
-    const remote = { run: () => Promise.reject(new Error('a thread was asked')) }
-    const cache = cached ? createMeasuredCache({ maxBytes: 1_000_000 }) : undefined
-    const dispatcher = createDispatcher({
-      methods: METHODS,
-      context,
-      remote,
-      log: silentLogger,
-      cache,
-      inline,
-      withSnapshot,
-    })
-    const minerOf = (block: string) => {
-      const call = { method: 'eth_call', params: [{ to: MINER, data: '0x' }, block], idText: '1' }
-      const outcome = dispatcher.dispatch(call) as RpcOutcome
-      return 'error' in outcome
-        ? outcome.error.message
-        : Number(JSON.parse(Buffer.from(outcome.result).toString()).slice(-1))
-    }
-    const miners = () => ['latest', '0x1', '0x2', '0x3', '0x4'].map(minerOf)
+    const remote = () => Promise.reject(new Error('a thread was asked'))
+    const { callMiner, aborted } = await openInline(t, datadir, { cached, now: () => 0, remote })
+    const miners = () => ['latest', '0x1', '0x2', '0x3', '0x4'].map((block) => numberOf(callMiner(block) as RpcOutcome))
     const none = 'header not found'
 
     assert.deepEqual(miners(), [2, 1, 2, none, none])
@@ -100,6 +110,31 @@ for (const cached of [false, true]) {
     assert.deepEqual(miners(), [6, 1, 4, 5, 6])
     await write(datadir, ours, 1)
     assert.deepEqual(miners(), [3, 1, 2, 3, none])
-    assert.equal(metrics.value('cairn_inline_calls_total', { outcome: 'aborted' }), 0)
+    assert.equal(aborted(), 0)
   })
 }
+
+test('a call with overrides that takes too long goes to a thread, and the next calls see nothing of it', async (t) => {
+  const datadir = temporaryDirectory(t)
+  await write(datadir, await makeBranch(t, [1, 2]))
+  let handed = 0
+  const remote = async (): Promise<RpcOutcome> => {
+    handed++
+    return { error: { code: -32000, message: 'by a thread' } }
+  }
+  const { callMiner, aborted } = await openInline(t, datadir, { remote })
+  const returning = (value: number) => ({
+    [MINER]: { code: `0x60${value.toString(16).padStart(2, '0')}60005260206000f3` },
+  })
+  // Stores its balance, and runs on.
+  const endless = { [MINER]: { code: '0x30316001555b600556', balance: '0x7' } }
+  const stored = { [MINER]: { code: '0x60015460005260206000f3' } }
+  for (let round = 1; round <= 5; round++) {
+    assert.equal(numberOf(await callMiner('latest', endless)), 'by a thread')
+    assert.equal(numberOf(await callMiner('latest')), 2)
+    assert.equal(numberOf(await callMiner('latest', stored)), 0)
+    assert.equal(numberOf(await callMiner('latest', returning(round))), round)
+    assert.equal(numberOf(await callMiner('latest', null, { feeRecipient: `0x${'09'.repeat(20)}` })), 9)
+    assert.deepEqual([handed, aborted()], [round, round])
+  }
+})
