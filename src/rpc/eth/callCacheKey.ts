@@ -38,13 +38,14 @@ export const CALL_CACHING: Caching<
 // 32 KB of calldata: everything besides the execution then takes less than 0.1 ms.
 const MAX_INLINE_TEXT = 65_536
 
-// Characters of overrides: of a dozen slots, decoded in less than 0.1 ms.
+// Characters of overrides: of a dozen slots. Decoding them is not within the budget of time.
 const MAX_INLINE_OVERRIDES = 2_000
 
 const SELECTOR_TEXT = 10 // 0x and four bytes
 
-/** A call's duration depends mostly on contract, function and calldata size, and whether there are overrides. Creations,
- *  calls with long overrides, and those with lists whose members may be reads or signatures run in a thread. */
+/** A call's duration depends mostly on contract, function and calldata size, and on whether there are overrides.
+ *  Creations, calls with long overrides, and those with lists whose members may be reads or signatures run in a
+ *  thread. */
 export function callCostKey([call, , accounts, block]: readonly unknown[]): string | undefined {
   if (typeof call !== 'object' || call === null) return undefined
   const isPlain = overridesNothing(accounts) && overridesNothing(block)
