@@ -122,7 +122,7 @@ test('a call with overrides that takes too long goes to a thread, and the next c
     handed++
     return { error: { code: -32000, message: 'by a thread' } }
   }
-  const { callMiner, aborted } = await openInline(t, datadir, { remote })
+  const { callMiner, aborted } = await openInline(t, datadir, { now: () => 0, remote })
   const returning = (value: number) => ({
     [MINER]: { code: `0x60${value.toString(16).padStart(2, '0')}60005260206000f3` },
   })
