@@ -4,6 +4,7 @@ import { createChainReader } from '../../src/store/rows/chainReader.js'
 import { createStateReads } from '../../src/store/state/stateReader.js'
 import { startDefaultCairn } from '../../test/support/cairn.js'
 import { startAnvilWith } from './anvilState.js'
+import { medianRound } from './askServer.js'
 import { readHeadState } from './databases.js'
 import { runOnce } from './imports.js'
 import {
@@ -153,10 +154,6 @@ async function askInTurn(
   }
   process.stderr.write('\n')
   return results
-}
-
-function medianRound(rounds: readonly ClientResult[]): ClientResult {
-  return rounds.toSorted((a, b) => a.perSecond - b.perSecond)[(rounds.length - 1) >> 1]
 }
 
 function expectedAnswers(datadir: string, shape: CallShape): ClientPlan['expected'] {

@@ -7,10 +7,11 @@ import { SKIP_GETH, startFullGeth } from '../../test/support/upstream/geth.js'
 import { encodeCall } from '../../tools/fixture/contracts.js'
 import { makeCall } from '../lib/client.js'
 import { formatRatio, printTable } from '../lib/table.js'
-import { askServer, SERVER_HEADS, type Server, type ServerFigures, serverCells } from './askServer.js'
+import { askServer, medianRound, SERVER_HEADS, type Server, type ServerFigures, serverCells } from './askServer.js'
 import type { BusyChainPlan } from './busyChain.js'
 import { requireBusyChain } from './imports.js'
 import type { EvmRun } from './options.js'
+import { TRACES } from './traces.js'
 import { AT, balanceSlot, HOLDERS, holderAt } from './world.js'
 
 /** Requests of one kind to Cairn and to a full geth with the same blocks: of each the round with the median rate. */
@@ -59,7 +60,7 @@ export async function measureGethCalls(run: EvmRun, plan: BusyChainPlan): Promis
         measured[i].push(await askServer(server, { ...questions, isWarm: (_, ms) => ms >= warmMs }))
       }
     }
-    const [cairn, geth] = measured.map((each) => each.toSorted((a, b) => a.perSecond - b.perSecond)[rounds >> 1])
+    const [cairn, geth] = measured.map(medianRound)
     figures.push({ name, connections, cairn, geth })
   }
   return figures
@@ -89,7 +90,7 @@ function overriddenCalls(): Kind {
 }
 
 function traces(blocks: number): Kind {
-  const config = { tracer: 'prestateTracer', tracerConfig: { diffMode: true } }
+  const config = TRACES['prestateTracer of differences']
   return {
     name: 'prestateTracer with differences, of a block',
     connections: 1,

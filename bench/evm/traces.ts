@@ -13,7 +13,7 @@ import { makeCall, openClient } from '../lib/client.js'
 import { startAnvilFrom } from './anvilState.js'
 
 /** Traces that are measured, with their configuration. */
-const TRACES: { readonly [name: string]: object } = {
+export const TRACES: { readonly [name: string]: object } = {
   callTracer: { tracer: 'callTracer' },
   'callTracer with logs': { tracer: 'callTracer', tracerConfig: { withLog: true } },
   prestateTracer: { tracer: 'prestateTracer' },

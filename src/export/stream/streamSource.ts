@@ -98,17 +98,20 @@ class Source implements StreamSource {
     const { first } = coverage
     const newest = query.finalizedOnly ? (head.finalized ?? -1) : head.number
     const to = Math.min(wanted ?? newest, newest)
-    const end = (nextBlock: number) => ({ nextBlock, to, head, recent: listRecent(this.#rows, first, nextBlock - 1) })
+    const [before] = this.#rows.hashes([from - 1])
+    const end = (nextBlock: number) => ({
+      ...{ nextBlock, to, head, before },
+      recent: listRecent(this.#rows, first, nextBlock - 1),
+    })
     const fork = findFork(this.#rows, recent, first)
     if (fork !== undefined) return { ...end(fork), isForked: true, rows: 0, parts: [] }
     if (from < first) throw new StreamUnavailable({ from, firstAvailable: first })
-    const [before] = this.#rows.hashes([from - 1])
-    if (from > to) return { ...end(from), before, isForked: false, rows: 0, parts: emptyOf(query, isFirst) }
+    if (from > to) return { ...end(from), isForked: false, rows: 0, parts: emptyOf(query, isFirst) }
     const { last, batches } = this.#readBlocks(query, { from, to }, { maxBytes, deadline })
     const rows = batches.reduce((sum, { batch }) => sum + batch.rows, 0)
     const encoded = batches.flatMap((each) => encodeRows(query, each))
     const parts = rows === 0 ? emptyOf(query, isFirst) : [...schemaOf(query, isFirst), ...encoded]
-    return { ...end(last + 1), before, isForked: false, rows, parts }
+    return { ...end(last + 1), isForked: false, rows, parts }
   }
 
   #head(): StreamHead | undefined {

@@ -32,7 +32,7 @@ export interface SendOptions {
   readonly pieceBytes?: number
 }
 
-/** Slices that are read at a time, unless a bound or a rate makes them smaller: the server has two threads for them. */
+/** Slices that are read at a time, unless a bound or a rate makes them smaller: a server has two threads by default. */
 const SLICES_AHEAD = 2
 
 /** Sends slices as fast as the client reads them, and the end. While a slice is sent, the next ones are read. A stream

@@ -13,7 +13,7 @@ interface ReadAhead {
   readonly result: ReturnType<ReadSlice>
 }
 
-/** Share of the blocks of a slice that ended at a limit which the next slices have: most of them end before it. */
+/** Of the blocks that fitted into a slice, the share that the next ones have: most of them then fit. */
 const WIDTH_SHARE = 0.9
 const GROWTH = 1.25
 // A slice that ends early costs another one for the rest of its blocks.

@@ -123,8 +123,7 @@ export class TrieLayers {
     if (oldest === undefined) return this.#pages.read(page)
     const contents = this.#readContents(page, entries)
     let content = oldest.kind === 'patch' ? this.#pages.read(page) : undefined
-    for (let i = entries.length - 1; i >= 0; i--)
-      content = apply(page, content, { ...entries[i], content: contents[i] })
+    for (let i = entries.length - 1; i >= 0; i--) content = apply(page, content, entries[i].kind, contents[i])
     return content
   }
 
@@ -330,7 +329,8 @@ export class TrieLayers {
 function apply(
   page: number,
   before: Uint8Array | undefined,
-  { kind, content }: Pick<EntryPlace, 'kind'> & { content: Uint8Array },
+  kind: EntryPlace['kind'],
+  content: Uint8Array,
 ): Uint8Array | undefined {
   if (kind === 'absent') return undefined
   if (kind === 'whole') return content
