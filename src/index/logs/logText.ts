@@ -1,10 +1,13 @@
+import { equalBytes } from '../../lib/bytes.js'
 import type { Deadline } from '../../lib/deadline.js'
 import type { Database } from '../../store/database.js'
+import { createBlockOfLog } from '../../store/rows/blockOfLog.js'
 import { createStoredLogs } from '../../store/rows/log.js'
 import { createLogRecordReader, MAX_CHECKED_KEYS } from '../../store/rows/logRecords.js'
 import type { LogRow } from '../../store/rows/logRows.js'
 import type { IdRange, RowFilter } from '../../store/rows/rowFilter.js'
 import { createLogJsonEncoder, formatLog, type LogJsonEncoder } from './logJson.js'
+import { type AskForHelp, type BatchText, SharedBatches, type SharedWork, shareWork } from './sharedBatches.js'
 import { TextBuffer } from './textBuffer.js'
 
 /** Logs as JSON text for the response. */
@@ -37,6 +40,9 @@ interface TextBatch {
 // that fits into a block: far below SQLite's limit of 1 GB per value.
 const BATCH: TextBatch = { logs: 500, dataBytes: 4_000_000 }
 
+/** Batches from which another thread is asked for help: 8 ms of work. */
+const SHARED_BATCHES = 4
+
 /** Milliseconds per candidate with its rows in memory: 10,000 take 17 to 27 by id, and 7 in a range. */
 const CANDIDATE_MS = { byId: 0.0015, inRange: 0.0006 }
 
@@ -51,7 +57,18 @@ interface LogWriter {
   /** The candidates that match the filter. Each row is read once, for both the filter and the text. Undefined when rows
    *  must be read first: long data, missing references, or `canCheck` is false for the filter.
    *  @throws DeadlineExceeded */
-  writeWanted(candidates: Candidates, filter: RowFilter, options: { deadline: Deadline }): LogTexts | undefined
+  writeWanted(candidates: Candidates, filter: RowFilter, options: WriteOptions): LogTexts | undefined
+  /** Writes batches of another thread's `writeWanted` until none is left. Does nothing when the snapshot lacks its
+   *  blocks. @throws DeadlineExceeded */
+  help(work: SharedWork, options: { deadline: Deadline }): void
+}
+
+type BatchedWork = Pick<SharedWork, 'filter' | 'batchLogs'> & { candidates: Candidates | SharedWork['candidates'] }
+
+interface WriteOptions {
+  deadline: Deadline
+  /** How to ask another thread for help with many candidates, if it may. */
+  askForHelp?: AskForHelp
 }
 
 /** True for filters that SQLite evaluates: those without long lists. */
@@ -82,30 +99,73 @@ export function createLogWriter(db: Database, batch: TextBatch = BATCH): LogWrit
     }
     return { count: rows.length, text: text.end() }
   }
-  const readWanted = (candidates: Candidates, from: number, filter: RowFilter) => {
-    const to = from + batch.logs
-    if (!('from' in candidates)) return reader.ofCandidates(candidates.slice(from, to), filter)
-    const { from: first, to: end } = candidates
-    return reader.ofRange({ from: first + from, to: Math.min(first + to, end) }, filter)
+  const blockOfLog = createBlockOfLog(db)
+  /** The n-th batch; undefined if a log of it is not supported. */
+  const writeBatch = ({ candidates, filter, batchLogs }: BatchedWork, n: number): BatchText | undefined => {
+    const from = n * batchLogs
+    const to = from + batchLogs
+    const records =
+      'from' in candidates
+        ? reader.ofRange({ from: candidates.from + from, to: Math.min(candidates.from + to, candidates.to) }, filter)
+        : reader.ofCandidates(Array.from(candidates.slice(from, to)), filter)
+    return records && encode(records)
   }
-  const writeWanted: LogWriter['writeWanted'] = (candidates, filter, { deadline }) => {
+  const share = (work: BatchedWork & { candidates: Candidates }, lastId: number, askForHelp: AskForHelp) => {
+    const lastBlock = blockOfLog.hashOf(lastId)
+    const shared = lastBlock && shareWork(work.candidates, { ...work, lastBlock })
+    if (shared === undefined) return undefined
+    askForHelp(shared)
+    return new SharedBatches(shared)
+  }
+  const writeWanted: LogWriter['writeWanted'] = (candidates, filter, { deadline, askForHelp }) => {
     if (!canCheck(filter)) return undefined
     const isRange = 'from' in candidates
     const length = isRange ? candidates.to - candidates.from : candidates.length
     deadline.checkAhead?.(length * (isRange ? CANDIDATE_MS.inRange : CANDIDATE_MS.byId))
+    const work = { candidates, filter, batchLogs: batch.logs }
+    const batches = Math.ceil(length / batch.logs)
+    const lastId = isRange ? candidates.to - 1 : candidates[length - 1]
+    const shared = askForHelp && batches >= SHARED_BATCHES ? share(work, lastId, askForHelp) : undefined
     const text = new TextBuffer(length)
     let count = 0
-    for (let from = 0; from < length; from += batch.logs) {
-      deadline.check()
-      const records = readWanted(candidates, from, filter)
-      const json = records && encode(records)
-      if (json === undefined) return undefined
+    const add = (n: number, json: BatchText | undefined): boolean => {
+      if (json === undefined) return false
       count += json.count
-      text.add(json.bytes, Math.min(from + batch.logs, length))
+      text.add(json.bytes, Math.min((n + 1) * batch.logs, length))
+      return true
+    }
+    try {
+      let n = 0
+      for (; n < batches && (shared === undefined || shared.takeFirst() !== undefined); n++) {
+        deadline.check()
+        if (!add(n, writeBatch(work, n))) return undefined
+      }
+      for (; n < batches; n++) if (!add(n, shared!.receive(n, deadline) ?? writeBatch(work, n))) return undefined
+    } finally {
+      shared?.takeAll()
     }
     return { count, text: text.end() }
   }
-  return { write, writeWanted }
+  const help: LogWriter['help'] = (work, { deadline }) => {
+    const { candidates, lastBlock } = work
+    const hash = blockOfLog.hashOf('from' in candidates ? candidates.to - 1 : candidates.at(-1)!)
+    if (hash === undefined || !equalBytes(hash, lastBlock)) return
+    const shared = new SharedBatches(work)
+    for (;;) {
+      deadline.check()
+      const n = shared.takeLast()
+      if (n === undefined) return
+      let text: BatchText | undefined
+      let isDelivered = false
+      try {
+        text = writeBatch(work, n)
+      } finally {
+        isDelivered = shared.deliver(n, text)
+      }
+      if (!isDelivered) return
+    }
+  }
+  return { write, writeWanted, help }
 }
 
 /** Creates the encoder; without WebAssembly, one that supports no records. */

@@ -3,6 +3,7 @@ import type { LogRow, LogRows, RowReader } from '../../store/rows/logRows.js'
 import type { IdRange, RowFilter } from '../../store/rows/rowFilter.js'
 import type { LogIndex, SearchOptions } from './candidateIndex.js'
 import { LogScanTimeout, TooManyLogs } from './errors.js'
+import type { AskForHelp } from './sharedBatches.js'
 import type { LogTrace } from './trace.js'
 
 /** Limits of a query. */
@@ -12,6 +13,8 @@ export interface LogQueryOptions {
   maxResults: number
   /** Trace of the query, if wanted. */
   trace?: LogTrace
+  /** How to ask another thread for help, if it may. */
+  askForHelp?: AskForHelp
 }
 
 /** Data access of the planner. */

@@ -12,6 +12,7 @@ import { type Candidates, createLogWriter, type LogTexts, noLogs } from './logTe
 import { lookAhead } from './lookAhead.js'
 import { findPage, findRows, type LogAccess, type LogQueryOptions, readsAllRows } from './planner.js'
 import { createSegmentIndex } from './segmentIndex.js'
+import type { SharedWork } from './sharedBatches.js'
 import type { LogTrace } from './trace.js'
 import { createFilterTranslator } from './translateFilter.js'
 
@@ -29,6 +30,8 @@ export interface LogSource {
   /** Ids of the logs of an id range that match the addresses and topics, ascending. Call it in the snapshot the logs
    *  are read from. @throws TooManyTopics */
   findIds(filter: Pick<LogFilter, 'addresses' | 'topics'>, options: LogIdOptions): LogIdPage
+  /** Helps another thread with its query, as `LogWriter` does. @throws DeadlineExceeded */
+  help(work: SharedWork, options: { deadline: Deadline }): void
   /** Runs a query and collects its trace. */
   explain: LogExplainer
   /** Does about 10 ms of the work that the first query would otherwise do. True if more is left. */
@@ -161,6 +164,7 @@ export function createLogSource(db: Database, watch: CommitWatch = createCommitW
     query: (filter, options) => inSnapshot(() => run(normalizeFilter(filter), options)),
     page: (filter, options) => inSnapshot(() => runPage(normalizeFilter(filter), options)),
     findIds: createIdSearch(access, translate),
+    help: (work, options) => inSnapshot(() => writer.help(work, options)),
     explain: (filter, options) => inSnapshot(() => explain(filter, options)),
     warm: () => inSnapshot(() => access.index.warm(ranges.logCount())),
   }

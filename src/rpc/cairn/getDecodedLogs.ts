@@ -21,8 +21,8 @@ export const getDecodedLogs = defineMethod({
   result: { name: 'logs', schema: { type: 'array', items: DECODED_LOG_SCHEMA } },
   errors: getLogs.errors,
   handler: (context, object) => {
-    const { logs, limits, deadline, decoder } = context
-    const { text } = logs.query(resolveFilter(context, object), { deadline, maxResults: limits.maxLogs })
+    const { logs, limits, deadline, askForHelp, decoder } = context
+    const { text } = logs.query(resolveFilter(context, object), { deadline, maxResults: limits.maxLogs, askForHelp })
     const current = decoder()
     return (JSON.parse(`[${text.toString('latin1')}]`) as LogJson[]).map((log) => {
       deadline.check()

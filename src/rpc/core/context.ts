@@ -7,6 +7,7 @@ import type { TraceService } from '../../evm/tracing/traceService.js'
 import type { StreamSource } from '../../export/stream/streamSource.js'
 import type { AppearanceFinder } from '../../index/addresses/finder.js'
 import type { LogSource } from '../../index/logs/query.js'
+import type { AskForHelp } from '../../index/logs/sharedBatches.js'
 import type { TransactionFinder } from '../../index/transactions/finder.js'
 import type { Deadline } from '../../lib/deadline.js'
 import type { Logger } from '../../lib/logger.js'
@@ -122,6 +123,9 @@ export interface RpcContext {
   readonly deadline: Deadline
   /** Sends a part of the result of a trace; undefined if results are returned whole. */
   readonly sendPart?: ResultSink
+  /** Asks an idle reader thread to help with a log query. Undefined where none may help: outside reader threads, and in
+   *  a request that has a few milliseconds. */
+  readonly askForHelp?: AskForHelp
   /** The canonical blocks that the request names, if the method's `caching.resolveBlocks` resolved them. */
   readonly blocks?: ResolvedBlocks
   /** Present for methods that use it. */

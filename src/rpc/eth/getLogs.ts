@@ -38,10 +38,10 @@ export const getLogs = defineMethod({
     keepsError: ({ message }, { limits }) => message === tooManyLogsMessage(limits.maxLogs),
   },
   handler: (context, object) => {
-    const { logs, limits, deadline } = context
+    const { logs, limits, deadline, askForHelp } = context
     const filter = resolveFilter(context, object)
     return logWhenSlow(context, 'eth_getLogs', (trace) => {
-      const found = logs.query(filter, { deadline, maxResults: limits.maxLogs, trace })
+      const found = logs.query(filter, { deadline, maxResults: limits.maxLogs, trace, askForHelp })
       return { value: wrapLogs(found, '[', ']'), results: found.count, outcome: 'answered' }
     })
   },

@@ -1,12 +1,12 @@
 import type { Labels, Metrics } from '../../lib/metrics.js'
 import type { ScheduledJob, ScheduledThread, Scheduler } from './scheduler.js'
 
-/** Registers the metrics of a pool: threads by class and state, lost threads, waiting and running requests. */
+/** Registers the metrics of a pool: threads by class and state, lost threads, helped queries, waiting and running requests. */
 export function registerPoolMetrics<J extends ScheduledJob>(
   metrics: Metrics,
-  parts: { threads: ReadonlySet<ScheduledThread<J>>; scheduler: Scheduler<J>; lost: () => number },
+  parts: { threads: ReadonlySet<ScheduledThread<J>>; scheduler: Scheduler<J>; lost: () => number; helps: () => number },
 ): void {
-  const { threads, scheduler, lost } = parts
+  const { threads, scheduler, lost, helps } = parts
   const costs = ['evm', 'scan', 'quick'] as const
   metrics.gauge('cairn_threads', 'Reader threads by class and state; the spare takes the place of a lost one.', () => {
     const counts = new Map<string, [Labels, number]>()
@@ -24,6 +24,7 @@ export function registerPoolMetrics<J extends ScheduledJob>(
     'Reader threads that failed, or were ended because a request did not.',
     lost,
   )
+  metrics.counter('cairn_threads_helped_total', 'Log queries that a second, idle thread helped with.', helps)
   metrics.gauge('cairn_queue_requests', 'Requests that no thread was handed yet, by class.', () =>
     costs.map((cost) => [{ class: cost }, scheduler.waiting(cost)]),
   )

@@ -1,7 +1,7 @@
 import type { RemoteCost, ScheduledJob, ScheduledThread, Scheduler } from './scheduler.js'
 
 /* Determines the number of reader threads. At rest one thread, which runs requests of every class, is enough; each
- * uses 40 to 80 MB. All are started when requests wait, and ended when none has arrived for a while. */
+ * uses 40 to 80 MB. All are started when requests wait or could be shared, and ended when none has arrived for a while. */
 
 /** Interval of the checks of requests at rest. Requests that wait at two checks in a row need more threads. */
 const LOOK_MS = 20
@@ -11,6 +11,9 @@ const LONG_MS = 250
 
 /** Without requests for this long, all threads but one are ended. */
 const IDLE_MS = 30_000
+
+/** Requests at rest that another thread could have helped with, before the others are started. */
+const WISHES = 3
 
 /** Delay before a thread is started in place of one that died before it was ready, so that a broken installation
  *  does not spin. */
@@ -51,6 +54,8 @@ export class Population<J extends ScheduledJob> {
   #isClosed = false
   #usedMs = performance.now()
   #didWait = false
+  /** Requests since the last rest for which no thread was idle to help. */
+  #wishes = 0
   #looking: NodeJS.Timeout | undefined
   #idling: NodeJS.Timeout | undefined
 
@@ -86,6 +91,11 @@ export class Population<J extends ScheduledJob> {
     for (const thread of this.#isResting ? this.#threads : this.#first ? [this.#first] : [])
       if (thread.reader.jobCount() === 0) thread.cost = cost
     if (this.#isResting) this.#lookSoon()
+  }
+
+  /** Notes that a request could have used another thread. */
+  wish(): void {
+    if (this.#isResting && ++this.#wishes >= WISHES) this.#grow()
   }
 
   /** At rest: assigns the thread, if it has nothing left to do, to the class that waits. */
@@ -211,6 +221,7 @@ export class Population<J extends ScheduledJob> {
     }
     this.#isResting = true
     this.#didWait = false
+    this.#wishes = 0
     for (const thread of threads) if (thread !== last) this.#end(thread)
     this.#options.onRest(last)
   }

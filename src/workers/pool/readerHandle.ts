@@ -1,4 +1,5 @@
 import type { EvmKind } from '../../evm/kinds.js'
+import type { SharedWork } from '../../index/logs/sharedBatches.js'
 import type { LogSettings } from '../../lib/logger.js'
 import { sharedClockMs } from '../../lib/sharedClock.js'
 import type { BoundCall, CallMessage } from '../../rpc/core/boundCall.js'
@@ -55,12 +56,13 @@ export interface ReaderRequest {
 export type ReaderCommand = 'stop' | 'rest'
 
 /** Messages of a reader thread: that it is warm, then the outcome of each request, or that it was aborted after its
- *  `tryMs`. The first parts of a long result come before its outcome. The result is a string with one character per
+ *  `tryMs`. Before it may come work that an idle thread may do for it. The first parts of a long result come before its outcome. The result is a string with one character per
  *  byte, or a transferred buffer. */
 export type ReaderMessage =
   | { readonly kind: 'ready' }
   | { readonly kind: 'result'; readonly slot: number; readonly result: string | Uint8Array<ArrayBuffer> }
   | { readonly kind: 'part'; readonly slot: number; readonly part: ArrayBuffer }
+  | { readonly kind: 'help'; readonly slot: number; readonly work: SharedWork }
   | { readonly kind: 'unfinished'; readonly slot: number }
   | { readonly kind: 'error'; readonly slot: number; readonly error: RpcErrorBody }
 
@@ -90,6 +92,8 @@ interface ReaderEvents<J extends Job> {
   onOutcome(job: J, outcome: RpcOutcome): void
   /** Called when a part of a long result arrived. `onOutcome` follows with the last part, or an error. */
   onPart(job: J, part: Uint8Array, flow: JobFlow): void
+  /** Called when another thread may help with a request. */
+  onHelpWanted(job: J, work: SharedWork): void
   /** Called when the request was aborted after its `tryMs`. */
   onUnfinished(job: J): void
   /** Called before `onExit` when the thread failed. */
@@ -232,6 +236,10 @@ export class ReaderHandle<J extends Job> {
     const job = this.#jobs[slot]!
     if (message.kind === 'part') {
       this.#events.onPart(job, new Uint8Array(message.part), this.#flowOf(job, slot))
+      return
+    }
+    if (message.kind === 'help') {
+      this.#events.onHelpWanted(job, message.work)
       return
     }
     this.#remove(job, slot)

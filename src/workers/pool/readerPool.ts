@@ -1,8 +1,9 @@
 import { availableParallelism } from 'node:os'
+import type { SharedWork } from '../../index/logs/sharedBatches.js'
 import { describeError } from '../../lib/errors.js'
 import type { Logger } from '../../lib/logger.js'
 import type { Metrics } from '../../lib/metrics.js'
-import type { BoundCall } from '../../rpc/core/boundCall.js'
+import { BoundCall } from '../../rpc/core/boundCall.js'
 import type { CallOrigin, ClientId, RemoteRunner } from '../../rpc/core/dispatch.js'
 import type { RpcOutcome } from '../../rpc/core/envelope.js'
 import {
@@ -15,6 +16,7 @@ import {
 import type { Method } from '../../rpc/core/method.js'
 import { createResultQueue, type ResultQueue } from '../../rpc/core/resultStream.js'
 import { callTimeoutError, QUERY_TIMEOUT_ERROR } from '../../rpc/core/runCall.js'
+import { helpWithLogs } from '../../rpc/eth/helpWithLogs.js'
 import { QUICK_NICENESS, READER_NICENESS } from '../priority.js'
 import { registerPoolMetrics } from './poolMetrics.js'
 import { Population } from './population.js'
@@ -89,6 +91,7 @@ export class ReaderPool implements RemoteRunner {
   // By client: the keys of its calls are in the client's control, without limit.
   readonly #quickCalls = createQuickPolicy<ClientId>(0)
   #lost = 0
+  #helps = 0
   #calls = 0
   #isClosed = false
 
@@ -112,7 +115,12 @@ export class ReaderPool implements RemoteRunner {
         options.onRest?.()
       },
     })
-    registerPoolMetrics(options.metrics, { threads, scheduler: this.#scheduler, lost: () => this.#lost })
+    registerPoolMetrics(options.metrics, {
+      threads,
+      scheduler: this.#scheduler,
+      lost: () => this.#lost,
+      helps: () => this.#helps,
+    })
     this.#population.fill()
   }
 
@@ -134,6 +142,24 @@ export class ReaderPool implements RemoteRunner {
       this.#enforceLimits(job, Math.min(queueTimeoutMs, runMs + GRACE_MS[cost]))
       this.#schedule(job)
     })
+  }
+
+  /** Has an idle thread do work of a request, if there is one. */
+  #help({ client, done }: PoolJob, work: SharedWork): void {
+    if (done) return
+    if (!this.#scheduler.hasIdle('scan')) {
+      this.#population.wish()
+      return
+    }
+    this.#helps++
+    void this.run(new BoundCall(helpWithLogs, [], [work]), { client })
+  }
+
+  /** Ends the help that threads give: a request waits. */
+  #endHelp(): void {
+    for (const { reader } of this.#threads) {
+      for (const job of reader.jobs()) if (job.call.method === helpWithLogs) reader.abort(job)
+    }
   }
 
   /** Resolves once the first thread is warm: it has run a call and a log query. */
@@ -190,6 +216,7 @@ export class ReaderPool implements RemoteRunner {
   #schedule(job: PoolJob): void {
     this.#population.use(job.cost)
     this.#scheduler.enqueue(job)
+    if (this.#scheduler.waiting(job.cost) > 0) this.#endHelp()
     if (this.#scheduler.waiting(job.cost) <= MAX_QUEUED) return
     this.#finish(this.#scheduler.takeFromGreediest(job.cost)!, { error: SERVER_BUSY })
   }
@@ -240,6 +267,7 @@ export class ReaderPool implements RemoteRunner {
         if (!job.done) this.#tryAgain(job)
         this.#refillAfter(thread)
       },
+      onHelpWanted: (job, work) => this.#help(job, work),
       onPart: (job, part, flow) => addPart(job, part, flow),
       onError: (error) => log.error({ error: describeError(error) }, 'a reader thread failed'),
       onExit: () => this.#remove(thread),

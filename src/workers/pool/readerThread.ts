@@ -1,5 +1,6 @@
 import { parentPort, workerData } from 'node:worker_threads'
 import { cryptoImplementations } from '../../chain/crypto.js'
+import type { SharedWork } from '../../index/logs/sharedBatches.js'
 import { fillsBuffer } from '../../lib/bytes.js'
 import { type Deadline, DeadlineExceeded, deadlineBetween } from '../../lib/deadline.js'
 import { messageOf } from '../../lib/errors.js'
@@ -88,7 +89,14 @@ async function answer({ context, watch }: OpenContext, request: ReaderRequest, b
     const part = ownBuffer(bytes)
     port.postMessage({ kind: 'part', slot, part } satisfies ReaderMessage, [part])
   }
-  const own: RpcContext = { ...context, deadline, sendPart, waitedMs: begunMs - request.queuedMs }
+  const askForHelp = (work: SharedWork) => port.postMessage({ kind: 'help', slot, work } satisfies ReaderMessage)
+  const own: RpcContext = {
+    ...context,
+    deadline,
+    sendPart,
+    askForHelp: tryMs === undefined ? askForHelp : undefined,
+    waitedMs: begunMs - request.queuedMs,
+  }
   let outcome: RpcOutcome
   try {
     outcome = await watch.withSnapshot(() => runCallMessage(methods, request.call, own))

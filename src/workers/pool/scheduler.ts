@@ -135,6 +135,12 @@ export class Scheduler<J extends ScheduledJob> {
     return clients
   }
 
+  /** True if a thread of the class has nothing to do, and no request of the class waits. */
+  hasIdle(cost: RemoteCost): boolean {
+    const isIdle = ({ reader }: ScheduledThread<J>) => reader.ready && reader.jobCount() === 0
+    return this.#queues[cost].size() === 0 && !this.#isStopped && this.#threadsOf(cost).some(isIdle)
+  }
+
   /** Number of requests of a class that wait for a thread. */
   waiting(cost: RemoteCost): number {
     return this.#queues[cost].size()

@@ -31,6 +31,7 @@ function startThread(t: TestContext): { thread: ReaderHandle<Job>; ready: Promis
     thread = new ReaderHandle<Job>(data, 16, {
       onReady: resolve,
       onOutcome: (_job, _outcome: RpcOutcome) => {},
+      onHelpWanted: () => {},
       onPart: () => {},
       onUnfinished: () => {},
       onError: (error) => {
