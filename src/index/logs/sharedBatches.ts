@@ -103,7 +103,7 @@ export class SharedBatches {
   }
 
   /** Delivers the text of a batch that `takeLast` returned; undefined: the other thread shall write it. False if it is
-   *  not delivered, because there is none or no room for it. */
+   *  not delivered: it is undefined or does not fit. */
   deliver(batch: number, text: BatchText | undefined): boolean {
     const at = BATCHES + batch * BATCH_WORDS
     const fits = text !== undefined && this.#store(text.bytes)

@@ -1,7 +1,8 @@
 import type { Labels, Metrics } from '../../lib/metrics.js'
 import type { ScheduledJob, ScheduledThread, Scheduler } from './scheduler.js'
 
-/** Registers the metrics of a pool: threads by class and state, lost threads, helped queries, waiting and running requests. */
+/** Registers the metrics of a pool: threads by class and state, lost threads, helped queries, waiting and running
+ *  requests. */
 export function registerPoolMetrics<J extends ScheduledJob>(
   metrics: Metrics,
   parts: { threads: ReadonlySet<ScheduledThread<J>>; scheduler: Scheduler<J>; lost: () => number; helps: () => number },

@@ -1,7 +1,8 @@
 import type { RemoteCost, ScheduledJob, ScheduledThread, Scheduler } from './scheduler.js'
 
 /* Determines the number of reader threads. At rest one thread, which runs requests of every class, is enough; each
- * uses 40 to 80 MB. All are started when requests wait or could be shared, and ended when none has arrived for a while. */
+ * uses 40 to 80 MB. All are started when requests wait or could be shared, and ended when none has arrived for a
+ * while. */
 
 /** Interval of the checks of requests at rest. Requests that wait at two checks in a row need more threads. */
 const LOOK_MS = 20

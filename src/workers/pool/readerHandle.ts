@@ -56,8 +56,8 @@ export interface ReaderRequest {
 export type ReaderCommand = 'stop' | 'rest'
 
 /** Messages of a reader thread: that it is warm, then the outcome of each request, or that it was aborted after its
- *  `tryMs`. Before it may come work that an idle thread may do for it. The first parts of a long result come before its outcome. The result is a string with one character per
- *  byte, or a transferred buffer. */
+ *  `tryMs`. Before its outcome may come work that an idle thread may do for it, and the first parts of a long result.
+ *  The result is a string with one character per byte, or a transferred buffer. */
 export type ReaderMessage =
   | { readonly kind: 'ready' }
   | { readonly kind: 'result'; readonly slot: number; readonly result: string | Uint8Array<ArrayBuffer> }
