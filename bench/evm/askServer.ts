@@ -62,6 +62,29 @@ export async function askServer(
   return { perSecond: (times.length * 1000) / tookMs, p50Ms: quantile(times, 0.5), p99Ms: quantile(times, 0.99), cpuMs }
 }
 
+/** Rounds in which servers are asked in turn, and for how long each is asked before its first one. */
+export interface Rounds {
+  readonly rounds: number
+  readonly warmMs: number
+}
+
+/** Asks each server in turn, several times. Returns of each the round with the median rate.
+ *  @throws Error for an error response */
+export async function askInTurn(
+  servers: readonly Server[],
+  questions: Omit<Questions, 'isWarm'>,
+  { rounds, warmMs }: Rounds,
+): Promise<ServerFigures[]> {
+  const measured: ServerFigures[][] = servers.map(() => [])
+  for (let round = 0; round < rounds; round++) {
+    for (const [i, server] of servers.entries()) {
+      const isWarm = (_: number, ms: number) => round > 0 || ms >= warmMs
+      measured[i].push(await askServer(server, { ...questions, isWarm }))
+    }
+  }
+  return measured.map(medianRound)
+}
+
 /** Returns the round with the median rate. */
 export function medianRound<T extends { readonly perSecond: number }>(rounds: readonly T[]): T {
   return rounds.toSorted((a, b) => a.perSecond - b.perSecond)[(rounds.length - 1) >> 1]

@@ -7,7 +7,7 @@ import { SKIP_GETH, startFullGeth } from '../../test/support/upstream/geth.js'
 import { encodeCall } from '../../tools/fixture/contracts.js'
 import { makeCall } from '../lib/client.js'
 import { formatRatio, printTable } from '../lib/table.js'
-import { askServer, medianRound, SERVER_HEADS, type Server, type ServerFigures, serverCells } from './askServer.js'
+import { askInTurn, SERVER_HEADS, type Server, type ServerFigures, serverCells } from './askServer.js'
 import type { BusyChainPlan } from './busyChain.js'
 import { requireBusyChain } from './imports.js'
 import type { EvmRun } from './options.js'
@@ -52,15 +52,8 @@ export async function measureGethCalls(run: EvmRun, plan: BusyChainPlan): Promis
       const [own, theirs] = await Promise.all(servers.map((server) => resultOf(server.url, method, params)))
       assert.deepEqual(own, theirs, `${name} ${n}`)
     }
-    const questions = { connections, ask, seconds }
-    const measured: ServerFigures[][] = [[], []]
-    for (let round = 0; round < rounds; round++) {
-      for (const [i, server] of servers.entries()) {
-        const warmMs = round === 0 ? warm * 1000 : 0
-        measured[i].push(await askServer(server, { ...questions, isWarm: (_, ms) => ms >= warmMs }))
-      }
-    }
-    const [cairn, geth] = measured.map(medianRound)
+    const inTurn = { rounds, warmMs: warm * 1000 }
+    const [cairn, geth] = await askInTurn(servers, { connections, ask, seconds }, inTurn)
     figures.push({ name, connections, cairn, geth })
   }
   return figures

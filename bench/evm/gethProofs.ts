@@ -4,11 +4,11 @@ import { accountAddress, VAULT } from '../../test/support/chains/stateChain.js'
 import { resultOf } from '../../test/support/rpcClient.js'
 import { makeCall } from '../lib/client.js'
 import { formatRatio, printTable } from '../lib/table.js'
-import { askServer, SERVER_HEADS, type Server, type ServerFigures, serverCells } from './askServer.js'
+import { askInTurn, SERVER_HEADS, type Server, type ServerFigures, serverCells } from './askServer.js'
 import { openGethPair } from './gethPair.js'
 import type { EvmRun } from './options.js'
 
-/** `eth_getProof` at a height, of Cairn and of geth. */
+/** `eth_getProof` at a height, of Cairn and of geth: of each the round with the median rate. */
 export interface GethProofFigures {
   blocksBehind: number
   cairn: ServerFigures
@@ -19,7 +19,6 @@ const CONNECTIONS = 4
 const SLOTS = 10
 /** Heights that both have. geth keeps the states of 128 blocks. */
 const BEHIND = [0, 1, 64, 127]
-const WARM_REQUESTS = 200
 /** Answers that are compared at each height. */
 const COMPARED = 50
 
@@ -27,7 +26,7 @@ const COMPARED = 50
  *  slots of a contract, in turn. Half of the accounts do not exist. @throws Error without geth, or when two answers
  *  differ */
 export async function measureGethProofs(run: EvmRun): Promise<GethProofFigures[]> {
-  const { accounts, seconds, 'update-blocks': updateBlocks } = run.values
+  const { accounts, seconds, warm, 'call-rounds': rounds, 'update-blocks': updateBlocks } = run.values
   const { cairn, geth, head, grown } = await run.once(openGethPair)
   const servers = { cairn, geth }
   const figures: GethProofFigures[] = []
@@ -35,11 +34,10 @@ export async function measureGethProofs(run: EvmRun): Promise<GethProofFigures[]
     process.stderr.write(`proofs ${blocksBehind} blocks behind\n`)
     const makeParams = paramsAt(formatQuantity(head - blocksBehind), { accounts, slots: grown * 1_000 })
     await compareAnswers(servers, makeParams)
-    figures.push({
-      blocksBehind,
-      cairn: await measureServer(cairn, makeParams, seconds),
-      geth: await measureServer(geth, makeParams, seconds),
-    })
+    const ask = (n: number) => makeCall('eth_getProof', makeParams(n))
+    const inTurn = { rounds, warmMs: warm * 1000 }
+    const [ours, theirs] = await askInTurn([cairn, geth], { connections: CONNECTIONS, ask, seconds }, inTurn)
+    figures.push({ blocksBehind, cairn: ours, geth: theirs })
   }
   return figures
 }
@@ -62,12 +60,6 @@ async function compareAnswers({ cairn, geth }: { cairn: Server; geth: Server }, 
     const answers = await Promise.all([cairn, geth].map(({ url }) => resultOf(url, 'eth_getProof', params)))
     assert.deepEqual(answers[0], answers[1], JSON.stringify(params))
   }
-}
-
-/** Asks for `seconds` after some requests that do not count, each with other parameters. */
-function measureServer(server: Server, makeParams: MakeParams, seconds: number): Promise<ServerFigures> {
-  const ask = (n: number) => makeCall('eth_getProof', makeParams(n))
-  return askServer(server, { connections: CONNECTIONS, ask, isWarm: (answers) => answers >= WARM_REQUESTS, seconds })
 }
 
 /** Prints the figures as a Markdown table. */
