@@ -13,6 +13,8 @@ export interface ByteLru<V, K = string> {
   /** Sets the value and evicts others until all fit. A value larger than the bound is not kept, and removes an older
    *  one of the key. */
   set(key: K, value: V): void
+  /** Deletes the entries with such values. */
+  deleteWhere(isUnwanted: (value: V) => boolean): void
   /** Number of entries. */
   size(): number
   /** Bytes of the entries: at most the bound. */
@@ -53,6 +55,10 @@ export function createByteLru<V, K = string>({ maxBytes, sizeOf }: ByteLruOption
         }
         drop(value!)
       }
+    },
+    deleteWhere(isUnwanted) {
+      for (const [key, { value }] of entries) if (isUnwanted(value)) drop(key)
+      oldest = entries.keys() // the iterator may refer to an older table of the map, which keeps the values
     },
     size: () => entries.size,
     bytes: () => total,

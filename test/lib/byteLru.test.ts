@@ -1,5 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import { createByteLru } from '../../src/lib/byteLru.js'
 import { seededFractions } from '../index/logs/randomLogs.js'
 
@@ -18,6 +21,9 @@ function createOracle(maxBytes: number) {
       entries = without(key)
       if (value <= maxBytes) entries.push({ key, value })
       while (total() > maxBytes) entries.shift()
+    },
+    deleteWhere(isUnwanted: (value: number) => boolean) {
+      entries = entries.filter(({ value }) => !isUnwanted(value))
     },
     size: () => entries.length,
     bytes: total,
@@ -41,6 +47,10 @@ test('holds what a plain list of the most recently used entries holds', () => {
       lru.set(key, value)
       oracle.set(key, value)
     }
+    if (random() < 0.002) {
+      const least = Math.floor(random() * 90)
+      for (const cache of [lru, oracle]) cache.deleteWhere((value) => value >= least)
+    }
     assert.equal(lru.size(), oracle.size())
     assert.equal(lru.bytes(), oracle.bytes())
     assert.ok(lru.bytes() <= maxBytes)
@@ -55,4 +65,24 @@ test('a value that is larger than the bound is not available and takes its older
   assert.equal(lru.bytes(), 10)
   lru.set('a', '1234567890')
   assert.deepEqual([lru.get('a'), lru.get('b'), lru.size(), lru.bytes()], [undefined, '123', 1, 4])
+})
+
+test('nothing refers to deleted values', async () => {
+  setFlagsFromString('--expose-gc')
+  const collect = runInNewContext('gc') as () => void
+  const lru = createByteLru<object>({ maxBytes: 100, sizeOf: () => 1 })
+  const values: WeakRef<object>[] = []
+  const fill = () => {
+    for (let i = 0; i < 1_000; i++) {
+      const value = { i }
+      values.push(new WeakRef(value))
+      lru.set(`k${i}`, value)
+    }
+  }
+  fill()
+  lru.deleteWhere(() => true)
+  await nextTurn() // a WeakRef keeps its value until the end of the turn
+  collect()
+  assert.equal(values.filter((value) => value.deref() !== undefined).length, 0)
+  assert.deepEqual([lru.size(), lru.bytes()], [0, 0])
 })

@@ -12,7 +12,7 @@ import {
 } from '../../rpc/core/dispatch.js'
 import type { MethodTable } from '../../rpc/core/method.js'
 import type { OpenContext } from '../../rpc/core/openContext.js'
-import { createResponseCache } from '../../rpc/core/responseCache.js'
+import { createResponseCache, type ResponseCache } from '../../rpc/core/responseCache.js'
 import { warmCalls } from '../../rpc/warmUp.js'
 import { KEY_INVALID } from '../../server/access/access.js'
 import { createInlineCalls } from '../../server/admission/inlineCalls.js'
@@ -31,6 +31,7 @@ export class ServedCalls {
   readonly remote: RemoteRunner = { run: (...call) => this.#pool!.run(...call) }
   readonly #core: ServingCore
   readonly #runsInline: boolean
+  readonly #cache: ResponseCache | undefined
   #inlineCalls: InlineRunner | undefined
   #pool: ReaderPool | undefined
   #isWarm = false
@@ -44,12 +45,13 @@ export class ServedCalls {
     this.#core = core
     this.#runsInline = options.inlineCalls && options.evm === 'cairn'
     const maxBytes = options.responseCacheBytes / (options.acceptThreads + 1)
+    this.#cache = maxBytes > 0 ? createResponseCache({ maxBytes, metrics }) : undefined
     this.dispatcher = createDispatcher({
       methods,
       context,
       remote: this.remote,
       log,
-      cache: maxBytes > 0 ? createResponseCache({ maxBytes, metrics }) : undefined,
+      cache: this.#cache,
       inline: this.#runsInline ? { run: (...call) => this.#inlineCalls?.run(...call) } : undefined,
       withSnapshot: watch.withSnapshot,
       shortBodies: createShortBodies(chain, db, MAX_MAIN_THREAD_BYTES),
@@ -71,13 +73,19 @@ export class ServedCalls {
   /** Starts the reader threads. `warmed` resolves once all are warm, or the pool is closed. */
   start(): { pool: ReaderPool; warmed: Promise<void> } {
     const { options, log, metrics } = this.#core
-    const pool = new ReaderPool({ ...options, log, metrics, onRest: collectGarbageWhenQuiet })
+    const pool = new ReaderPool({ ...options, log, metrics, onRest: () => this.#rest() })
     this.#pool = pool
     // Runs in parallel with the threads: requests before readiness wait at most for the slower of the two.
     const warmed = Promise.all([pool.warm(), this.#runsInline && this.#startInlineCalls(pool)]).then(() => {
       this.#isWarm = true
     })
     return { pool, warmed }
+  }
+
+  /** Returns memory to the system: large cached responses and garbage. */
+  #rest(): void {
+    this.#cache?.dropLarge()
+    collectGarbageWhenQuiet()
   }
 
   async #startInlineCalls(pool: ReaderPool): Promise<void> {

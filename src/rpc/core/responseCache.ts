@@ -28,7 +28,13 @@ export interface CacheableCall {
 export interface ResponseCache {
   /** The outcome: synchronous if cached, else from a run. Equal concurrent calls share one run. */
   answer(call: CacheableCall): RpcOutcome | Promise<RpcOutcome>
+  /** Drops large outcomes. They are scattered over the memory of reader threads, so that little of it is returned to
+   *  the system while they are kept: 64 MB of outcomes kept 230 MB. */
+  dropLarge(): void
 }
+
+/** Results of calls are smaller, those of wide log queries larger. */
+const LARGE_BYTES = 4_096
 
 /** Caches outcomes up to `maxBytes` in total and evicts the least recently requested. All requesters share the bytes of
  *  an outcome and must not write to them. A call that waited for an equal one is a hit. */
@@ -78,6 +84,7 @@ export function createResponseCache({ maxBytes, metrics }: { maxBytes: number; m
   }
 
   return {
+    dropLarge: () => kept.deleteWhere((outcome) => sizeOf(outcome) > LARGE_BYTES),
     answer(call) {
       const known = kept.get(call.key)
       if (known !== undefined) {

@@ -36,6 +36,28 @@ test('what was answered once is answered again at once, with the same bytes', as
   assert.ok(bytes > 3)
 })
 
+test('large outcomes are dropped on request, small ones stay', async () => {
+  const cache = createMeasuredCache({ maxBytes: MIB })
+  for (const [key, bytes] of [
+    ['small', 4_096],
+    ['large', 4_097],
+  ] as const) {
+    const { call, runs } = heldCall(key)
+    const answer = cache.answer(call)
+    runs[0].finish({ result: new Uint8Array(bytes) })
+    await answer
+  }
+  const before = cache.report()
+  cache.dropLarge()
+  const { bytes, entries } = cache.report()
+  assert.deepEqual([before.entries, entries], [2, 1])
+  assert.ok(bytes < before.bytes - 4_096)
+  const [small, large] = [heldCall('small'), heldCall('large')]
+  void cache.answer(small.call)
+  void cache.answer(large.call)
+  assert.deepEqual([small.runs.length, large.runs.length], [0, 1])
+})
+
 test('equal calls at the same time are one run', async () => {
   const cache = createMeasuredCache({ maxBytes: MIB })
   const { call, runs } = heldCall('a')
