@@ -12,6 +12,9 @@ export const RECORD_NUMBERS = {
   noRecord: 0xf_fffe,
 } as const
 
+/** Data of a log that has a record, in bytes: 500 logs make at most 8 MB of JSON. */
+export const MAX_RECORD_DATA = 8_192
+
 /** Maximum bytes of records. 500 typical ones have 60 KB, with 8 KiB of data each 4.2 MB; pages that are not used take
  *  no memory. */
 export const LOG_INPUT_BYTES = 0x48_f000

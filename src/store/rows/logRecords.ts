@@ -1,8 +1,15 @@
 import type { Statement } from 'better-sqlite3'
-import { RECORD_NUMBERS } from '../../wasm/logRecordCode.js'
+import { MAX_RECORD_DATA, RECORD_NUMBERS } from '../../wasm/logRecordCode.js'
 import type { Database } from '../database.js'
 import { selectBlockOfLog } from './blockOfLog.js'
 import { type ClauseColumn, type IdRange, PRESENCE, type RowFilter } from './rowFilter.js'
+
+/** Reads records faster than SQL where it can. */
+interface RecordSource {
+  /** Records of all logs with ids in the range, the same bytes as `ofRange` without conditions; undefined where they
+   *  must be read by SQL. Valid until the next call. */
+  read(range: IdRange): Uint8Array | undefined
+}
 
 /** Reads the records of logs, which index/logs/logJson encodes as JSON, each by one statement. */
 interface LogRecordReader {
@@ -18,8 +25,6 @@ interface LogRecordReader {
 /** Maximum number of values in a clause of a filter that SQLite checks. */
 export const MAX_CHECKED_KEYS = 16
 
-// A batch of 500 logs with no more data than this each makes at most 8 MB of JSON.
-const SHORT_DATA = 8_192
 
 // Preparing a statement takes 0.1 ms.
 const MAX_STATEMENTS = 64
@@ -27,8 +32,8 @@ const MAX_STATEMENTS = 64
 type Row = [bytes: Uint8Array | null, covered?: number]
 
 /** Creates a reader through statements prepared once for the connection and the shape of a filter. A filter may have up
- *  to `MAX_CHECKED_KEYS` values in each clause, and none without values. */
-export function createLogRecordReader(db: Database): LogRecordReader {
+ *  to `MAX_CHECKED_KEYS` values in each clause, and none without values. `pages` is of the same connection. */
+export function createLogRecordReader(db: Database, pages?: RecordSource): LogRecordReader {
   const statements = new Map<string, Statement<unknown[], Row>>()
   const prepare = (sql: string) => {
     let statement = statements.get(sql)
@@ -45,10 +50,17 @@ export function createLogRecordReader(db: Database): LogRecordReader {
     byIds: (ids) => read(SELECT_BY_IDS, [JSON.stringify(ids)]),
     ofCandidates: (ids, filter) => read(selectCandidates(filter), [JSON.stringify(ids), ...keysOf(filter)]),
     ofRange: ({ from, to }, filter) => {
+      const found = isOfAll(filter) ? pages?.read({ from, to }) : undefined
+      if (found !== undefined) return found
       const [bytes, covered] = prepare(selectRange(filter)).get(...keysOf(filter), { from, to })!
       return covered === to - from ? (bytes ?? NO_RECORDS) : undefined
     },
   }
+}
+
+/** True for a filter without conditions. */
+function isOfAll({ clauses, minTopics }: RowFilter): boolean {
+  return clauses.length === 0 && minTopics === 0
 }
 
 const NO_RECORDS = new Uint8Array(0)
@@ -65,11 +77,12 @@ const LOG_BYTES = `t.hash || ifnull(l.topic1, '') || ifnull(l.topic2, '') || ifn
 
 const LOG_WITH_BLOCK = `char(${BLOCK_NUMBERS}, ${LOG_NUMBERS}) || b.hash || ${LOG_BYTES}`
 const LOG_WITHOUT_BLOCK = `char(${LOG_NUMBERS}) || ${LOG_BYTES}`
-const BLOCK_ONLY = `char(${BLOCK_NUMBERS}, ${RECORD_NUMBERS.blockOnly}) || b.hash`
+/** SQL of the record of a block `b`. */
+export const BLOCK_ONLY = `char(${BLOCK_NUMBERS}, ${RECORD_NUMBERS.blockOnly}) || b.hash`
 const NO_RECORD = `char(${RECORD_NUMBERS.noRecord})`
-// The last log indexes of such a block would be read as those of a block record.
-const IS_CROWDED = `b.n_logs >= ${RECORD_NUMBERS.noRecord}`
-const IS_LONG = `l.data_length > ${SHORT_DATA}`
+/** SQL for a block `b`. The last log indexes of such a block would be read as those of a block record. */
+export const IS_CROWDED = `b.n_logs >= ${RECORD_NUMBERS.noRecord}`
+const IS_LONG = `l.data_length > ${MAX_RECORD_DATA}`
 
 /* SQLite keeps the order of the subquery, because group_concat depends on it. An ORDER BY inside group_concat would
    sort the records (0.8 µs a log). */
@@ -90,7 +103,8 @@ const SELECT_BY_IDS = selectByIds(`iif(${IS_CROWDED}, NULL, ${LOG_WITH_BLOCK})`,
 const selectCandidates = (filter: RowFilter) =>
   selectByIds(`iif(${IS_LONG} OR ${IS_CROWDED}, NULL, ${LOG_WITH_BLOCK})`, conditionsOf(filter))
 
-const BLOCKS_OF_RANGE = `FROM blocks b
+/** SQL for the blocks `b` with logs whose ids are in [@from, @to). */
+export const BLOCKS_OF_RANGE = `FROM blocks b
   WHERE b.n_logs > 0 AND b.first_log < @to AND b.first_log >=
     (SELECT first_log FROM blocks WHERE n_logs > 0 AND first_log <= @from ORDER BY first_log DESC LIMIT 1)`
 
