@@ -263,7 +263,10 @@ class LogPagesWriter {
     this.#refuseWhen(i32s.isMore(get(this.#length), i32(127)))
     this.#refuseWhen(i32s.isMore(get(this.#length), get(this.#payload)))
     f.put(set(this.#body, i32s.add(get(this.#at), get(this.#length))))
-    f.put(set(this.#payload, i32s.add(get(this.#at), get(this.#payload))), set(this.#at, i32s.add(get(this.#at), i32(1))))
+    f.put(
+      set(this.#payload, i32s.add(get(this.#at), get(this.#payload))),
+      set(this.#at, i32s.add(get(this.#at), i32(1))),
+    )
     for (const type of this.#types) this.#readVarint(type)
     this.#refuseUnless(i32s.equal(get(this.#at), get(this.#body)))
     this.#refuseWhen(get(this.#types[0])) // the id is in the cell

@@ -23,6 +23,7 @@ export function servingOptions(datadir: string): ServingOptions {
     compression: { mode: 'auto', aboveBytes: 65_536 },
     responseCacheBytes: 0,
     inlineCalls: true,
+    pageReads: true,
     rateLimitRps: 0,
     usageDays: 0,
     plainHttp: true,

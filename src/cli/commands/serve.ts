@@ -211,6 +211,7 @@ async function serve(
     compression: { mode: config.compress, aboveBytes: config.compressAbove * 1024 },
     responseCacheBytes: config.responseCache * 1024 * 1024,
     inlineCalls: config.inlineCalls,
+    pageReads: config.pageReads,
     rateLimitRps: config.rateLimit,
     accessLog: config.accessLog,
     usageDays: config.usageDays,

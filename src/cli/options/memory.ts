@@ -60,4 +60,15 @@ export const memoryOptions = {
     commands: ['serve'],
     parse: parseSwitch('inline-calls'),
   },
+  pageReads: {
+    flag: 'page-reads',
+    placeholder: 'on|off',
+    default: true,
+    defaultText: 'on',
+    doc:
+      'Read the logs of streams and of log queries without conditions from the pages of the database file, where the ' +
+      'write-ahead log has no newer ones; off: all by SQL. Not on Windows.',
+    commands: ['serve'],
+    parse: parseSwitch('page-reads'),
+  },
 } as const satisfies { [key: string]: Option<unknown> }

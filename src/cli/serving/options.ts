@@ -32,6 +32,8 @@ export interface ServingOptions {
   readonly responseCacheBytes: number
   /** Run small calls on the main thread, with Cairn's interpreter. */
   readonly inlineCalls: boolean
+  /** Read bulk logs from the pages of the database file. */
+  readonly pageReads: boolean
   readonly rateLimitRps: number
   /** Where requests are logged: a file, or `-` for standard output. */
   readonly accessLog?: string

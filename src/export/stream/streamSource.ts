@@ -6,6 +6,7 @@ import { type Deadline, deadlineAfter } from '../../lib/deadline.js'
 import type { CommitWatch } from '../../store/commitWatch.js'
 import type { Database } from '../../store/database.js'
 import { createExportRows, type ExportRows, type StoredBlockLink } from '../../store/rows/exportRows.js'
+import type { LogRecordSource } from '../../store/rows/logRecords.js'
 import { createBlocksWithMatches } from '../../store/rows/transactionMatches.js'
 import type { ChainReader } from '../../store/rows/types.js'
 import { blockRows, blocks } from '../datasets/blocks.js'
@@ -44,12 +45,12 @@ const ROW_SHARE = 2
 /** RLP of blocks, and number of transactions, where conditions select from them. */
 const MAX_SEARCHED = { sizeBytes: 16_000_000, transactions: 50_000 }
 
-/** Creates a source over a connection, with statements prepared once. `watch` is of the same connection. */
+/** Creates a source over a connection, with statements prepared once. `watch` and `pages` are of the same connection. */
 export function createStreamSource(
   db: Database,
-  { chain, watch }: { chain: ChainReader; watch: CommitWatch },
+  reads: { chain: ChainReader; watch: CommitWatch; pages?: LogRecordSource },
 ): StreamSource {
-  return new Source(db, chain, watch)
+  return new Source(db, reads)
 }
 
 /** Limits of a slice. */
@@ -72,11 +73,11 @@ class Source implements StreamSource {
   readonly #logSlices: LogSlices
   readonly #blocksWithMatches: ReturnType<typeof createBlocksWithMatches>
 
-  constructor(db: Database, chain: ChainReader, watch: CommitWatch) {
+  constructor(db: Database, { chain, watch, pages }: Parameters<typeof createStreamSource>[1]) {
     this.#chain = chain
     this.#watch = watch
     this.#rows = createExportRows(db)
-    this.#logSlices = createLogSlices(db, watch)
+    this.#logSlices = createLogSlices(db, watch, pages)
     this.#blocksWithMatches = createBlocksWithMatches(db)
   }
 

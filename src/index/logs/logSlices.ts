@@ -5,7 +5,7 @@ import type { Database } from '../../store/database.js'
 import { createBlockOfLog } from '../../store/rows/blockOfLog.js'
 import { createStoredLogs } from '../../store/rows/log.js'
 import { createLogRanges } from '../../store/rows/logRanges.js'
-import { createLogRecordReader } from '../../store/rows/logRecords.js'
+import { createLogRecordReader, type LogRecordSource } from '../../store/rows/logRecords.js'
 import { createLogRows, type LogRow } from '../../store/rows/logRows.js'
 import type { IdRange, RowFilter } from '../../store/rows/rowFilter.js'
 import { type LogFilter, normalizeFilter } from './filter.js'
@@ -65,9 +65,9 @@ interface Step {
   rows(): readonly LogRow[]
 }
 
-/** Creates a reader with statements prepared once for the connection. `watch` is of the same connection. */
-export function createLogSlices(db: Database, watch: CommitWatch): LogSlices {
-  return new SliceReader(db, watch)
+/** Creates a reader with statements prepared once for the connection. `watch` and `pages` are of the same connection. */
+export function createLogSlices(db: Database, watch: CommitWatch, pages?: LogRecordSource): LogSlices {
+  return new SliceReader(db, watch, pages)
 }
 
 class SliceReader implements LogSlices {
@@ -79,12 +79,12 @@ class SliceReader implements LogSlices {
   readonly #readLogs: ReturnType<typeof createStoredLogs>
   readonly #writer: ReturnType<typeof createLogColumnWriter>
 
-  constructor(db: Database, watch: CommitWatch) {
+  constructor(db: Database, watch: CommitWatch, pages: LogRecordSource | undefined) {
     this.#access = { rows: createLogRows(db), index: createSegmentIndex(db, watch) }
     this.#ranges = createLogRanges(db, watch)
     this.#blockOfLog = createBlockOfLog(db)
     this.#translate = createFilterTranslator(db)
-    this.#records = createLogRecordReader(db)
+    this.#records = createLogRecordReader(db, pages)
     this.#readLogs = createStoredLogs(db)
     this.#writer = createLogColumnWriter(db)
   }

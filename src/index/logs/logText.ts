@@ -3,7 +3,7 @@ import type { Deadline } from '../../lib/deadline.js'
 import type { Database } from '../../store/database.js'
 import { createBlockOfLog } from '../../store/rows/blockOfLog.js'
 import { createStoredLogs } from '../../store/rows/log.js'
-import { createLogRecordReader, MAX_CHECKED_KEYS } from '../../store/rows/logRecords.js'
+import { createLogRecordReader, type LogRecordSource, MAX_CHECKED_KEYS } from '../../store/rows/logRecords.js'
 import type { LogRow } from '../../store/rows/logRows.js'
 import type { IdRange, RowFilter } from '../../store/rows/rowFilter.js'
 import { createLogJsonEncoder, formatLog, type LogJsonEncoder } from './logJson.js'
@@ -76,9 +76,9 @@ export function canCheck({ clauses }: RowFilter): boolean {
   return clauses.every(({ keys }) => keys.length > 0 && keys.length <= MAX_CHECKED_KEYS)
 }
 
-/** Creates a writer with statements prepared once for the connection. */
-export function createLogWriter(db: Database, batch: TextBatch = BATCH): LogWriter {
-  const reader = createLogRecordReader(db)
+/** Creates a writer with statements prepared once for the connection. `pages` is of the same connection. */
+export function createLogWriter(db: Database, batch: TextBatch = BATCH, pages?: LogRecordSource): LogWriter {
+  const reader = createLogRecordReader(db, pages)
   const encode = createEncoder(db)
   const readLogs = createStoredLogs(db)
   /** Ten times as slow as records, for logs that these do not support. */

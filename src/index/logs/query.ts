@@ -3,6 +3,7 @@ import { type CommitWatch, createCommitWatch } from '../../store/commitWatch.js'
 import type { Database } from '../../store/database.js'
 import { createBlockOfLog, type LogPlace } from '../../store/rows/blockOfLog.js'
 import { createLogRanges, type LogRanges } from '../../store/rows/logRanges.js'
+import type { LogRecordSource } from '../../store/rows/logRecords.js'
 import { createLogRows } from '../../store/rows/logRows.js'
 import type { IdRange, RowFilter } from '../../store/rows/rowFilter.js'
 import { LogScanTimeout, LogsUnavailable, TooManyLogs } from './errors.js'
@@ -77,12 +78,17 @@ interface LogPage {
 // Rows of a range that are written without checking them first: 30 ms. With more, a timeout must know how far it got.
 const UNCHECKED_ROWS = 10_000
 
-/** Creates log queries with statements prepared once per connection. `watch`, if passed, is of the same connection. */
-export function createLogSource(db: Database, watch: CommitWatch = createCommitWatch(db)): LogSource {
+/** Creates log queries with statements prepared once per connection. `watch` and `pages`, if passed, are of the same
+ *  connection. */
+export function createLogSource(
+  db: Database,
+  watch: CommitWatch = createCommitWatch(db),
+  pages?: LogRecordSource,
+): LogSource {
   const access: LogAccess = { rows: createLogRows(db), index: createSegmentIndex(db, watch) }
   const ranges = createLogRanges(db, watch)
   const translate = createFilterTranslator(db)
-  const writer = createLogWriter(db)
+  const writer = createLogWriter(db, undefined, pages)
   const blockOfLog = createBlockOfLog(db)
   const writeWanted = (candidates: Candidates, count: number, filter: RowFilter, options: LogQueryOptions) => {
     const { trace } = options

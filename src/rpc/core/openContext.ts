@@ -21,6 +21,8 @@ import { createDatabaseSizes } from '../../store/databaseFacts.js'
 import { createL2Reader } from '../../store/l2/l2Reader.js'
 import { openForReading } from '../../store/open.js'
 import { packageVersion } from '../../store/packageVersion.js'
+import type { DatabaseFile } from '../../store/pages/databaseFile.js'
+import { createLogPages } from '../../store/pages/logPages.js'
 import { createChainReader } from '../../store/rows/chainReader.js'
 import { createTraceReader } from '../../store/rows/traceRows.js'
 import { createHashedRanges } from '../../store/state/hashedRanges.js'
@@ -65,6 +67,8 @@ export function openContext(options: {
   calls?: RpcContext['calls']
   /** For the main thread of a server, whose requests may share checks of the database version. */
   mainThread?: boolean
+  /** Read bulk logs from its pages, where that is possible. */
+  databaseFile?: DatabaseFile
   /** 32 bytes that authenticate log cursors. Default: those of the database. */
   cursorSecret?: Uint8Array
 }): OpenContext {
@@ -83,7 +87,8 @@ export function openContext(options: {
   let traces: Promise<TraceService> | undefined
   let stream: StreamSource | undefined
   let tokens: TokenReaders | undefined
-  const logs = createLogSource(db, watch)
+  const pages = options.databaseFile && createLogPages(db, options.databaseFile)
+  const logs = createLogSource(db, watch, pages)
   const loadTraces = () => {
     traces ??= import('../../evm/tracing/traceService.js').then(({ loadTraceService }) =>
       loadTraceService(db, { watch, chain }),
@@ -101,7 +106,7 @@ export function openContext(options: {
     },
     traceIndex: createTraceReader(db),
     stream: () => {
-      stream ??= createStreamSource(db, { chain, watch })
+      stream ??= createStreamSource(db, { chain, watch, pages })
       return stream
     },
     decoder: openDecoder(db, createImplementationReader(chain, state)),

@@ -2,19 +2,11 @@ import { instantiate } from '../../wasm/assembler.js'
 import { assembleLogPages, LOG_PAGES_MEMORY } from '../../wasm/logPagesModule.js'
 import { DONE } from '../../wasm/logRecordCode.js'
 import type { Database } from '../database.js'
-import { BLOCK_ONLY, BLOCKS_OF_RANGE, IS_CROWDED } from '../rows/logRecords.js'
+import { BLOCK_ONLY, BLOCKS_OF_RANGE, IS_CROWDED, type LogRecordSource } from '../rows/logRecords.js'
 import type { IdRange } from '../rows/rowFilter.js'
 import { type DatabaseFile, isFileOf } from './databaseFile.js'
 import { type PageLayout, readPageLayout, TablePages } from './tablePages.js'
 import { WalPages } from './walPages.js'
-
-/** Reads records of logs from the pages of the database file. */
-export interface LogPages {
-  /** Records of all logs with ids in the range, as store/rows/logRecords has them; valid until the next call. Undefined
-   *  when they must be read by SQL: outside a transaction, when a page has newer content in the write-ahead log, and for
-   *  whatever is not as expected. */
-  read(range: IdRange): Uint8Array | undefined
-}
 
 /** The columns that wasm/logPagesModule reads. */
 const COLUMNS = ['id', 'tx_index', 'address_id', 'topic0_id', 'topic1', 'topic2', 'topic3', 'data', 'data_length']
@@ -22,8 +14,18 @@ const COLUMNS = ['id', 'tx_index', 'address_id', 'topic0_id', 'topic1', 'topic2'
 /** Transactions to read for each log, at most: each takes a tenth of a log. */
 const MAX_TRANSACTIONS = 4
 
-const { parameters, range: rangeAt, end, blocks, blocksBytes, hashes, hashesBytes, pages, pagesBytes, output } =
-  LOG_PAGES_MEMORY
+const {
+  parameters,
+  range: rangeAt,
+  end,
+  blocks,
+  blocksBytes,
+  hashes,
+  hashesBytes,
+  pages,
+  pagesBytes,
+  output,
+} = LOG_PAGES_MEMORY
 
 /** The blocks of a range, packed, with what their logs need. */
 type BlocksRow = [
@@ -53,10 +55,22 @@ const SELECT_HASHES = `
   SELECT CAST((SELECT group_concat(hash, '') FROM (SELECT hash FROM transactions WHERE id >= ? AND id < ? ORDER BY id))
     AS BLOB)`
 
-/** Creates a reader for a connection whose database has these descriptors. Undefined where its pages cannot be read: a
- *  connection that writes, other files, a database that is not in WAL mode, another schema, no WebAssembly. */
-export function createLogPages(db: Database, file: DatabaseFile): LogPages | undefined {
-  if (!db.readonly || !isFileOf(db.name, file) || db.pragma('journal_mode', { simple: true }) !== 'wal') return undefined
+/** Creates a reader for a connection, which was opened after these descriptors of its database. It opens at the first
+ *  read, and reads nothing where pages cannot be read: for a connection that writes, other files, a database that is not
+ *  in WAL mode, another schema, without WebAssembly. */
+export function createLogPages(db: Database, file: DatabaseFile): LogRecordSource {
+  let reader: { readonly pages: LogRecordSource | undefined } | undefined
+  return {
+    read: (range) => {
+      reader ??= { pages: openPages(db, file) }
+      return reader.pages?.read(range)
+    },
+  }
+}
+
+function openPages(db: Database, file: DatabaseFile): LogRecordSource | undefined {
+  if (!db.readonly || !isFileOf(db.name, file) || db.pragma('journal_mode', { simple: true }) !== 'wal')
+    return undefined
   const sql = readLogsSql(db)
   if (sql === undefined) return undefined
   try {
@@ -74,7 +88,9 @@ function readLogsSql(db: Database): string | undefined {
   return db.prepare<[], string>("SELECT sql FROM sqlite_schema WHERE type = 'table' AND name = 'logs'").pluck().get()
 }
 
-class PageReader implements LogPages {
+/** Reads records of logs from the pages of the database file. They are read by SQL outside a transaction, when a page has
+ *  newer content in the write-ahead log, and for whatever is not as expected. */
+class PageReader implements LogRecordSource {
   readonly #db: Database
   readonly #layout: PageLayout
   readonly #sql: string
@@ -119,7 +135,9 @@ class PageReader implements LogPages {
   #readBlocks({ from, to }: IdRange): number | undefined {
     const row = this.#selectBlocks.get({ from, to, sql: this.#sql })!
     if (row.includes(null)) return undefined
-    const [packed, covered, first, last, fromIndex, toIndex, root] = row as { [K in keyof BlocksRow]: NonNullable<BlocksRow[K]> }
+    const [packed, covered, first, last, fromIndex, toIndex, root] = row as {
+      [K in keyof BlocksRow]: NonNullable<BlocksRow[K]>
+    }
     const [begin, end] = [first + fromIndex, last + toIndex + 1]
     const count = end - begin
     if (covered !== to - from || packed.length > blocksBytes) return undefined

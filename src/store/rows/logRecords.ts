@@ -5,7 +5,7 @@ import { selectBlockOfLog } from './blockOfLog.js'
 import { type ClauseColumn, type IdRange, PRESENCE, type RowFilter } from './rowFilter.js'
 
 /** Reads records faster than SQL where it can. */
-interface RecordSource {
+export interface LogRecordSource {
   /** Records of all logs with ids in the range, the same bytes as `ofRange` without conditions; undefined where they
    *  must be read by SQL. Valid until the next call. */
   read(range: IdRange): Uint8Array | undefined
@@ -25,7 +25,6 @@ interface LogRecordReader {
 /** Maximum number of values in a clause of a filter that SQLite checks. */
 export const MAX_CHECKED_KEYS = 16
 
-
 // Preparing a statement takes 0.1 ms.
 const MAX_STATEMENTS = 64
 
@@ -33,7 +32,7 @@ type Row = [bytes: Uint8Array | null, covered?: number]
 
 /** Creates a reader through statements prepared once for the connection and the shape of a filter. A filter may have up
  *  to `MAX_CHECKED_KEYS` values in each clause, and none without values. `pages` is of the same connection. */
-export function createLogRecordReader(db: Database, pages?: RecordSource): LogRecordReader {
+export function createLogRecordReader(db: Database, pages?: LogRecordSource): LogRecordReader {
   const statements = new Map<string, Statement<unknown[], Row>>()
   const prepare = (sql: string) => {
     let statement = statements.get(sql)

@@ -6,6 +6,7 @@ import type { BoundCall, CallMessage } from '../../rpc/core/boundCall.js'
 import type { Compatibility, RpcLimits } from '../../rpc/core/context.js'
 import type { RpcOutcome } from '../../rpc/core/envelope.js'
 import type { RpcErrorBody } from '../../rpc/core/errors.js'
+import type { DatabaseFile } from '../../store/pages/databaseFile.js'
 import { Thread } from '../spawn.js'
 import { type Claims, createClaimMemory, openClaims } from './claims.js'
 import { createFlowMemory, openFlow, type PartFlow } from './partFlow.js'
@@ -20,6 +21,8 @@ export interface ReaderData {
   readonly methodsModule?: string
   /** The interpreter for calls. */
   readonly evm: EvmKind
+  /** Descriptors of the database, opened by the main thread; undefined: logs are read by SQL alone. */
+  readonly databaseFile?: DatabaseFile
   /** 32 bytes that authenticate log cursors; undefined: those of the database. */
   readonly cursorSecret?: Uint8Array
   /** Load the EVM and run a call before reporting `ready`. */
