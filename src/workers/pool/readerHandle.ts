@@ -22,7 +22,7 @@ export interface ReaderData {
   /** The interpreter for calls. */
   readonly evm: EvmKind
   /** Descriptors of the database, opened by the main thread; undefined: logs are read by SQL alone. */
-  readonly databaseFile?: DatabaseFile
+  readonly databaseFile: DatabaseFile | undefined
   /** 32 bytes that authenticate log cursors; undefined: those of the database. */
   readonly cursorSecret?: Uint8Array
   /** Load the EVM and run a call before reporting `ready`. */

@@ -17,6 +17,7 @@ import type { Method } from '../../rpc/core/method.js'
 import { createResultQueue, type ResultQueue } from '../../rpc/core/resultStream.js'
 import { callTimeoutError, QUERY_TIMEOUT_ERROR } from '../../rpc/core/runCall.js'
 import { helpWithLogs } from '../../rpc/eth/helpWithLogs.js'
+import type { DatabaseFile } from '../../store/pages/databaseFile.js'
 import { QUICK_NICENESS, READER_NICENESS } from '../priority.js'
 import { registerPoolMetrics } from './poolMetrics.js'
 import { Population } from './population.js'
@@ -45,7 +46,8 @@ export function defaultThreads(): number {
 
 /** Options of a pool. */
 interface ReaderPoolOptions
-  extends Omit<ReaderData, 'loadEvm' | 'warmLogs' | 'awaited' | 'niceness' | 'claims' | 'flow'> {
+  extends Omit<ReaderData, 'databaseFile' | 'loadEvm' | 'warmLogs' | 'awaited' | 'niceness' | 'claims' | 'flow'> {
+  readonly databaseFile?: DatabaseFile
   readonly scanThreads: number
   readonly evmThreads: number
   /** Milliseconds without requests after which all threads but one are ended. Default: 30,000. */
@@ -242,9 +244,10 @@ export class ReaderPool implements RemoteRunner {
   }
 
   #start(cost: RemoteCost | undefined, isAwaited: boolean): void {
-    const { datadir, limits, compatibility, logging, methodsModule, evm, cursorSecret, log } = this.#options
+    const { datadir, databaseFile, limits, compatibility, logging, methodsModule, evm, cursorSecret, log } =
+      this.#options
     const data = {
-      ...{ datadir, limits, compatibility, logging, methodsModule, evm, cursorSecret },
+      ...{ datadir, databaseFile, limits, compatibility, logging, methodsModule, evm, cursorSecret },
       loadEvm: cost !== 'scan',
       warmLogs: cost !== 'evm',
       awaited: isAwaited,

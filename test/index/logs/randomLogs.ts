@@ -34,13 +34,15 @@ export function temporaryDatabase(t: { after(callback: () => void | Promise<void
   return db
 }
 
-/** Writes blocks from `firstBlock` on, each with its logs by transaction, as plain rows; gives the logs in order.
+/** Writes blocks from `firstBlock` on after those that are stored, each with its logs by transaction, as plain rows; gives
+ *  the logs in order.
  *  Headers are zeros: log queries look only at numbers, hashes and times. */
 export function writeLogs(db: Database, firstBlock: number, blocks: Log[][][]): PlacedLog[] {
   const rows = prepareRows(db)
   const placed: PlacedLog[] = []
-  let txId = 0
-  let logId = 0
+  const count = (table: string) => db.prepare(`SELECT ifnull(max(id) + 1, 0) FROM ${table}`).pluck().get() as number
+  let txId = count('transactions')
+  let logId = count('logs')
   db.transaction(() => {
     for (const [i, transactions] of blocks.entries()) {
       const number = firstBlock + i
@@ -101,13 +103,14 @@ function prepareRows(db: Database) {
 }
 
 function dictionary(db: Database, table: string, column: string): (value: Uint8Array) => number {
+  const select = db.prepare(`SELECT id FROM ${table} WHERE ${column} = ?`).pluck()
   const insert = db.prepare(`INSERT INTO ${table} (${column}) VALUES (?)`)
   const ids = new Map<string, number>()
   return (value) => {
     const text = Buffer.from(value).toString('latin1')
     const known = ids.get(text)
     if (known !== undefined) return known
-    const id = Number(insert.run(value).lastInsertRowid)
+    const id = (select.get(value) as number | undefined) ?? Number(insert.run(value).lastInsertRowid)
     ids.set(text, id)
     return id
   }

@@ -20,6 +20,7 @@ function startThread(t: TestContext): { thread: ReaderHandle<Job>; ready: Promis
     limits: DEFAULT_LIMITS,
     logging: { level: 'silent' },
     methodsModule: TEST_METHODS,
+    databaseFile: undefined,
     evm: 'cairn',
     loadEvm: true,
     warmLogs: false,
