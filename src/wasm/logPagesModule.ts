@@ -238,7 +238,7 @@ class LogPagesWriter {
     )
   }
 
-  /** Reads the size of the payload and the id of a cell, all of which is on the page. */
+  /** Reads the size of the payload and the id of a cell. */
   #beginCell(): void {
     const f = this.#f
     f.put(set(this.#at, i32s.add(get(this.#page), this.#twoBytes(get(this.#pointer), 0))))
@@ -250,14 +250,14 @@ class LogPagesWriter {
     f.put(set(this.#varint, call(VARINT, get(this.#at))))
     f.put(set(this.#rowid, i64s.and(get(this.#varint), i64((1n << 56n) - 1n))))
     this.#takeVarint()
+  }
+
+  /** Reads the header of the record, all of which is on the page: the serial types of its columns. */
+  #readTypes(): void {
+    const f = this.#f
     const most = i32s.sub(this.#word(WORD.usableBytes), i32(OVERFLOW_MARGIN))
     this.#refuseWhen(i32s.isMore(get(this.#payload), most))
     this.#refuseWhen(i32s.isMore(i32s.add(get(this.#at), get(this.#payload)), get(this.#limit)))
-  }
-
-  /** Reads the header of the record: the serial types of its columns. */
-  #readTypes(): void {
-    const f = this.#f
     f.put(set(this.#length, i32s.loadByte(get(this.#at))))
     // A header of more than 127 bytes does not occur, and one of more than the payload is damaged.
     this.#refuseWhen(i32s.isMore(get(this.#length), i32(127)))
