@@ -87,14 +87,14 @@ test('a snapshot reads the same from pages while others commit, reorganize and c
     const choice = random.below(20)
     const { db, count, fromPages, fromSql } = readers[random.below(2)]
     if (choice < 2) {
-      if (random.below(2) === 0) removeBlocks(writer, 1 + random.below(8))
-      appendBlocks(writer, awkwardLogs(random, random.below(8)))
+      removeBlocks(writer, random.below(12))
+      appendBlocks(writer, awkwardLogs(random, random.below(12)))
     } else if (choice < 5) {
       checkpoints.pragma(`wal_checkpoint(${['PASSIVE', 'PASSIVE', 'FULL', 'RESTART', 'TRUNCATE'][random.below(5)]})`)
     } else if (choice < 7) {
       db.exec(db.inTransaction ? 'COMMIT' : 'BEGIN')
     } else if (db.inTransaction && count() > 0) {
-      const range = randomRange(random, count(), 60)
+      const range = randomRange(random, count(), 20)
       const records = fromPages(range)
       found[records === undefined ? 'sql' : 'pages']++
       if (records !== undefined) assert.ok(isSame(records, fromSql(range)), `step ${step}`)
