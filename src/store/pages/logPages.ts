@@ -8,6 +8,14 @@ import { type DatabaseFile, isFileOf } from './databaseFile.js'
 import { type PageLayout, readPageLayout, TablePages } from './tablePages.js'
 import { WalPages } from './walPages.js'
 
+/* Reads the rows of `logs` from the pages of the database file, without SQLite: a statement takes 0.7 µs a log, these pages
+ * take 0.2. Two rules make that right:
+ * - A page is read from the file only while a read transaction of the connection is open, and unless the write-ahead log
+ *   has newer content: `WalPages` has the reasons.
+ * - The descriptors are opened on the main thread and never closed: databaseFile.ts has the reasons.
+ * Nothing that the file says is trusted. Blocks and hashes come by SQL in the same transaction, and the ids of the logs
+ * must be exactly those that the blocks have. */
+
 /** The columns that wasm/logPagesModule reads. */
 const COLUMNS = ['id', 'tx_index', 'address_id', 'topic0_id', 'topic1', 'topic2', 'topic3', 'data', 'data_length']
 
