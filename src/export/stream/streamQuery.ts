@@ -60,6 +60,6 @@ export interface StreamSlice {
   /** Blocks before `nextBlock`, ascending: the last ones, and earlier ones at growing distances. */
   readonly recent: readonly RecentBlock[]
   readonly rows: number
-  /** The rows in the format of the stream. */
+  /** The rows in the format of the stream, one part after the other; valid until the next slice is read. */
   readonly parts: readonly Uint8Array[]
 }

@@ -192,7 +192,7 @@ class Source implements StreamSource {
 function emptyOf(query: StreamQuery, isFirst: boolean): Uint8Array[] {
   if (query.format !== 'arrow' || !isFirst) return []
   const empty = buildBatch(fieldsOf(query, arrowKind(query)), [])
-  return [...schemaOf(query, isFirst), encodeRecordBatch(empty)]
+  return [...schemaOf(query, isFirst), ...encodeRecordBatch(empty)]
 }
 
 /** Returns the beginning of a stream. */
@@ -219,7 +219,7 @@ function select(query: StreamQuery, kind: StreamKind, { rows, columns }: ArrowBa
 
 function encodeRows({ format }: StreamQuery, { kind, fields, batch }: KindBatch): Uint8Array[] {
   if (batch.rows === 0) return []
-  return [format === 'arrow' ? encodeRecordBatch(batch) : formatBatch(kind.slice(0, -1), fields, batch)]
+  return format === 'arrow' ? encodeRecordBatch(batch) : [formatBatch(kind.slice(0, -1), fields, batch)]
 }
 
 function repeatU64(value: bigint, count: number): Uint8Array {

@@ -66,18 +66,19 @@ export function encodeSchema(fields: readonly ArrowField[]): Uint8Array {
     ])
   })
   const schema = writer.table([{ size: 2, value: 0 }, { to: writer.references(tables) }])
-  return encodeMessage(writer, { kind: SCHEMA, header: schema, body: [], bodyLength: 0 })
+  return encodeMetadata(writer, { kind: SCHEMA, header: schema, bodyLength: 0 })
 }
 
-/** Returns the message of a batch. The values are copied. */
-export function encodeRecordBatch({ rows, columns }: ArrowBatch): Uint8Array {
-  const body: { at: number; bytes: Uint8Array }[] = []
+/** Returns the message of a batch in parts, one after the other. The values are those of the batch, not copies. */
+export function encodeRecordBatch({ rows, columns }: ArrowBatch): Uint8Array[] {
+  const body: Uint8Array[] = []
   const buffers: [number, number][] = []
   let end = 0
   const add = (bytes: Uint8Array) => {
     buffers.push([end, bytes.length])
-    body.push({ at: end, bytes })
-    end += Math.ceil(bytes.length / ALIGNMENT) * ALIGNMENT
+    const padding = -bytes.length & (ALIGNMENT - 1)
+    body.push(bytes, PADDING.subarray(0, padding))
+    end += bytes.length + padding
   }
   for (const { validity, offsets, values } of columns) {
     add(validity ?? NO_BYTES)
@@ -87,10 +88,11 @@ export function encodeRecordBatch({ rows, columns }: ArrowBatch): Uint8Array {
   const writer = new FlatBufferWriter()
   const pairs = [writer.pairs(columns.map(({ nullCount }) => [rows, nullCount] as const)), writer.pairs(buffers)]
   const batch = writer.table([{ size: 8, value: rows }, { to: pairs[0] }, { to: pairs[1] }])
-  return encodeMessage(writer, { kind: RECORD_BATCH, header: batch, body, bodyLength: end })
+  return [encodeMetadata(writer, { kind: RECORD_BATCH, header: batch, bodyLength: end }), ...body]
 }
 
 const NO_BYTES = new Uint8Array(0)
+const PADDING = new Uint8Array(ALIGNMENT)
 
 function writeType(writer: FlatBufferWriter, type: ArrowType): number {
   const fields: { readonly [T in ArrowType]: readonly TableField[] } = {
@@ -112,12 +114,11 @@ interface MessageParts {
   readonly kind: number
   /** Position of the table. */
   readonly header: number
-  readonly body: readonly { at: number; bytes: Uint8Array }[]
   readonly bodyLength: number
 }
 
-/** Returns an encapsulated message: a marker, the length of the metadata, the metadata, the body. */
-function encodeMessage(writer: FlatBufferWriter, { kind, header, body, bodyLength }: MessageParts): Uint8Array {
+/** Returns what precedes the body of an encapsulated message: a marker, the length of the metadata, the metadata. */
+function encodeMetadata(writer: FlatBufferWriter, { kind, header, bodyLength }: MessageParts): Uint8Array {
   const message = writer.table([
     { size: 2, value: VERSION_5 },
     { size: 1, value: kind },
@@ -125,11 +126,10 @@ function encodeMessage(writer: FlatBufferWriter, { kind, header, body, bodyLengt
     { size: 8, value: bodyLength },
   ])
   const metadata = writer.finish(message)
-  const bytes = new Uint8Array(8 + metadata.length + bodyLength)
+  const bytes = new Uint8Array(8 + metadata.length)
   const view = new DataView(bytes.buffer)
   view.setUint32(0, CONTINUATION, true)
   view.setUint32(4, metadata.length, true)
   bytes.set(metadata, 8)
-  for (const part of body) bytes.set(part.bytes, 8 + metadata.length + part.at)
   return bytes
 }

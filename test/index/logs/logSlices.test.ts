@@ -72,12 +72,12 @@ for (const sealed of [false, true]) {
 test('a slice ends with the block in which its budget is spent', (t) => {
   const db = temporaryDatabase(t)
   const log: Log = { address: numberedBytes(1, 20), topics: [], data: new Uint8Array(100) }
-  writeLogs(db, 0, [[Array(900).fill(log)], [], [[log]], [Array(2_000).fill(log)], [[log]]])
+  writeLogs(db, 0, [[Array(1_900).fill(log)], [], [[log]], [Array(2_000).fill(log)], [[log]]])
   const ends = (budget: Partial<SliceBudget>) =>
     readAll(db, [{ topics: [] }], { from: 0, to: 4, budget: { ...WHOLE, ...budget } }).ends
   assert.deepEqual(ends({}), [4])
   assert.deepEqual(ends({ rows: 1 }), [0, 3, 4])
-  assert.deepEqual(ends({ rows: 950 }), [3, 4])
+  assert.deepEqual(ends({ rows: 1_950 }), [3, 4])
   assert.deepEqual(ends({ sizeBytes: 10 }), [0, 3, 4])
   assert.deepEqual(ends({ ends: deadlineAfter(0) }), [0, 3, 4])
   const late = { ...WHOLE, deadline: deadlineAfter(-1) }
