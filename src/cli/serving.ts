@@ -77,7 +77,10 @@ export async function startServing(options: ServingOptions): Promise<Serving> {
 
 /** Opens the ports; closes everything if one cannot be opened. True if acceptor threads may share the port for calls.
  *  @throws ListenFailed */
-async function listenOrClose({ options, opened, log }: ServingCore, listeners: Listeners): Promise<boolean> {
+async function listenOrClose(
+  { options, opened, databaseFile, log }: ServingCore,
+  listeners: Listeners,
+): Promise<boolean> {
   const { http, sockets, admin, engine, sql, acceptors, shared } = listeners
   try {
     if (admin !== undefined) await listen(admin, options.metrics.ownPort!, 'metrics')
@@ -97,6 +100,7 @@ async function listenOrClose({ options, opened, log }: ServingCore, listeners: L
     admin?.close()
     engine?.close()
     shared.subscriptions.close()
+    databaseFile?.release()
     opened.close()
     await shared.accounting?.close()
     throw error
@@ -119,7 +123,7 @@ async function stopServing(
   { core, listeners, state, pool, warmed, stopRefreshing }: RunningParts,
   stopping: Set<string>,
 ): Promise<void> {
-  const { options, opened, forwarder } = core
+  const { options, opened, databaseFile, forwarder } = core
   const { admin, engine, sql, bulk, replication, shared } = listeners
   const stop = async (what: string, stopped: Promise<unknown> | undefined) => {
     if (stopped === undefined) return
@@ -151,6 +155,7 @@ async function stopServing(
   stopRefreshing()
   shared.subscriptions.close()
   forwarder?.close()
+  databaseFile?.release()
   opened.close()
 }
 

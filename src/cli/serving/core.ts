@@ -15,6 +15,7 @@ import { registerReplicationMetrics } from '../../server/admin/replicationMetric
 import { registerSinkMetrics } from '../../server/admin/sinkMetrics.js'
 import { createTransactionForwarder, type TransactionForwarder } from '../../server/transactionForwarder.js'
 import { type ApiKeyReader, createApiKeyReader } from '../../store/keys/apiKeys.js'
+import { type OpenDatabaseFile, openDatabaseFile } from '../../store/pages/databaseFile.js'
 import type { FollowersStatus } from '../../sync/follow/openFollowers.js'
 import type { IngestWorker } from '../../sync/thread/ingestWorker.js'
 import type { ServingOptions } from './options.js'
@@ -25,6 +26,8 @@ export interface ServingCore {
   readonly log: Logger
   readonly metrics: Metrics
   readonly opened: OpenContext
+  /** Undefined unless threads read its pages. */
+  readonly databaseFile: OpenDatabaseFile | undefined
   readonly methods: MethodTable
   readonly keys: ApiKeyReader
   readonly access: Access
@@ -43,6 +46,7 @@ export async function openCore(options: ServingOptions): Promise<ServingCore> {
   const forwarder = openForwarder(options, log)
   const served = { count: 0, sinceMs: performance.now() }
   const opened = openMainContext(options, { log, forwarder, served })
+  const databaseFile = options.pageReads ? openDatabaseFile(opened.db.name) : undefined
   const methods = await loadMethods(options.methodsModule)
   const keys = createApiKeyReader(opened.db)
   const failures = createFailureLog(log, 'the database')
@@ -53,7 +57,7 @@ export async function openCore(options: ServingOptions): Promise<ServingCore> {
   registerDatabaseMetrics(metrics, opened)
   registerIngestMetrics(metrics, options.ingest)
   registerSinkMetrics(metrics, () => options.sink?.())
-  return { options, log, metrics, opened, methods, keys, access, limiter, failures, forwarder, served }
+  return { options, log, metrics, opened, databaseFile, methods, keys, access, limiter, failures, forwarder, served }
 }
 
 function openForwarder({ forwardTo, ingest }: ServingOptions, log: Logger): TransactionForwarder | undefined {

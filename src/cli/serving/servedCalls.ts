@@ -17,7 +17,6 @@ import { warmCalls } from '../../rpc/warmUp.js'
 import { KEY_INVALID } from '../../server/access/access.js'
 import { createInlineCalls } from '../../server/admission/inlineCalls.js'
 import { createInlinePolicy, type ThreadLoad } from '../../server/admission/inlinePolicy.js'
-import { openDatabaseFile } from '../../store/pages/databaseFile.js'
 import { createShortBodies } from '../../store/rows/shortBodies.js'
 import { ReaderPool } from '../../workers/pool/readerPool.js'
 import type { ServingCore } from './core.js'
@@ -73,8 +72,8 @@ export class ServedCalls {
 
   /** Starts the reader threads. `warmed` resolves once all are warm, or the pool is closed. */
   start(): { pool: ReaderPool; warmed: Promise<void> } {
-    const { options, opened, log, metrics } = this.#core
-    const databaseFile = options.pageReads ? openDatabaseFile(opened.db.name) : undefined
+    const { options, log, metrics } = this.#core
+    const databaseFile = this.#core.databaseFile?.file
     const pool = new ReaderPool({ ...options, databaseFile, log, metrics, onRest: () => this.#rest() })
     this.#pool = pool
     // Runs in parallel with the threads: requests before readiness wait at most for the slower of the two.

@@ -12,7 +12,7 @@ import { WalPages } from './walPages.js'
  * take 0.2. Two rules make that right:
  * - A page is read from the file only while a read transaction of the connection is open, and unless the write-ahead log
  *   has newer content: `WalPages` has the reasons.
- * - The descriptors are opened on the main thread and never closed: databaseFile.ts has the reasons.
+ * - The descriptors are opened on the main thread and stay open: databaseFile.ts has the reasons.
  * Nothing that the file says is trusted. Blocks and hashes come by SQL in the same transaction, and the ids of the logs
  * must be exactly those that the blocks have. */
 

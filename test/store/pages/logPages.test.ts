@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { renameSync } from 'node:fs'
+import { fstatSync, renameSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { DATABASE_FILE } from '../../../src/store/open.js'
@@ -130,10 +130,47 @@ test('another file at the path of the database is not taken for it', (t) => {
   const writers = [datadir, other].map((each) => createPagedDatabase(each, 4_096))
   for (const writer of writers) appendBlocks(writer, [[]])
   const path = join(datadir, DATABASE_FILE)
-  const file = openDatabaseFile(path)!
+  const { file } = openDatabaseFile(path)!
   assert.ok(isFileOf(path, file))
-  assert.deepEqual(openDatabaseFile(path), file)
   renameSync(join(other, DATABASE_FILE), path)
   assert.ok(!isFileOf(path, file))
   for (const writer of writers) writer.close()
+})
+
+test('descriptors are opened once, and closed when their files are removed and nothing reads them', (t) => {
+  const [datadir, other] = [temporaryDirectory(t), temporaryDirectory(t)]
+  const writers = [datadir, other].map((each) => createPagedDatabase(each, 4_096))
+  for (const writer of writers) appendBlocks(writer, [[]])
+  const path = join(datadir, DATABASE_FILE)
+  const [first, second] = [openDatabaseFile(path)!, openDatabaseFile(path)!]
+  assert.deepEqual(first.file, second.file)
+  const { ino } = statSync(path)
+  const isOpen = () => {
+    openDatabaseFile(join(other, DATABASE_FILE))!.release() // closes what can be closed
+    try {
+      return fstatSync(first.file.pages).ino === ino
+    } catch {
+      return false
+    }
+  }
+  first.release()
+  writers[0].close()
+  rmSync(path)
+  assert.ok(isOpen()) // the second reads it
+  second.release()
+  assert.ok(!isOpen())
+  writers[1].close()
+})
+
+test('descriptors of a file that remains stay open', (t) => {
+  const datadir = temporaryDirectory(t)
+  const writer = createPagedDatabase(datadir, 4_096)
+  appendBlocks(writer, [[]])
+  const path = join(datadir, DATABASE_FILE)
+  const { file, release } = openDatabaseFile(path)!
+  release()
+  const again = openDatabaseFile(path)!
+  assert.deepEqual(again.file, file)
+  again.release()
+  writer.close()
 })

@@ -84,7 +84,7 @@ export interface BothReaders {
 
 /** Opens both readers of a database, which another connection of the process must have open. */
 export function openBoth(datadir: string): BothReaders {
-  const file = openDatabaseFile(join(datadir, DATABASE_FILE))!
+  const { file } = openDatabaseFile(join(datadir, DATABASE_FILE))!
   const db = openForReading(datadir)
   const pages = createLogPages(db, file)
   const sql = createLogRecordReader(db)
