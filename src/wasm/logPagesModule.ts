@@ -67,7 +67,7 @@ const VARINT = 1
 const INTEGER = 2
 const ENCODE = 3
 
-/** A table's leaf page, and what precedes the pointers to its cells. https://sqlite.org/fileformat2.html#b_tree_pages */
+/** Leaf page of a table, and what precedes its cell pointers. https://sqlite.org/fileformat2.html#b_tree_pages */
 const LEAF_TYPE = 13
 const LEAF_HEADER = 8
 /** A cell with more payload than the usable bytes without these continues on overflow pages. */
@@ -104,8 +104,8 @@ function writeVarint() {
   return f.end()
 }
 
-/** Returns a function that reads the integer of a serial type at an address: -1 if it is no integer, negative, or longer
- *  than 31 bits. https://sqlite.org/fileformat2.html#record_format */
+/** Returns a function that reads the integer of a serial type at an address: -1 if it is no integer, negative, or
+ *  longer than 31 bits. https://sqlite.org/fileformat2.html#record_format */
 function writeInteger() {
   const f = new FunctionWriter([I32, I32], [I32])
   const [type, at] = [0, 1]
@@ -128,8 +128,8 @@ function writeInteger() {
   return f.end()
 }
 
-/** Returns a function that writes a number as SQLite's `char` does, in UTF-8, at an address: the address after it, 0 for
- *  one that `char` does not encode. */
+/** Returns a function that writes a number as SQLite's `char` does, in UTF-8, at an address: the address after it, 0
+ *  for one that `char` does not encode. */
 function writeEncode() {
   const f = new FunctionWriter([I32, I32], [I32])
   const [to, value] = [0, 1]
@@ -252,7 +252,7 @@ class LogPagesWriter {
     this.#takeVarint()
   }
 
-  /** Reads the header of the record, all of which is on the page: the serial types of its columns. */
+  /** Reads the header of the record: the serial types of its columns. Refuses one that continues on other pages. */
   #readTypes(): void {
     const f = this.#f
     const most = i32s.sub(this.#word(WORD.usableBytes), i32(OVERFLOW_MARGIN))

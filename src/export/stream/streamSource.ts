@@ -45,7 +45,7 @@ const ROW_SHARE = 2
 /** RLP of blocks, and number of transactions, where conditions select from them. */
 const MAX_SEARCHED = { sizeBytes: 16_000_000, transactions: 50_000 }
 
-/** Creates a source over a connection, with statements prepared once. `watch` and `pages` are of the same connection. */
+/** Creates a source over a connection, with statements prepared once. `watch` and `pages` are of that connection. */
 export function createStreamSource(
   db: Database,
   reads: { chain: ChainReader; watch: CommitWatch; pages?: LogRecordSource },

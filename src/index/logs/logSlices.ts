@@ -65,7 +65,7 @@ interface Step {
   rows(): readonly LogRow[]
 }
 
-/** Creates a reader with statements prepared once for the connection. `watch` and `pages` are of the same connection. */
+/** Creates a reader with statements prepared once for the connection. `watch` and `pages` are of that connection. */
 export function createLogSlices(db: Database, watch: CommitWatch, pages?: LogRecordSource): LogSlices {
   return new SliceReader(db, watch, pages)
 }

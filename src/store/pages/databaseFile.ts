@@ -1,11 +1,11 @@
 import { type BigIntStats, closeSync, fstatSync, openSync, statSync } from 'node:fs'
 
-/* Descriptors for reading the pages of a database file beside SQLite. POSIX drops all locks that a process has on a file
- * when it closes any of its descriptors (fcntl(2)), those of SQLite among them: readers would lose their snapshots, and
- * another process could checkpoint, or remove the log, under them. So a descriptor of a database or of its WAL index is
- * opened once for each file, and closed only when the file was removed and nothing reads it. Node closes what a worker
- * thread opened when the thread ends: the main thread opens, and other threads receive the numbers, which are those of
- * the process. */
+/* Descriptors for reading the pages of a database file beside SQLite. POSIX drops all locks that a process has on a
+ * file when it closes any of its descriptors (fcntl(2)), those of SQLite among them: readers would lose their
+ * snapshots, and another process could checkpoint, or remove the log, under them. So a descriptor of a database or of
+ * its WAL index is opened once for each file, and closed only when the file was removed and nothing reads it. Node
+ * closes what a worker thread opened when the thread ends: the main thread opens, and other threads receive the
+ * numbers, which are those of the process. */
 
 /** Numbers of the descriptors, valid in all threads of the process. */
 export interface DatabaseFile {
@@ -72,8 +72,8 @@ function openOnce(path: string): Descriptor | undefined {
   }
 }
 
-/** Closes the descriptors of removed files, which would occupy the disk: nobody can open these again, so their locks do
- *  not matter. */
+/** Closes the descriptors of removed files, which would occupy the disk. These files cannot be opened again, so their
+ *  locks do not matter. */
 function closeRemoved(): void {
   for (const [key, { number, users }] of opened) {
     if (users > 0 || fstatSync(number).nlink > 0) continue

@@ -8,10 +8,10 @@ import { type DatabaseFile, isFileOf } from './databaseFile.js'
 import { type PageLayout, readPageLayout, TablePages } from './tablePages.js'
 import { WalPages } from './walPages.js'
 
-/* Reads the rows of `logs` from the pages of the database file, without SQLite: a statement takes 0.7 µs a log, these pages
- * take 0.2. Two rules make that right:
- * - A page is read from the file only while a read transaction of the connection is open, and unless the write-ahead log
- *   has newer content: `WalPages` has the reasons.
+/* Reads the rows of `logs` from the pages of the database file, without SQLite: a statement takes 0.7 µs a log, these
+ * pages take 0.2. Two rules make that right:
+ * - A page is read from the file only while a read transaction of the connection is open, and unless the write-ahead
+ *   log has newer content: `WalPages` has the reasons.
  * - The descriptors are opened on the main thread and stay open: databaseFile.ts has the reasons.
  * Nothing that the file says is trusted. Blocks and hashes come by SQL in the same transaction, and the ids of the logs
  * must be exactly those that the blocks have. */
@@ -64,8 +64,8 @@ const SELECT_HASHES = `
     AS BLOB)`
 
 /** Creates a reader for a connection, which was opened after these descriptors of its database. It opens at the first
- *  read, and reads nothing where pages cannot be read: for a connection that writes, other files, a database that is not
- *  in WAL mode, another schema, without WebAssembly. */
+ *  read, and reads nothing where pages cannot be read: for a connection that writes, other files, a database that is
+ *  not in WAL mode, another schema, without WebAssembly. */
 export function createLogPages(db: Database, file: DatabaseFile): LogRecordSource {
   let reader: { readonly pages: LogRecordSource | undefined } | undefined
   return {
@@ -96,8 +96,8 @@ function readLogsSql(db: Database): string | undefined {
   return db.prepare<[], string>("SELECT sql FROM sqlite_schema WHERE type = 'table' AND name = 'logs'").pluck().get()
 }
 
-/** Reads records of logs from the pages of the database file. They are read by SQL outside a transaction, when a page has
- *  newer content in the write-ahead log, and for whatever is not as expected. */
+/** Reads records of logs from the pages of the database file. They are read by SQL outside a transaction, when a page
+ *  has newer content in the write-ahead log, and for whatever is not as expected. */
 class PageReader implements LogRecordSource {
   readonly #db: Database
   readonly #layout: PageLayout

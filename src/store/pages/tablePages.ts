@@ -41,8 +41,8 @@ export class TablePages {
     this.#isElsewhere = isElsewhere
   }
 
-  /** Numbers of the leaf pages with ids of the range, in order. Undefined if there are more than `most`, or if a page is
-   *  elsewhere or is none of a table. */
+  /** Numbers of the leaf pages with ids of the range, in order. Undefined if there are more than `most`, or if a page
+   *  is elsewhere or is none of a table. */
   findLeaves(root: number, range: IdRange, most: number): number[] | undefined {
     const leaves: number[] = []
     return this.#search(root, { range, most, leaves, level: 0 }) === undefined ? undefined : leaves

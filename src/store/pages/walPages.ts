@@ -21,12 +21,13 @@ const ATTEMPTS = 3
 /** The pages whose newest content is in the write-ahead log.
  *
  *  A connection with an open read transaction has a read mark, frame K, and its snapshot is the database file with the
- *  frames 1 to K. Checkpoints copy frames in order, and none beyond the mark of a reader (walformat.html, WAL_READ_LOCK).
- *  So while the transaction is open, a page is in the file as the snapshot has it, and stays so, unless one of the frames
- *  1 to K that are not copied yet has it. `last`, the newest frame that the index has now, is K or a later one;
- *  `copied`, the last one that a checkpoint has copied, is at most K. Pages of the frames from `copied` to `last` are
- *  those and maybe some more. A reader whose snapshot began with all frames copied has mark 0: then the whole file is
- *  the snapshot, no checkpoint runs, and the log may begin again, so it does not matter which pages are named here. */
+ *  frames 1 to K. Checkpoints copy frames in order, and none beyond the mark of a reader (walformat.html,
+ *  WAL_READ_LOCK). So while the transaction is open, a page is in the file as the snapshot has it, and stays so, unless
+ *  one of the frames 1 to K that are not copied yet has it. `last`, the newest frame that the index has now, is K or a
+ *  later one; `copied`, the last one that a checkpoint has copied, is at most K. Pages of the frames from `copied` to
+ *  `last` are those and maybe some more. A reader whose snapshot began with all frames copied has mark 0: then the
+ *  whole file is the snapshot, no checkpoint runs, and the log may begin again, so it does not matter which pages are
+ *  named here. */
 export class WalPages {
   readonly #file: number
   readonly #pageBytes: number

@@ -34,9 +34,8 @@ export function temporaryDatabase(t: { after(callback: () => void | Promise<void
   return db
 }
 
-/** Writes blocks from `firstBlock` on after those that are stored, each with its logs by transaction, as plain rows; gives
- *  the logs in order.
- *  Headers are zeros: log queries look only at numbers, hashes and times. */
+/** Writes blocks from `firstBlock` on after those that are stored, each with its logs by transaction, as plain rows;
+ *  gives the logs in order. Headers are zeros: log queries look only at numbers, hashes and times. */
 export function writeLogs(db: Database, firstBlock: number, blocks: Log[][][]): PlacedLog[] {
   const rows = prepareRows(db)
   const placed: PlacedLog[] = []

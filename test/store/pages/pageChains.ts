@@ -14,8 +14,8 @@ import type { SeededRandom } from '../../support/random.js'
 /** Bytes of a long log's data: several pages. */
 const LONG = 9_000
 
-/** Blocks whose logs have all numbers of topics, some zero or short, and data of lengths around a word; with `longOneIn`
- *  one in that many logs is long. */
+/** Blocks whose logs have all numbers of topics, some zero or short, and data of lengths around a word; with
+ *  `longOneIn` one in that many logs is long. */
 export function awkwardLogs(random: SeededRandom, count: number, { longOneIn = 0 } = {}): Log[][][] {
   const pick = (...choices: number[]) => choices[random.below(choices.length)]
   const bytes = (length: number, zeros: number) => {

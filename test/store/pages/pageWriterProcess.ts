@@ -2,8 +2,8 @@ import { openForWriting } from '../../../src/store/openForWriting.js'
 import { seededRandom } from '../../support/random.js'
 import { appendBlocks, awkwardLogs, openCheckpoints, removeBlocks } from './pageChains.js'
 
-/* `node pageWriterProcess.js DATADIR SEED MS`: commits blocks, reorganizes and checkpoints for that long, and prints the
-   number of commits. */
+/* `node pageWriterProcess.js DATADIR SEED MS`: commits blocks, reorganizes and checkpoints for that long, and prints
+   the number of commits. */
 
 const [datadir, seed, ms] = process.argv.slice(2)
 const random = seededRandom(Number(seed))
