@@ -11,10 +11,17 @@ import { appendBlocks, awkwardLogs, createPagedDatabase, isSame, openBoth } from
 const PAGE_BYTES = 1_024
 const RUNS = THOROUGH ? 3_000 : 120
 
-/** Changes some bytes of a page, more often those of its header and pointers than of its content. */
-function damage(page: Uint8Array, random: SeededRandom): void {
+/** Changes some bytes of a page, more often those of its header and pointers and of the first bytes of its cells. */
+function damage(page: Buffer, random: SeededRandom): void {
   for (let i = 0; i <= random.below(3); i++) {
-    const at = random.below([12, 60, page.length][random.below(3)])
+    const cell = page.readUInt16BE(8 + ((2 * random.below(Math.max(1, page.readUInt16BE(3)))) % PAGE_BYTES))
+    const places = [
+      random.below(12),
+      random.below(60),
+      (cell + random.below(15)) % PAGE_BYTES,
+      random.below(PAGE_BYTES),
+    ]
+    const at = places[random.below(places.length)]
     page[at] = random.below(2) === 0 ? random.below(256) : page[at] ^ (1 << random.below(8))
   }
 }

@@ -73,6 +73,25 @@ test('the WAL index names the pages of the frames that are not copied', (t) => {
   closeSync(index)
 })
 
+test('a log that began again and is longer than before is read from its start', (t) => {
+  const datadir = temporaryDirectory(t)
+  const path = join(datadir, DATABASE_FILE)
+  const writer = createPagedDatabase(datadir, PAGE_BYTES)
+  appendBlocks(writer, awkwardLogs(seededRandom(3), 100))
+  writer.pragma('wal_checkpoint(TRUNCATE)')
+  const index = openSync(`${path}-shm`, 'r')
+  const pages = new WalPages(index, PAGE_BYTES)
+  const write = writer.prepare('UPDATE logs SET tx_index = 1 - tx_index % 2 WHERE id >= ? AND id < ?')
+  write.run(0, 60)
+  const count = check(pages, readFrames(path), 0)
+  assert.ok(count > 3, `${count}`)
+  writer.pragma('wal_checkpoint(TRUNCATE)')
+  write.run(100, 300)
+  assert.ok(check(pages, readFrames(path), 0) > 2 * count)
+  writer.close()
+  closeSync(index)
+})
+
 test('an index that is being written, damaged, cut or of another page size is not read', (t) => {
   const datadir = temporaryDirectory(t)
   const writer = createPagedDatabase(datadir, PAGE_BYTES)
