@@ -14,7 +14,8 @@ const RUNS = THOROUGH ? 3_000 : 120
 /** Changes some bytes of a page, more often those of its header and pointers and of the first bytes of its cells. */
 function damage(page: Buffer, random: SeededRandom): void {
   for (let i = 0; i <= random.below(3); i++) {
-    const cell = page.readUInt16BE(8 + ((2 * random.below(Math.max(1, page.readUInt16BE(3)))) % PAGE_BYTES))
+    const cells = Math.min(100, Math.max(1, page.readUInt16BE(3)))
+    const cell = page.readUInt16BE(8 + 2 * random.below(cells))
     const places = [
       random.below(12),
       random.below(60),
