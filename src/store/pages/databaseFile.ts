@@ -10,6 +10,8 @@ import { type BigIntStats, closeSync, fstatSync, openSync, statSync } from 'node
 /** Numbers of the descriptors, valid in all threads of the process. */
 export interface DatabaseFile {
   readonly pages: number
+  /** The write-ahead log. */
+  readonly wal: number
   readonly walIndex: number
 }
 
@@ -28,35 +30,36 @@ interface Descriptor {
 /** Descriptors by device and inode. Open ones keep their inodes from being reused. */
 const opened = new Map<string, Descriptor>()
 
-/** Opens the file of a database and its WAL index, `PATH-shm`, which exists while a connection is open. Call it on the
- *  main thread. Undefined where one is missing, and on Windows, whose locks forbid it. */
+/** Opens the file of a database, its write-ahead log and its WAL index, which exist while a connection is open. Call it on the main thread. Undefined where one is missing, and on Windows, whose locks forbid it. */
 export function openDatabaseFile(path: string): OpenDatabaseFile | undefined {
   if (process.platform === 'win32') return undefined
   closeRemoved()
-  const pages = openOnce(path)
-  const walIndex = openOnce(walIndexOf(path))
-  if (pages === undefined || walIndex === undefined) return undefined
-  for (const descriptor of [pages, walIndex]) descriptor.users++
+  const [pages, wal, walIndex] = pathsOf(path).map(openOnce)
+  if (pages === undefined || wal === undefined || walIndex === undefined) return undefined
+  const descriptors = [pages, wal, walIndex]
+  for (const descriptor of descriptors) descriptor.users++
   return {
-    file: { pages: pages.number, walIndex: walIndex.number },
+    file: { pages: pages.number, wal: wal.number, walIndex: walIndex.number },
     release: () => {
-      for (const descriptor of [pages, walIndex]) descriptor.users--
+      for (const descriptor of descriptors) descriptor.users--
     },
   }
 }
 
 /** True if the descriptors are those of the files that a connection has open, which was opened after them by this
  *  path. */
-export function isFileOf(path: string, { pages, walIndex }: DatabaseFile): boolean {
+export function isFileOf(path: string, { pages, wal, walIndex }: DatabaseFile): boolean {
+  const descriptors = [pages, wal, walIndex]
   try {
-    return isSame(path, pages) && isSame(walIndexOf(path), walIndex)
+    return pathsOf(path).every((each, i) => isSame(each, descriptors[i]))
   } catch {
     return false
   }
 }
 
-function walIndexOf(path: string): string {
-  return `${path}-shm`
+/** The paths of a database, its write-ahead log and its WAL index. */
+function pathsOf(path: string): string[] {
+  return ['', '-wal', '-shm'].map((suffix) => path + suffix)
 }
 
 /** Returns the descriptor of the file that is at the path. */

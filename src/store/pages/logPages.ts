@@ -117,8 +117,8 @@ class PageReader implements LogRecordSource {
     this.#db = db
     this.#layout = layout
     this.#sql = sql
-    this.#wal = new WalPages(file.walIndex, layout.pageBytes)
-    this.#table = new TablePages(file.pages, layout, (page) => this.#wal.has(page))
+    this.#wal = new WalPages(file, layout.pageBytes)
+    this.#table = new TablePages(file.pages, layout, this.#wal)
     this.#selectBlocks = db.prepare<[{ from: number; to: number; sql: string }], BlocksRow>(SELECT_BLOCKS).raw()
     this.#selectHashes = db.prepare<[number, number], Uint8Array | null>(SELECT_HASHES).pluck()
     this.#encode = encode

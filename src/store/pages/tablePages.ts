@@ -1,5 +1,6 @@
 import { readSync } from 'node:fs'
 import type { IdRange } from '../rows/rowFilter.js'
+import type { WalPages } from './walPages.js'
 
 /* Pages of a table's B-tree (https://sqlite.org/fileformat2.html#b_tree_pages). */
 const INTERIOR = 5
@@ -31,21 +32,23 @@ export function readPageLayout(file: number): PageLayout | undefined {
 export class TablePages {
   readonly #file: number
   readonly #layout: PageLayout
-  readonly #isElsewhere: (page: number) => boolean
+  readonly #wal: WalPages
   readonly #buffers: Buffer[] = []
+  #hasReadLog = false
 
-  /** `isElsewhere` is true for pages that must not be read from the file. */
-  constructor(file: number, layout: PageLayout, isElsewhere: (page: number) => boolean) {
+  constructor(file: number, layout: PageLayout, wal: WalPages) {
     this.#file = file
     this.#layout = layout
-    this.#isElsewhere = isElsewhere
+    this.#wal = wal
   }
 
-  /** Numbers of the leaf pages with ids of the range, in order. Undefined if there are more than `most`, or if a page
-   *  is elsewhere or is none of a table. */
+  /** Numbers of the leaf pages with ids of the range, in order, all of which are in the file. Undefined if there are more than `most`, if one is in the log, or if a page is none of a table. Call it after `update` of the log. */
   findLeaves(root: number, range: IdRange, most: number): number[] | undefined {
     const leaves: number[] = []
-    return this.#search(root, { range, most, leaves, level: 0 }) === undefined ? undefined : leaves
+    this.#hasReadLog = false
+    const found = this.#search(root, { range, most, leaves, level: 0 })
+    if (found === undefined || (this.#hasReadLog && !this.#wal.isSameLog())) return undefined
+    return leaves
   }
 
   /** Reads pages one after the other into `to`. False if the file ends before. */
@@ -70,6 +73,7 @@ export class TablePages {
     const { range, most, leaves, level } = search
     const content = level < MAX_LEVELS ? this.#readPage(page, level) : undefined
     if (content?.[0] === LEAF) {
+      if (this.#wal.has(page)) return undefined
       leaves.push(page)
       return 'leaf'
     }
@@ -78,10 +82,12 @@ export class TablePages {
     if (children === undefined) return undefined
     let areLeaves = false
     for (const child of children) {
-      if (leaves.length >= most || this.#isElsewhere(child)) return undefined
+      if (leaves.length >= most) return undefined
       // All leaves have the same depth.
-      if (areLeaves) leaves.push(child)
-      else {
+      if (areLeaves) {
+        if (this.#wal.has(child)) return undefined
+        leaves.push(child)
+      } else {
         const kind = this.#search(child, { ...search, level: level + 1 })
         if (kind === undefined) return undefined
         areLeaves = kind === 'leaf'
@@ -92,9 +98,15 @@ export class TablePages {
 
   #readPage(page: number, level: number): Buffer | undefined {
     // The first page, which begins with the header of the file, is no page of a table with rows.
-    if (page < 2 || this.#isElsewhere(page)) return undefined
+    if (page < 2) return undefined
     this.#buffers[level] ??= Buffer.alloc(this.#layout.pageBytes)
-    return this.read([page], this.#buffers[level]) ? this.#buffers[level] : undefined
+    const content = this.#buffers[level]
+    if (!this.#wal.has(page)) return this.read([page], content) ? content : undefined
+    this.#hasReadLog = true
+    const newest = this.#wal.readNewest(page)
+    if (newest === undefined) return undefined
+    content.set(newest)
+    return content
   }
 
   /** The children of an interior page with ids of the range. Undefined if the page is damaged. */

@@ -116,11 +116,13 @@ test('pages whose newest content is in the write-ahead log are read by SQL until
   const rangeOfAll = () => ({ from: count() - 200, to: count() })
   const inTransaction = <T>(work: () => T) => db.transaction(work)()
   assert.ok(inTransaction(() => fromPages(rangeOfAll())) !== undefined)
-  appendBlocks(writer, awkwardLogs(random, 2))
+  appendBlocks(writer, awkwardLogs(random, 60)) // changes the root
   assert.equal(
     inTransaction(() => fromPages(rangeOfAll())),
     undefined,
   )
+  const old = { from: 0, to: 200 }
+  assert.ok(inTransaction(() => isSame(fromPages(old), fromSql(old))))
   writer.pragma('wal_checkpoint(PASSIVE)')
   assert.ok(inTransaction(() => isSame(fromPages(rangeOfAll()), fromSql(rangeOfAll()))))
   db.close()
