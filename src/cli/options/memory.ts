@@ -66,8 +66,8 @@ export const memoryOptions = {
     default: true,
     defaultText: 'on',
     doc:
-      'Read the logs of streams and of log queries without conditions from the pages of the database file, where the ' +
-      'write-ahead log has no newer ones; off: all by SQL. Not on Windows.',
+      'Read the logs of streams and of log queries without conditions from the pages of the database file, up to the last ' +
+      'checkpoint; off: all by SQL. Not on Windows.',
     commands: ['serve'],
     parse: parseSwitch('page-reads'),
   },

@@ -30,7 +30,8 @@ interface Descriptor {
 /** Descriptors by device and inode. Open ones keep their inodes from being reused. */
 const opened = new Map<string, Descriptor>()
 
-/** Opens the file of a database, its write-ahead log and its WAL index, which exist while a connection is open. Call it on the main thread. Undefined where one is missing, and on Windows, whose locks forbid it. */
+/** Opens the file of a database, its write-ahead log and its WAL index, which exist while a connection is open. Call it
+ *  on the main thread. Undefined where one is missing, and on Windows, whose locks forbid it. */
 export function openDatabaseFile(path: string): OpenDatabaseFile | undefined {
   if (process.platform === 'win32') return undefined
   closeRemoved()

@@ -11,7 +11,7 @@ import { WalPages } from './walPages.js'
 /* Reads the rows of `logs` from the pages of the database file, without SQLite: a statement takes 0.7 µs a log, these
  * pages take 0.2. Two rules make that right:
  * - A page is read from the file only while a read transaction of the connection is open, and unless the write-ahead
- *   log has newer content: `WalPages` has the reasons.
+ *   log has newer content: walPages.ts has the reasons.
  * - The descriptors are opened on the main thread and stay open: databaseFile.ts has the reasons.
  * Nothing that the file says is trusted. Blocks and hashes come by SQL in the same transaction, and the ids of the logs
  * must be exactly those that the blocks have. */

@@ -34,7 +34,9 @@ const ATTEMPTS = 3
  *  whole file is the snapshot, no checkpoint runs, and the log may begin again, so it does not matter which pages are
  *  named here.
  *
- *  Interior pages of a table may be read as the frame `last` has them, from the log: they lead to the leaves that the table has after that frame. A leaf without a newer frame has the same content there and in the snapshot, and is in the table in both: a page enters a table only by being written. */
+ *  Interior pages of a table are read as they are after frame `last`, from the log if it has them: they lead to the
+ *  leaves that the table has then. A leaf that no frame after `copied` has is the same in the snapshot, in content and
+ *  in being a leaf of the table: a page enters a table only by being written. */
 export class WalPages {
   readonly #wal: number
   readonly #index: number
