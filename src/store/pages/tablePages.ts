@@ -42,8 +42,8 @@ export class TablePages {
     this.#wal = wal
   }
 
-  /** Numbers of the leaf pages with ids of the range, in order, all of which are in the file. Undefined if there are
-   *  more than `most`, if one is in the log, or if a page is none of a table. Call it after `update` of the log. */
+  /** Numbers of the leaf pages with ids of the range, in order. Undefined if there are more than `most`, if one is in
+   *  the log, or if a page is none of a table. Call it after `update` of the log. */
   findLeaves(root: number, range: IdRange, most: number): number[] | undefined {
     const leaves: number[] = []
     this.#hasReadLog = false
