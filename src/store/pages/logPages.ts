@@ -48,6 +48,13 @@ type BlocksRow = [
   root: number | null,
 ]
 
+/** Where the logs of a range and the hashes of their transactions are. */
+interface LogsOfRange {
+  /** Root page of the table. */
+  readonly root: number
+  readonly transactions: IdRange
+}
+
 const LOGS_IN_RANGE = 'min(b.first_log + b.n_logs, @to) - max(b.first_log, @from)'
 const BLOCKS_BEGIN = `(SELECT first_tx FROM blocks WHERE n_logs > 0 AND first_log <= @from ORDER BY first_log DESC LIMIT 1)`
 const TX_INDEX = (id: string) => `(SELECT tx_index FROM logs WHERE id = ${id})`
@@ -130,43 +137,42 @@ class PageReader implements LogRecordSource {
   read(range: IdRange): Uint8Array | undefined {
     if (!this.#db.inTransaction) return undefined
     // This statement starts the read transaction, if none did before: only now the write-ahead log is known.
-    const root = this.#readBlocks(range)
-    if (root === undefined) return undefined
+    const found = this.#readBlocks(range)
+    if (found === undefined) return undefined
     try {
-      return this.#readPages(root, range)
+      return this.#readLogs(found, range)
     } catch {
       return undefined // SQLite reads, or reports why not
     }
   }
 
-  /** Writes the blocks and hashes of the range into memory. Returns the root page of the table. */
-  #readBlocks({ from, to }: IdRange): number | undefined {
+  /** Writes the blocks of the range and the parameters into memory. */
+  #readBlocks({ from, to }: IdRange): LogsOfRange | undefined {
     const row = this.#selectBlocks.get({ from, to, sql: this.#sql })!
     if (row.includes(null)) return undefined
     const [packed, covered, first, last, fromIndex, toIndex, root] = row as {
       [K in keyof BlocksRow]: NonNullable<BlocksRow[K]>
     }
-    const [begin, end] = [first + fromIndex, last + toIndex + 1]
-    const count = end - begin
+    const transactions = { from: first + fromIndex, to: last + toIndex + 1 }
+    const count = transactions.to - transactions.from
     if (covered !== to - from || packed.length > blocksBytes) return undefined
     if (count <= 0 || 32 * count > hashesBytes || count > MAX_TRANSACTIONS * (to - from)) return undefined
-    const found = this.#selectHashes.get(begin, end)
-    if (found?.length !== 32 * count) return undefined
     this.#bytes.set(packed, blocks)
-    this.#bytes.set(found, hashes)
     const { pageBytes, usableBytes } = this.#layout
     this.#words.set([pageBytes, usableBytes, packed.length, count, fromIndex], parameters / 4)
     this.#ids.set([BigInt(from), BigInt(to)], rangeAt / 8)
-    return root
+    return { root, transactions }
   }
 
-  /** Reads the leaf pages of the range and encodes their logs. */
-  #readPages(root: number, range: IdRange): Uint8Array | undefined {
+  /** Reads the leaf pages of the range and the hashes, and encodes the logs. */
+  #readLogs({ root, transactions }: LogsOfRange, range: IdRange): Uint8Array | undefined {
     if (!this.#wal.update()) return undefined
     const leaves = this.#table.findLeaves(root, range, Math.floor(pagesBytes / this.#layout.pageBytes))
-    if (leaves === undefined || !this.#table.read(leaves, this.#bytes.subarray(pages, pages + pagesBytes))) {
-      return undefined
-    }
+    if (leaves === undefined) return undefined
+    const found = this.#selectHashes.get(transactions.from, transactions.to)
+    if (found?.length !== 32 * (transactions.to - transactions.from)) return undefined
+    this.#bytes.set(found, hashes)
+    if (!this.#table.read(leaves, this.#bytes.subarray(pages, pages + pagesBytes))) return undefined
     if (this.#encode(leaves.length) !== DONE) return undefined
     return this.#bytes.subarray(output, this.#words[end / 4])
   }
