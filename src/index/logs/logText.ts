@@ -7,7 +7,15 @@ import { createLogRecordReader, type LogRecordSource, MAX_CHECKED_KEYS } from '.
 import type { LogRow } from '../../store/rows/logRows.js'
 import type { IdRange, RowFilter } from '../../store/rows/rowFilter.js'
 import { createLogJsonEncoder, formatLog, type LogJsonEncoder } from './logJson.js'
-import { type AskForHelp, type BatchText, SharedBatches, type SharedWork, shareWork } from './sharedBatches.js'
+import {
+  type AskForHelp,
+  type BatchText,
+  createTexts,
+  helpWith,
+  SharedBatches,
+  type SharedWork,
+  shareWork,
+} from './sharedBatches.js'
 import { TextBuffer } from './textBuffer.js'
 
 /** Logs as JSON text for the response. */
@@ -100,6 +108,8 @@ export function createLogWriter(db: Database, batch: TextBatch = BATCH, pages?: 
     return { count: rows.length, text: text.end() }
   }
   const blockOfLog = createBlockOfLog(db)
+  /** For texts of helpers; undefined while one may still write. */
+  let texts: SharedArrayBuffer | undefined
   /** The n-th batch; undefined if a log of it is not supported. */
   const writeBatch = ({ candidates, filter, batchLogs }: BatchedWork, n: number): BatchText | undefined => {
     const from = n * batchLogs
@@ -112,7 +122,8 @@ export function createLogWriter(db: Database, batch: TextBatch = BATCH, pages?: 
   }
   const share = (work: BatchedWork & { candidates: Candidates }, lastId: number, askForHelp: AskForHelp) => {
     const lastBlock = blockOfLog.hashOf(lastId)
-    const shared = lastBlock && shareWork(work.candidates, { ...work, lastBlock })
+    texts ??= createTexts()
+    const shared = lastBlock && shareWork(work.candidates, { ...work, lastBlock, texts })
     if (shared === undefined) return undefined
     askForHelp(shared)
     return new SharedBatches(shared)
@@ -142,7 +153,7 @@ export function createLogWriter(db: Database, batch: TextBatch = BATCH, pages?: 
       }
       for (; n < batches; n++) if (!add(n, shared!.receive(n, deadline) ?? writeBatch(work, n))) return undefined
     } finally {
-      shared?.takeAll()
+      if (shared?.close() === false) texts = undefined
     }
     return { count, text: text.end() }
   }
@@ -150,20 +161,7 @@ export function createLogWriter(db: Database, batch: TextBatch = BATCH, pages?: 
     const { candidates, lastBlock } = work
     const hash = blockOfLog.hashOf('from' in candidates ? candidates.to - 1 : candidates.at(-1)!)
     if (hash === undefined || !equalBytes(hash, lastBlock)) return
-    const shared = new SharedBatches(work)
-    for (;;) {
-      deadline.check()
-      const n = shared.takeLast()
-      if (n === undefined) return
-      let text: BatchText | undefined
-      let isDelivered = false
-      try {
-        text = writeBatch(work, n)
-      } finally {
-        isDelivered = shared.deliver(n, text)
-      }
-      if (!isDelivered) return
-    }
+    helpWith(work, deadline, (n) => writeBatch(work, n))
   }
   return { write, writeWanted, help }
 }

@@ -13,9 +13,10 @@ export interface SharedWork {
   readonly batchLogs: number
   /** Hash of the block of the last candidate, 32 bytes: another thread has the same rows if it has this block. */
   readonly lastBlock: Uint8Array
-  /** What is taken and delivered: `CLAIMS`, `NEWS`, then `BATCH_WORDS` for each batch. */
+  /** What is taken and delivered: `CLAIMS`, `NEWS`, `HELPER`, then `BATCH_WORDS` for each batch. */
   readonly control: Int32Array<SharedArrayBuffer>
-  /** Texts of the delivered batches, one after another. It grows. */
+  /** Texts of the delivered batches, one after another. It grows. V8 does not count it as garbage to collect, so the
+   *  thread of the query keeps one for its next queries. */
   readonly texts: SharedArrayBuffer
 }
 
@@ -41,18 +42,30 @@ const WAIT_MS = 20
 // Words of `control`. CLAIMS has the first batch that is not taken, and above 16 bits the one after the last.
 const CLAIMS = 0
 const NEWS = 1
-const BATCHES = 2
+const HELPER = 2
+const BATCHES = 3
 const BATCH_WORDS = 4
 const [STATE, OFFSET, LENGTH, COUNT] = [0, 1, 2, 3]
 
 const DELIVERED = 1
 const GIVEN_UP = 2
 
+// HELPER: absent, at work, done, or too late to begin.
+const ABSENT = 0
+const WORKS = 1
+const DONE = 2
+const TOO_LATE = 3
+
+/** Returns memory for texts. */
+export function createTexts(): SharedArrayBuffer {
+  return new SharedArrayBuffer(0, { maxByteLength: MAX_TEXT_BYTES })
+}
+
 /** Returns work to share, none of it taken. Undefined with too many batches.
  *  @param from its candidates, ascending */
 export function shareWork(
   from: readonly number[] | IdRange,
-  work: Pick<SharedWork, 'filter' | 'batchLogs' | 'lastBlock'>,
+  work: Pick<SharedWork, 'filter' | 'batchLogs' | 'lastBlock' | 'texts'>,
 ): SharedWork | undefined {
   const isRange = 'from' in from
   const batches = Math.ceil((isRange ? from.to - from.from : from.length) / work.batchLogs)
@@ -65,7 +78,6 @@ export function shareWork(
     ...work,
     candidates: isRange ? from : shareNumbers(from),
     control,
-    texts: new SharedArrayBuffer(0, { maxByteLength: MAX_TEXT_BYTES }),
   }
 }
 
@@ -97,9 +109,20 @@ export class SharedBatches {
     return this.#take((first, end) => [end - 1, first, end - 1])
   }
 
-  /** Takes all that are left, so that the other thread stops. */
-  takeAll(): void {
+  /** Called by the other thread: false when the query has ended. */
+  begin(): boolean {
+    return Atomics.compareExchange(this.#control, HELPER, ABSENT, WORKS) === ABSENT
+  }
+
+  /** Called by the other thread, which has begun, when it writes no more. */
+  end(): void {
+    Atomics.store(this.#control, HELPER, DONE)
+  }
+
+  /** Takes all that are left, so that the other thread stops. Returns whether it is certain to write no more texts. */
+  close(): boolean {
     this.#take((first, end) => [first, end, end])
+    return Atomics.compareExchange(this.#control, HELPER, ABSENT, TOO_LATE) !== WORKS
   }
 
   /** Delivers the text of a batch that `takeLast` returned; undefined: the other thread shall write it. False if it is
@@ -155,5 +178,28 @@ export class SharedBatches {
     new Uint8Array(this.#texts).set(bytes, this.#used)
     this.#used = end
     return true
+  }
+}
+
+/** Writes batches of another thread's query, from the last one, until all are taken or one cannot be delivered.
+ *  @throws DeadlineExceeded; what `write` throws, after the batch is given up */
+export function helpWith(work: SharedWork, deadline: Deadline, write: (batch: number) => BatchText | undefined): void {
+  const shared = new SharedBatches(work)
+  if (!shared.begin()) return
+  try {
+    let isDelivered = true
+    while (isDelivered) {
+      deadline.check()
+      const batch = shared.takeLast()
+      if (batch === undefined) return
+      let text: BatchText | undefined
+      try {
+        text = write(batch)
+      } finally {
+        isDelivered = shared.deliver(batch, text)
+      }
+    }
+  } finally {
+    shared.end()
   }
 }

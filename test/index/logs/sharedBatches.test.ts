@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { dirname } from 'node:path'
 import { test } from 'node:test'
 import { createLogWriter } from '../../../src/index/logs/logText.js'
-import { type AskForHelp, SharedBatches, shareWork } from '../../../src/index/logs/sharedBatches.js'
+import { type AskForHelp, createTexts, SharedBatches, shareWork } from '../../../src/index/logs/sharedBatches.js'
 import { DeadlineExceeded, noDeadline } from '../../../src/lib/deadline.js'
 import type { Database } from '../../../src/store/database.js'
 import { openForReading } from '../../../src/store/open.js'
@@ -42,10 +42,11 @@ function afterChecks(n: number) {
 
 test('each batch is taken once, from whichever end', () => {
   const { below } = seededRandom(311)
+  const texts = createTexts()
   for (let round = 0; round < 200; round++) {
     const batches = below(40)
     const range = { from: 0, to: batches * LIMITS.logs - below(LIMITS.logs) }
-    const work = shareWork(range, { filter: EVERYTHING, batchLogs: LIMITS.logs, lastBlock: new Uint8Array(32) })!
+    const work = shareWork(range, { filter: EVERYTHING, batchLogs: LIMITS.logs, lastBlock: new Uint8Array(32), texts })!
     const [own, other] = [new SharedBatches(work), new SharedBatches(work)]
     const first: number[] = []
     const last: number[] = []
@@ -55,7 +56,7 @@ test('each batch is taken once, from whichever end', () => {
       if (batch === undefined) break
       if (isFirst) first.push(batch)
       else last.push(batch)
-      if (below(30) === 0) own.takeAll()
+      if (below(30) === 0) own.close()
     }
     assert.deepEqual([own.takeFirst(), own.takeLast()], [undefined, undefined])
     assert.deepEqual(first, [...first.keys()])
@@ -63,7 +64,7 @@ test('each batch is taken once, from whichever end', () => {
     assert.ok(first.length + last.length <= batches)
   }
   assert.equal(
-    shareWork({ from: 0, to: 200_000 }, { filter: EVERYTHING, batchLogs: 5, lastBlock: new Uint8Array(32) }),
+    shareWork({ from: 0, to: 200_000 }, { filter: EVERYTHING, batchLogs: 5, lastBlock: new Uint8Array(32), texts }),
     undefined,
   )
 })
@@ -142,4 +143,32 @@ test('the query writes what its helper took and never delivered', (t) => {
   assert.equal(texts?.count, logs.length)
   const endsWaiting = { ...noDeadline, check: afterChecks(2 * logs.length).check }
   assert.equal(writeWanted(range, EVERYTHING, { deadline: endsWaiting, askForHelp })?.count, logs.length)
+})
+
+test('memory for texts is used again unless a helper may still write into it', (t) => {
+  const db = temporaryDatabase(t)
+  const logs = fill(db, 316, () => 40)
+  const writer = createLogWriter(db, LIMITS)
+  const used: SharedArrayBuffer[] = []
+  const write = (askForHelp: AskForHelp) => {
+    const options = {
+      deadline: noDeadline,
+      askForHelp: (work: Parameters<AskForHelp>[0]) => {
+        used.push(work.texts)
+        askForHelp(work)
+      },
+    }
+    assert.equal(writer.writeWanted({ from: 0, to: logs.length }, EVERYTHING, options)?.count, logs.length)
+  }
+  let late: Parameters<AskForHelp>[0] | undefined
+  write((work) => writer.help(work, { deadline: noDeadline }))
+  write((work) => {
+    late = work
+  })
+  writer.help(late!, { deadline: noDeadline }) // too late: it does nothing
+  assert.equal(new SharedBatches(late!).begin(), false)
+  write((work) => void new SharedBatches(work).begin()) // and works on
+  write(() => {})
+  const [first, second, third, fourth] = used
+  assert.ok(first === second && second === third && third !== fourth)
 })
