@@ -14,7 +14,16 @@ import {
   set,
   v128s,
 } from './assembler.js'
-import { DONE, MAX_RECORD_DATA, NOT_ENCODED, RECORD_NUMBERS, UNSUPPORTED, writeDecode } from './logRecordCode.js'
+import {
+  DONE,
+  MAX_RECORD_DATA,
+  NOT_ENCODED,
+  RECORD_NUMBERS,
+  UNSUPPORTED,
+  writeDecode,
+  writeEncode,
+} from './logRecordCode.js'
+import { writeColumnInteger, writeVarint } from './sqliteValueCode.js'
 
 // 16-byte copies read and write beyond an end.
 const ROOM = 64
@@ -81,86 +90,8 @@ const COLUMNS = 9
  *  missing or has no record, when the pages are damaged, or when the records do not fit. */
 export function assembleLogPages(): Uint8Array<ArrayBuffer> {
   const pages = Math.ceil((OUTPUT_AT + OUTPUT_BYTES + ROOM) / 0x1_0000)
-  const functions = [writeDecode(), writeVarint(), writeInteger(), writeEncode(), new LogPagesWriter().encode()]
+  const functions = [writeDecode(), writeVarint(), writeColumnInteger(), writeEncode(), new LogPagesWriter().encode()]
   return assembleModule({ pages, functions })
-}
-
-/** Returns a function that reads a variable-length integer of SQLite at an address: up to 8 bytes, most significant
- *  first, 7 bits of each. Its length is in the highest byte of the result; 9 bytes have the length 9 and no value. */
-function writeVarint() {
-  const f = new FunctionWriter([I32], [I64])
-  const at = 0
-  const value = f.local(I64)
-  const length = f.local(I32)
-  const byte = f.local(I32)
-  f.loop('byte', () => {
-    f.put(set(byte, i32s.loadByte(i32s.add(get(at), get(length)))), set(length, i32s.add(get(length), i32(1))))
-    f.when(i32s.isMore(get(length), i32(8)), () => f.put(i64(9n << 56n), RETURN))
-    const bits = i64s.of(i32s.and(get(byte), i32(127)))
-    f.put(set(value, i64s.or(i64s.left(get(value), i64(7n)), bits)))
-    f.goToWhen('byte', i32s.right(get(byte), i32(7)))
-  })
-  f.put(i64s.or(get(value), i64s.left(i64s.of(get(length)), i64(56n))))
-  return f.end()
-}
-
-/** Returns a function that reads the integer of a serial type at an address: -1 if it is no integer, negative, or
- *  longer than 31 bits. https://sqlite.org/fileformat2.html#record_format */
-function writeInteger() {
-  const f = new FunctionWriter([I32, I32], [I32])
-  const [type, at] = [0, 1]
-  const value = f.local(I32)
-  const next = f.local(I32)
-  f.when(i32s.isLess(i32s.sub(get(type), i32(8)), i32(2)), () => f.put(i32s.sub(get(type), i32(8)), RETURN))
-  f.when(i32s.isAtLeast(i32s.sub(get(type), i32(1)), i32(4)), () => f.put(i32(-1), RETURN))
-  f.put(set(value, i32s.loadByte(get(at))))
-  // A set sign bit.
-  f.when(i32s.right(get(value), i32(7)), () => f.put(i32(-1), RETURN))
-  f.put(set(next, i32(1)))
-  f.loop('byte', () =>
-    f.when(i32s.isLess(get(next), get(type)), () => {
-      const byte = i32s.loadByte(i32s.add(get(at), get(next)))
-      f.put(set(value, i32s.or(i32s.left(get(value), i32(8)), byte)), set(next, i32s.add(get(next), i32(1))))
-      f.goTo('byte')
-    }),
-  )
-  f.put(get(value))
-  return f.end()
-}
-
-/** Returns a function that writes a number as SQLite's `char` does, in UTF-8, at an address: the address after it, 0
- *  for one that `char` does not encode. */
-function writeEncode() {
-  const f = new FunctionWriter([I32, I32], [I32])
-  const [to, value] = [0, 1]
-  const put = (offset: number, mark: number, shift: number, bits: number) => {
-    const part = i32s.and(i32s.right(get(value), i32(shift)), i32(bits))
-    f.put(i32s.storeByte(get(to), offset, i32s.or(part, i32(mark))))
-  }
-  const done = (length: number) => f.put(i32s.add(get(to), i32(length)), RETURN)
-  f.when(i32s.isLess(get(value), i32(0x80)), () => {
-    put(0, 0, 0, 0x7f)
-    done(1)
-  })
-  f.when(i32s.isLess(get(value), i32(0x800)), () => {
-    put(0, 0xc0, 6, 0x1f)
-    put(1, 0x80, 0, 0x3f)
-    done(2)
-  })
-  f.when(i32s.isLess(get(value), i32(0x1_0000)), () => {
-    f.when(i32s.equal(get(value), i32(NOT_ENCODED)), () => f.put(i32(0), RETURN))
-    put(0, 0xe0, 12, 0x0f)
-    put(1, 0x80, 6, 0x3f)
-    put(2, 0x80, 0, 0x3f)
-    done(3)
-  })
-  f.when(i32s.isMore(get(value), i32(0x10_ffff)), () => f.put(i32(0), RETURN))
-  put(0, 0xf0, 18, 0x07)
-  put(1, 0x80, 12, 0x3f)
-  put(2, 0x80, 6, 0x3f)
-  put(3, 0x80, 0, 0x3f)
-  f.put(i32s.add(get(to), i32(4)))
-  return f.end()
 }
 
 class LogPagesWriter {

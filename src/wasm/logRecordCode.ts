@@ -94,6 +94,41 @@ export function writeDecode() {
   return f.end()
 }
 
+/** Returns a function that writes a number as SQLite's `char` does, in UTF-8, at an address: the address after it, 0
+ *  for one that `char` does not encode. */
+export function writeEncode() {
+  const f = new FunctionWriter([I32, I32], [I32])
+  const [to, value] = [0, 1]
+  const put = (offset: number, mark: number, shift: number, bits: number) => {
+    const part = i32s.and(i32s.right(get(value), i32(shift)), i32(bits))
+    f.put(i32s.storeByte(get(to), offset, i32s.or(part, i32(mark))))
+  }
+  const done = (length: number) => f.put(i32s.add(get(to), i32(length)), RETURN)
+  f.when(i32s.isLess(get(value), i32(0x80)), () => {
+    put(0, 0, 0, 0x7f)
+    done(1)
+  })
+  f.when(i32s.isLess(get(value), i32(0x800)), () => {
+    put(0, 0xc0, 6, 0x1f)
+    put(1, 0x80, 0, 0x3f)
+    done(2)
+  })
+  f.when(i32s.isLess(get(value), i32(0x1_0000)), () => {
+    f.when(i32s.equal(get(value), i32(NOT_ENCODED)), () => f.put(i32(0), RETURN))
+    put(0, 0xe0, 12, 0x0f)
+    put(1, 0x80, 6, 0x3f)
+    put(2, 0x80, 0, 0x3f)
+    done(3)
+  })
+  f.when(i32s.isMore(get(value), i32(0x10_ffff)), () => f.put(i32(0), RETURN))
+  put(0, 0xf0, 18, 0x07)
+  put(1, 0x80, 12, 0x3f)
+  put(2, 0x80, 6, 0x3f)
+  put(3, 0x80, 0, 0x3f)
+  f.put(i32s.add(get(to), i32(4)))
+  return f.end()
+}
+
 /** Writes a function `encode(length)` that reads records of that many bytes, one after the other. */
 export class LogRecordCode {
   readonly f = new FunctionWriter([I32], [I32])

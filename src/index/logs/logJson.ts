@@ -24,7 +24,7 @@ export function formatLog(log: Log, position: LogPosition) {
 }
 
 /** The JSON of some logs, joined by commas: the same bytes as `JSON.stringify` of `formatLog`. */
-interface LogJson {
+export interface LogJson {
   count: number
   /** In the memory of the encoder, which its next call overwrites. */
   bytes: Uint8Array

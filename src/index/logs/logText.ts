@@ -6,16 +6,8 @@ import { createStoredLogs } from '../../store/rows/log.js'
 import { createLogRecordReader, type LogRecordSource, MAX_CHECKED_KEYS } from '../../store/rows/logRecords.js'
 import type { LogRow } from '../../store/rows/logRows.js'
 import type { IdRange, RowFilter } from '../../store/rows/rowFilter.js'
-import { createLogJsonEncoder, formatLog, type LogJsonEncoder } from './logJson.js'
-import {
-  type AskForHelp,
-  type BatchText,
-  createTexts,
-  helpWith,
-  SharedBatches,
-  type SharedWork,
-  shareWork,
-} from './sharedBatches.js'
+import { createLogJsonEncoder, formatLog, type LogJson, type LogJsonEncoder } from './logJson.js'
+import { type AskForHelp, createTexts, helpWith, SharedBatches, type SharedWork, shareWork } from './sharedBatches.js'
 import { TextBuffer } from './textBuffer.js'
 
 /** Logs as JSON text for the response. */
@@ -111,7 +103,7 @@ export function createLogWriter(db: Database, batch: TextBatch = BATCH, pages?: 
   /** For texts of helpers; undefined while one may still write. */
   let texts: SharedArrayBuffer | undefined
   /** The n-th batch; undefined if a log of it is not supported. */
-  const writeBatch = ({ candidates, filter, batchLogs }: BatchedWork, n: number): BatchText | undefined => {
+  const writeBatch = ({ candidates, filter, batchLogs }: BatchedWork, n: number): LogJson | undefined => {
     const from = n * batchLogs
     const to = from + batchLogs
     const records =
@@ -123,7 +115,7 @@ export function createLogWriter(db: Database, batch: TextBatch = BATCH, pages?: 
   const share = (work: BatchedWork & { candidates: Candidates }, lastId: number, askForHelp: AskForHelp) => {
     const lastBlock = blockOfLog.hashOf(lastId)
     texts ??= createTexts()
-    const shared = lastBlock && shareWork(work.candidates, { ...work, lastBlock, texts })
+    const shared = lastBlock && shareWork(work.candidates, { ...work, lastId, lastBlock, texts })
     if (shared === undefined) return undefined
     askForHelp(shared)
     return new SharedBatches(shared)
@@ -139,7 +131,7 @@ export function createLogWriter(db: Database, batch: TextBatch = BATCH, pages?: 
     const shared = askForHelp && batches >= SHARED_BATCHES ? share(work, lastId, askForHelp) : undefined
     const text = new TextBuffer(length)
     let count = 0
-    const add = (n: number, json: BatchText | undefined): boolean => {
+    const add = (n: number, json: LogJson | undefined): boolean => {
       if (json === undefined) return false
       count += json.count
       text.add(json.bytes, Math.min((n + 1) * batch.logs, length))
@@ -158,9 +150,8 @@ export function createLogWriter(db: Database, batch: TextBatch = BATCH, pages?: 
     return { count, text: text.end() }
   }
   const help: LogWriter['help'] = (work, { deadline }) => {
-    const { candidates, lastBlock } = work
-    const hash = blockOfLog.hashOf('from' in candidates ? candidates.to - 1 : candidates.at(-1)!)
-    if (hash === undefined || !equalBytes(hash, lastBlock)) return
+    const hash = blockOfLog.hashOf(work.lastId)
+    if (hash === undefined || !equalBytes(hash, work.lastBlock)) return
     helpWith(work, deadline, (n) => writeBatch(work, n))
   }
   return { write, writeWanted, help }

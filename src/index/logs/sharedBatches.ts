@@ -1,5 +1,6 @@
 import type { Deadline } from '../../lib/deadline.js'
 import type { IdRange, RowFilter } from '../../store/rows/rowFilter.js'
+import type { LogJson } from './logJson.js'
 
 /* The logs of one wide query are written by two threads, each over its own connection: the thread of the query takes
    batches of candidates from the front, one that is idle from the back, until they meet. The thread of the query never
@@ -11,7 +12,9 @@ export interface SharedWork {
   readonly filter: RowFilter
   /** Candidates in a batch; the last one may have fewer. */
   readonly batchLogs: number
-  /** Hash of the block of the last candidate, 32 bytes: another thread has the same rows if it has this block. */
+  /** The last candidate. */
+  readonly lastId: number
+  /** Hash of its block, 32 bytes: another thread has the same rows if it has this block. */
   readonly lastBlock: Uint8Array
   /** What is taken and delivered: `CLAIMS`, `NEWS`, `HELPER`, then `BATCH_WORDS` for each batch. */
   readonly control: Int32Array<SharedArrayBuffer>
@@ -22,12 +25,6 @@ export interface SharedWork {
 
 /** Asks an idle thread to write batches of the work, if there is one. */
 export type AskForHelp = (work: SharedWork) => void
-
-/** The JSON of some logs, joined by commas. */
-export interface BatchText {
-  readonly count: number
-  readonly bytes: Uint8Array
-}
 
 /** Most text that the other thread delivers. What is longer, the thread of the query writes itself. */
 const MAX_TEXT_BYTES = 33_554_432
@@ -65,7 +62,7 @@ export function createTexts(): SharedArrayBuffer {
  *  @param from its candidates, ascending */
 export function shareWork(
   from: readonly number[] | IdRange,
-  work: Pick<SharedWork, 'filter' | 'batchLogs' | 'lastBlock' | 'texts'>,
+  work: Omit<SharedWork, 'candidates' | 'control'>,
 ): SharedWork | undefined {
   const isRange = 'from' in from
   const batches = Math.ceil((isRange ? from.to - from.from : from.length) / work.batchLogs)
@@ -74,11 +71,7 @@ export function shareWork(
     new SharedArrayBuffer((BATCHES + batches * BATCH_WORDS) * Int32Array.BYTES_PER_ELEMENT),
   )
   control[CLAIMS] = batches << 16
-  return {
-    ...work,
-    candidates: isRange ? from : shareNumbers(from),
-    control,
-  }
+  return { ...work, candidates: isRange ? from : shareNumbers(from), control }
 }
 
 function shareNumbers(numbers: readonly number[]): Float64Array<SharedArrayBuffer> {
@@ -127,7 +120,7 @@ export class SharedBatches {
 
   /** Delivers the text of a batch that `takeLast` returned; undefined: the other thread shall write it. False if it is
    *  not delivered: it is undefined or does not fit. */
-  deliver(batch: number, text: BatchText | undefined): boolean {
+  deliver(batch: number, text: LogJson | undefined): boolean {
     const at = BATCHES + batch * BATCH_WORDS
     const fits = text !== undefined && this.#store(text.bytes)
     if (fits) {
@@ -143,7 +136,7 @@ export class SharedBatches {
 
   /** Waits for a batch that the other thread took. Undefined when it is given up or does not come.
    *  @throws DeadlineExceeded */
-  receive(batch: number, deadline: Deadline): BatchText | undefined {
+  receive(batch: number, deadline: Deadline): LogJson | undefined {
     const at = BATCHES + batch * BATCH_WORDS
     const untilMs = performance.now() + PATIENCE_MS
     for (;;) {
@@ -183,7 +176,7 @@ export class SharedBatches {
 
 /** Writes batches of another thread's query, from the last one, until all are taken or one cannot be delivered.
  *  @throws DeadlineExceeded; what `write` throws, after the batch is given up */
-export function helpWith(work: SharedWork, deadline: Deadline, write: (batch: number) => BatchText | undefined): void {
+export function helpWith(work: SharedWork, deadline: Deadline, write: (batch: number) => LogJson | undefined): void {
   const shared = new SharedBatches(work)
   if (!shared.begin()) return
   try {
@@ -192,7 +185,7 @@ export function helpWith(work: SharedWork, deadline: Deadline, write: (batch: nu
       deadline.check()
       const batch = shared.takeLast()
       if (batch === undefined) return
-      let text: BatchText | undefined
+      let text: LogJson | undefined
       try {
         text = write(batch)
       } finally {

@@ -2,6 +2,7 @@ import { instantiate } from '../../wasm/assembler.js'
 import { assembleLogPages, LOG_PAGES_MEMORY } from '../../wasm/logPagesModule.js'
 import { DONE } from '../../wasm/logRecordCode.js'
 import type { Database } from '../database.js'
+import { selectBlockOfLog } from '../rows/blockOfLog.js'
 import { BLOCK_ONLY, BLOCKS_OF_RANGE, IS_CROWDED, type LogRecordSource } from '../rows/logRecords.js'
 import type { IdRange } from '../rows/rowFilter.js'
 import { type DatabaseFile, isFileOf } from './databaseFile.js'
@@ -56,7 +57,6 @@ interface LogsOfRange {
 }
 
 const LOGS_IN_RANGE = 'min(b.first_log + b.n_logs, @to) - max(b.first_log, @from)'
-const BLOCKS_BEGIN = `(SELECT first_tx FROM blocks WHERE n_logs > 0 AND first_log <= @from ORDER BY first_log DESC LIMIT 1)`
 const TX_INDEX = (id: string) => `(SELECT tx_index FROM logs WHERE id = ${id})`
 const SELECT_BLOCKS = `
   SELECT CAST(group_concat(record, '') AS BLOB), sum(logs), min(first_tx), max(first_tx),
@@ -64,7 +64,7 @@ const SELECT_BLOCKS = `
     (SELECT rootpage FROM sqlite_schema WHERE type = 'table' AND name = 'logs' AND sql = @sql)
   FROM (
     SELECT char(max(b.first_log, @from) - b.first_log, iif(${IS_CROWDED}, 0, ${LOGS_IN_RANGE}),
-      b.first_tx - ${BLOCKS_BEGIN}) || ${BLOCK_ONLY} AS record, ${LOGS_IN_RANGE} AS logs, b.first_tx
+      b.first_tx - (${selectBlockOfLog('@from', 'first_tx')})) || ${BLOCK_ONLY} AS record, ${LOGS_IN_RANGE} AS logs, b.first_tx
     ${BLOCKS_OF_RANGE} ORDER BY b.first_log)`
 const SELECT_HASHES = `
   SELECT CAST((SELECT group_concat(hash, '') FROM (SELECT hash FROM transactions WHERE id >= ? AND id < ? ORDER BY id))

@@ -7,10 +7,10 @@ export interface LogPlace {
   readonly logIndex: number
 }
 
-/** SQL for the number of the block that contains a log: the last block with logs whose first log id is at most
+/** SQL for a column of the block that contains a log: the last block with logs whose first log id is at most
  *  `logId`. */
-export const selectBlockOfLog = (logId: string): string =>
-  `SELECT number FROM blocks WHERE n_logs > 0 AND first_log <= ${logId} ORDER BY first_log DESC LIMIT 1`
+export const selectBlockOfLog = (logId: string, column = 'number'): string =>
+  `SELECT ${column} FROM blocks WHERE n_logs > 0 AND first_log <= ${logId} ORDER BY first_log DESC LIMIT 1`
 
 /** Looks up the block that contains a log. For an id beyond the last log: the last block with logs. Undefined when no
  *  block up to there has logs. */

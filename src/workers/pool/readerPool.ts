@@ -218,7 +218,7 @@ export class ReaderPool implements RemoteRunner {
   #schedule(job: PoolJob): void {
     this.#population.use(job.cost)
     this.#scheduler.enqueue(job)
-    if (this.#scheduler.waiting(job.cost) > 0) this.#endHelp()
+    if (job.cost === 'scan' && this.#scheduler.waiting('scan') > 0) this.#endHelp()
     if (this.#scheduler.waiting(job.cost) <= MAX_QUEUED) return
     this.#finish(this.#scheduler.takeFromGreediest(job.cost)!, { error: SERVER_BUSY })
   }

@@ -46,7 +46,13 @@ test('each batch is taken once, from whichever end', () => {
   for (let round = 0; round < 200; round++) {
     const batches = below(40)
     const range = { from: 0, to: batches * LIMITS.logs - below(LIMITS.logs) }
-    const work = shareWork(range, { filter: EVERYTHING, batchLogs: LIMITS.logs, lastBlock: new Uint8Array(32), texts })!
+    const work = shareWork(range, {
+      filter: EVERYTHING,
+      batchLogs: LIMITS.logs,
+      lastId: 0,
+      lastBlock: new Uint8Array(32),
+      texts,
+    })!
     const [own, other] = [new SharedBatches(work), new SharedBatches(work)]
     const first: number[] = []
     const last: number[] = []
@@ -64,7 +70,10 @@ test('each batch is taken once, from whichever end', () => {
     assert.ok(first.length + last.length <= batches)
   }
   assert.equal(
-    shareWork({ from: 0, to: 200_000 }, { filter: EVERYTHING, batchLogs: 5, lastBlock: new Uint8Array(32), texts }),
+    shareWork(
+      { from: 0, to: 200_000 },
+      { filter: EVERYTHING, batchLogs: 5, lastId: 0, lastBlock: new Uint8Array(32), texts },
+    ),
     undefined,
   )
 })
