@@ -5,6 +5,8 @@ export interface AdaptiveLimits {
   /** Calls in one request. */
   readonly batchSize: number
   readonly inFlight: number
+  /** True while a request is in flight that was sent less than a second ago: an older one may hang. */
+  readonly isAwaited: boolean
   /** Waits for a free slot, in the order of the calls. Call the function that it resolves to when the request has
    *  ended.
    *  @throws the reason of `signal` when it aborts. */
@@ -21,25 +23,20 @@ export interface AdaptiveLimits {
 
 const FIRST_CONCURRENCY = 4
 const FIRST_BATCH = 8
+const AWAITED_MS = 1000
 
 /** Creates limits between 1 and the maxima, starting low. @param nowMs the clock of the times passed to `overloaded` */
 export function createAdaptiveLimits(maxConcurrency: number, maxBatch: number, nowMs: () => number): AdaptiveLimits {
   let concurrency = Math.min(FIRST_CONCURRENCY, maxConcurrency)
   let batchSize = Math.min(FIRST_BATCH, maxBatch)
   let batchLimit = maxBatch
-  let inFlight = 0
+  /** Requests in flight: when each was sent. */
+  const sent = new Set<{ readonly ms: number }>()
   let successes = 0
   let halvedMs = Number.NEGATIVE_INFINITY
   const waiting: (() => void)[] = []
   const admit = () => {
-    while (waiting.length > 0 && inFlight < Math.floor(concurrency)) {
-      inFlight++
-      waiting.shift()!()
-    }
-  }
-  const release = () => {
-    inFlight--
-    admit()
+    while (waiting.length > 0 && sent.size < Math.floor(concurrency)) waiting.shift()!()
   }
   return {
     get concurrency() {
@@ -49,17 +46,20 @@ export function createAdaptiveLimits(maxConcurrency: number, maxBatch: number, n
       return batchSize
     },
     get inFlight() {
-      return inFlight
+      return sent.size
+    },
+    get isAwaited() {
+      return [...sent].some(({ ms }) => nowMs() - ms < AWAITED_MS)
     },
     acquire: (signal) =>
       new Promise((resolve, reject) => {
         if (signal?.aborted) return reject(signal.reason)
         const start = () => {
           signal?.removeEventListener('abort', onAbort)
-          let ended = false
+          const request = { ms: nowMs() }
+          sent.add(request)
           resolve(() => {
-            if (!ended) release()
-            ended = true
+            if (sent.delete(request)) admit()
           })
         }
         const onAbort = () => {

@@ -216,8 +216,8 @@ export class Pool {
     for (const upstream of this.upstreams) {
       const { health, limits } = upstream
       if (excluded?.has(upstream) || nowMs < this.#askableAtMs(upstream)) continue
-      // Half-open: one request at a time probes whether it has recovered.
-      if (health.state === 'failing' && limits.inFlight > 0) continue
+      // Half-open: one request at a time probes whether it has recovered; beside one that hangs, one a second.
+      if (health.state === 'failing' && limits.isAwaited) continue
       const cost = health.cost * (upstream === this.#current ? PREFERENCE : 1)
       if (cost < bestCost) [best, bestCost] = [upstream, cost]
     }

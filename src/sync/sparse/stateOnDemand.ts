@@ -73,7 +73,8 @@ const MAX_WAITING = 10_000
 const MAX_KEYS = 4_096
 // A batch that takes longer does not keep the next one from beginning.
 const SLOW_MS = 1_000
-const MAX_BATCHES = 2
+// At most one begins a second while others are slow, and a request waits ten: those that hang keep no other waiting.
+const MAX_BATCHES = 10
 // Hints of all calls of one batch together.
 const HINTS_MS = 2_000
 // Between two looks whether the open transaction has ended: an import's takes up to a second.

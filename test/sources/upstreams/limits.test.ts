@@ -47,6 +47,22 @@ describe('adaptive limits', () => {
     await fourth
     assert.equal(limits.inFlight, 2)
   })
+
+  it('await a request for a second, whatever was sent and ended since', async () => {
+    let nowMs = 5000
+    const limits = createAdaptiveLimits(4, 1, () => nowMs)
+    assert.equal(limits.isAwaited, false)
+    const hangs = await limits.acquire()
+    nowMs += 999
+    assert.equal(limits.isAwaited, true)
+    nowMs += 1
+    assert.equal(limits.isAwaited, false)
+    const ends = await limits.acquire()
+    assert.equal(limits.isAwaited, true)
+    ends()
+    assert.deepEqual([limits.isAwaited, limits.inFlight], [false, 1])
+    hangs()
+  })
 })
 
 describe('health', () => {
