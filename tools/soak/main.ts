@@ -111,7 +111,7 @@ async function repeat(seedOffset: number, [fromMs, toMs]: readonly [number, numb
   const own = seededRandom(seed * 1_000 + seedOffset)
   const leftMs = () => (lasts - minutes()) * 60_000
   while (problems.length === 0) {
-    await sleep(Math.min(fromMs + own.below(toMs - fromMs), leftMs()))
+    await sleep(Math.max(0, Math.min(fromMs + own.below(toMs - fromMs), leftMs())))
     if (leftMs() <= 0) return
     await pause
     await step()

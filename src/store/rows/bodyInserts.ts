@@ -2,6 +2,7 @@ import type { Block, Receipt } from '../../chain/eth/types.js'
 import { createBoundBytes } from '../boundBytes.js'
 import type { RowValue } from '../columns.js'
 import type { Database, Statement } from '../database.js'
+import { createRowBatch, ROWS_AT_ONCE } from '../rowBatch.js'
 import { createLogInserts } from './log.js'
 import { RECEIPT_COLUMNS, receiptValues } from './receipt.js'
 import { TRANSACTION_COLUMNS, transactionValues } from './transaction.js'
@@ -15,7 +16,7 @@ export interface FirstIds {
 /** Inserts the parts of blocks: transactions, receipts and logs. */
 interface BodyInserts {
   insert(block: Block, receipts: readonly Receipt[], first: FirstIds): void
-  /** Discards cached state. Call it after a rollback. */
+  /** Discards cached state and unwritten rows. Call it after a rollback. */
   clear(): void
 }
 
@@ -23,15 +24,15 @@ const WORD = 32
 
 /** Creates the inserts over a database opened for writing. */
 export function createBodyInserts(db: Database): BodyInserts {
-  const transactionRows = prepareInsert(db, 'transactions', TRANSACTION_COLUMNS)
-  const receiptRows = prepareInsert(db, 'receipts', RECEIPT_COLUMNS)
+  const transactionRows = createRowBatch(db, 'transactions', TRANSACTION_COLUMNS)
+  const receiptRows = createRowBatch(db, 'receipts', RECEIPT_COLUMNS)
   const logs = createLogInserts(db)
-  const bound = TRANSACTION_COLUMNS.map(() => createBoundBytes(WORD))
+  const bound = Array.from({ length: ROWS_AT_ONCE }, () => TRANSACTION_COLUMNS.map(() => createBoundBytes(WORD)))
   /** Bytes of arrays that V8 keeps in its heap are moved out of it when they are bound, which takes longer than a
    *  copy. */
-  const boundAsViews = (values: RowValue[]) => {
+  const boundAsViews = (row: number, values: RowValue[]) => {
     for (const [i, value] of values.entries()) {
-      if (value instanceof Uint8Array && value.length <= WORD) values[i] = bound[i](value, 0, value.length)
+      if (value instanceof Uint8Array && value.length <= WORD) values[i] = bound[row][i](value, 0, value.length)
     }
     return values
   }
@@ -40,13 +41,16 @@ export function createBodyInserts(db: Database): BodyInserts {
       let logId = first.log
       transactions.forEach((transaction, index) => {
         const receipt = receipts[index]
-        transactionRows.run(...boundAsViews(transactionValues(first.tx + index, header.number, transaction)))
-        receiptRows.run(...receiptValues(first.tx + index, receipt, logId))
+        const values = transactionValues(first.tx + index, header.number, transaction)
+        transactionRows.add(...boundAsViews(transactionRows.row, values))
+        receiptRows.add(...receiptValues(first.tx + index, receipt, logId))
         for (const log of receipt.logs) logs.insert(logId++, index, log)
       })
-      logs.flush()
+      for (const rows of [transactionRows, receiptRows, logs]) rows.flush()
     },
-    clear: () => logs.clear(),
+    clear: () => {
+      for (const rows of [transactionRows, receiptRows, logs]) rows.clear()
+    },
   }
 }
 

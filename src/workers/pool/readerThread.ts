@@ -16,6 +16,7 @@ import { runCallMessage } from '../../rpc/core/runCall.js'
 import { INTERNAL_METHODS } from '../../rpc/internalMethods.js'
 import { loadMethods } from '../../rpc/loadMethods.js'
 import { warmCalls, warmLogQueries } from '../../rpc/warmUp.js'
+import { returnFreedMemory } from '../../store/freedMemory.js'
 import { yieldToMainThread } from '../priority.js'
 import { openClaims } from './claims.js'
 import { openFlow } from './partFlow.js'
@@ -30,6 +31,9 @@ const COPIED_BYTES = 4096
 // Slices of the log index's tail read before the thread is ready: all of it if the index is up to date, in about 0.2 s.
 // The rest is read between requests.
 const TAIL_SLICES = 20
+
+// Other threads have ended by then, and V8 has freed what was collected.
+const FREED_AFTER_MS = 20_000
 
 const port = parentPort!
 const options = workerData as ReaderData
@@ -53,9 +57,11 @@ if (options.awaited) yieldToMainThread(options.niceness)
 const flow = openFlow(options.flow)
 const waiting: ReaderRequest[] = []
 let working = false
+let returning: NodeJS.Timeout | undefined
 port.on('message', (request: ReaderRequest | ReaderCommand) => {
   if (request === 'stop') process.exit() // this thread
-  if (request === 'rest') return collectGarbageSoon()
+  clearTimeout(returning)
+  if (request === 'rest') return rest()
   waiting.push(request)
   if (!working) void work()
 })
@@ -65,6 +71,13 @@ if (hasMoreLogs) setImmediate(readTailOn)
 /** Ends a thread that is asked to stop while it opens the database. */
 function leaveIfStopped(): void {
   if (claims.stopRequested()) process.exit() // this thread
+}
+
+/** Returns memory to the system: garbage of this thread now, and, unless requests come before, what all threads have
+ *  freed. */
+function rest(): void {
+  collectGarbageSoon()
+  returning = setTimeout(returnFreedMemory, FREED_AFTER_MS).unref()
 }
 
 /** Runs assigned requests in order. */
