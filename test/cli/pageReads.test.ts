@@ -53,12 +53,14 @@ async function ask(pageReads: boolean) {
     const whole = await send('/v3/stream', { from: 0, logs: [{}] })
     const narrow = { from: 0, logs: [{}], fields: { logs: ['log_index'] } }
     const stream = await send('/v3/stream', narrow)
-    // The least of several: a thread that starts meanwhile reads its modules.
+    // The least, once it came twice: a thread that starts meanwhile reads its modules.
     let readBytes = Number.POSITIVE_INFINITY
-    for (let i = 0; i < 3; i++) {
+    for (let isLeast = false; !isLeast; ) {
       const before = bytesRead()
       assert.ok((await send('/v3/stream', narrow)) === stream)
-      readBytes = Math.min(readBytes, bytesRead() - before)
+      const own = bytesRead() - before
+      isLeast = Math.abs(own - readBytes) < 1_000
+      readBytes = Math.min(readBytes, own)
     }
     const range = { fromBlock: '0x3', toBlock: '0x9' }
     const logs = await send('/', request('eth_getLogs', range))
