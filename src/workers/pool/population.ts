@@ -10,8 +10,8 @@ const LOOK_MS = 20
 /** A request that runs this long at rest may make others wait. */
 const LONG_MS = 250
 
-/** Without requests for this long, all threads but one are ended. */
-const IDLE_MS = 30_000
+/** Without requests for this long, all threads but one are ended, unless an option says otherwise. */
+export const DEFAULT_IDLE_MS = 30_000
 
 /** Requests at rest that another thread could have helped with, before the others are started. */
 const WISHES = 3
@@ -29,8 +29,8 @@ interface PopulationOptions<J extends ScheduledJob> {
   /** Threads of each class, once requests need them. */
   readonly wanted: Record<RemoteCost, number>
   readonly scheduler: Scheduler<J>
-  /** Milliseconds without requests after which all threads but one are ended. Default: 30,000. */
-  readonly idleMs?: number
+  /** Milliseconds without requests after which all threads but one are ended. */
+  readonly idleMs: number
   /** Called with the one remaining thread when no request has arrived for `idleMs`. */
   onRest(thread: ScheduledThread<J>): void
   /** @param isAwaited the server is not ready before this thread is */
@@ -64,7 +64,7 @@ export class Population<J extends ScheduledJob> {
     this.#options = options
     this.#threads = options.threads
     this.#scheduler = options.scheduler
-    this.#idleMs = options.idleMs ?? IDLE_MS
+    this.#idleMs = options.idleMs
   }
 
   /** Starts the missing threads: that of the quick queue and the others, then the spare. */

@@ -33,6 +33,8 @@ export interface ReaderData {
   readonly awaited?: boolean
   /** Its OS priority below the main thread's, as nice(2) counts. */
   readonly niceness: number
+  /** Milliseconds at rest after which it returns what all threads of the process have freed to the system. */
+  readonly freedAfterMs: number
   /** Memory of the claims on its requests. */
   readonly claims: SharedArrayBuffer
   /** Memory of the flow of its results that are sent in parts. */

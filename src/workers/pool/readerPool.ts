@@ -20,7 +20,7 @@ import { helpWithLogs } from '../../rpc/eth/helpWithLogs.js'
 import type { DatabaseFile } from '../../store/pages/databaseFile.js'
 import { QUICK_NICENESS, READER_NICENESS } from '../priority.js'
 import { registerPoolMetrics } from './poolMetrics.js'
-import { Population } from './population.js'
+import { DEFAULT_IDLE_MS, Population } from './population.js'
 import { createQuickPolicy, QUICK_CALL_MS } from './quickQueue.js'
 import { type JobFlow, type ReaderData, ReaderHandle } from './readerHandle.js'
 import { MAX_JOBS, type RemoteCost, type ScheduledJob, type ScheduledThread, Scheduler } from './scheduler.js'
@@ -38,6 +38,10 @@ const GRACE_MS: Record<RemoteCost, number> = { evm: 20, scan: 500, quick: 500 }
  *  interpreter checks the clock, but not inside precompiles. The reference interpreter never does. */
 const LINGER_MS = 480
 
+/** Of the time after which a pool rests, the share that its last thread waits before it returns what all have freed: 20 s.
+ *  Other threads have ended by then, and V8 has freed what was collected. */
+const FREED_SHARE = 2 / 3
+
 /** Default threads per class: half of the cores, at least two, so that one long query does not block the others; at
  *  most eight, because each takes 40 to 80 MB. */
 export function defaultThreads(): number {
@@ -46,7 +50,10 @@ export function defaultThreads(): number {
 
 /** Options of a pool. */
 interface ReaderPoolOptions
-  extends Omit<ReaderData, 'databaseFile' | 'loadEvm' | 'warmLogs' | 'awaited' | 'niceness' | 'claims' | 'flow'> {
+  extends Omit<
+    ReaderData,
+    'databaseFile' | 'loadEvm' | 'warmLogs' | 'awaited' | 'niceness' | 'freedAfterMs' | 'claims' | 'flow'
+  > {
   readonly databaseFile?: DatabaseFile
   readonly scanThreads: number
   readonly evmThreads: number
@@ -89,6 +96,7 @@ export class ReaderPool implements RemoteRunner {
   readonly #threads = new Set<Thread>()
   readonly #scheduler: Scheduler<PoolJob>
   readonly #population: Population<PoolJob>
+  readonly #freedAfterMs: number
   readonly #quickPolicy = createQuickPolicy()
   // By client: the keys of its calls are in the client's control, without limit.
   readonly #quickCalls = createQuickPolicy<ClientId>(0)
@@ -98,8 +106,9 @@ export class ReaderPool implements RemoteRunner {
   #isClosed = false
 
   constructor(options: ReaderPoolOptions) {
-    const { limits, idleMs } = options
+    const { limits, idleMs = DEFAULT_IDLE_MS } = options
     this.#options = options
+    this.#freedAfterMs = idleMs * FREED_SHARE
     this.#limitMs = { scan: limits.logsTimeoutMs, evm: limits.callTimeoutMs, quick: limits.logsTimeoutMs }
     const wanted: Record<RemoteCost, number> = { scan: options.scanThreads, evm: options.evmThreads, quick: 1 }
     const threads = this.#threads
@@ -252,6 +261,7 @@ export class ReaderPool implements RemoteRunner {
       warmLogs: cost !== 'evm',
       awaited: isAwaited,
       niceness: cost === 'quick' ? QUICK_NICENESS : READER_NICENESS,
+      freedAfterMs: this.#freedAfterMs,
     }
     const maxJobs = cost === undefined ? Math.max(...Object.values(MAX_JOBS)) : MAX_JOBS[cost]
     const reader = new ReaderHandle<PoolJob>(data, maxJobs, {

@@ -32,9 +32,6 @@ const COPIED_BYTES = 4096
 // The rest is read between requests.
 const TAIL_SLICES = 20
 
-// Other threads have ended by then, and V8 has freed what was collected.
-const FREED_AFTER_MS = 20_000
-
 const port = parentPort!
 const options = workerData as ReaderData
 const claims = openClaims(options.claims)
@@ -77,7 +74,7 @@ function leaveIfStopped(): void {
  *  freed. */
 function rest(): void {
   collectGarbageSoon()
-  returning = setTimeout(returnFreedMemory, FREED_AFTER_MS).unref()
+  returning = setTimeout(returnFreedMemory, options.freedAfterMs).unref()
 }
 
 /** Runs assigned requests in order. */

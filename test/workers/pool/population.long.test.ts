@@ -6,6 +6,7 @@ import { bindCall } from '../../../src/rpc/core/boundCall.js'
 import { DEFAULT_LIMITS } from '../../../src/rpc/core/limits.js'
 import { openForWriting } from '../../../src/store/openForWriting.js'
 import { ReaderPool } from '../../../src/workers/pool/readerPool.js'
+import { freeMostOfMany, ownMemoryMb, WITHOUT_GLIBC } from '../../support/freedMemory.js'
 import { TEST_METHODS } from '../../support/serving.js'
 import { temporaryDirectory } from '../../support/temporary.js'
 import { METHODS } from '../../support/testMethods.js'
@@ -70,6 +71,14 @@ test('without requests all threads but one are ended, and are started again when
     assert.equal(await run(pool, 'test_scan', 'at rest'), 'at rest')
     assert.equal(pool.lostThreads(), 0)
   }
+})
+
+test('at rest, memory that any thread has freed goes back to the system', { skip: WITHOUT_GLIBC }, async (t) => {
+  await startPool(t, { idleMs: 3_000 })
+  const kept = await freeMostOfMany()
+  const before = ownMemoryMb()
+  await until(() => ownMemoryMb() < before - 150)
+  assert.ok(kept.every((each) => each.every((byte) => byte === 1)))
 })
 
 test('an idle thread that dies is replaced, and answers continue', async (t) => {

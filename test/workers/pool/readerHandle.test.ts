@@ -25,6 +25,7 @@ function startThread(t: TestContext): { thread: ReaderHandle<Job>; ready: Promis
     loadEvm: true,
     warmLogs: false,
     niceness: 10,
+    freedAfterMs: 20_000,
   } as const
   let thread: ReaderHandle<Job> | undefined
   const ends: string[] = []
