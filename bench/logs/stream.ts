@@ -1,4 +1,5 @@
-import { spawnSync } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
 import { createWriteStream, statSync, writeFileSync } from 'node:fs'
 import { request } from 'node:http'
 import { join } from 'node:path'
@@ -42,11 +43,12 @@ export async function measureStream({
   runs: number
 }): Promise<StreamFigures> {
   const ndjson = join(directory, 'logs.ndjson')
+  const stream = `${url}/v3/stream`
+  const all = { from: 0, logs: [{}] }
   const ways: { [name: string]: () => Promise<{ logs: number; bytes: number }> } = {
-    'stream, Arrow': () => readStream(url, 'application/vnd.apache.arrow.stream'),
-    'stream, Arrow, without chain_id and n_data_bytes': () =>
-      readStream(url, 'application/vnd.apache.arrow.stream', { fields: { logs: SLIM } }),
-    'stream, NDJSON': () => readStream(url, 'application/x-ndjson', {}, ndjson),
+    'stream, Arrow': () => readArrow(stream, all),
+    'stream, Arrow, without chain_id and n_data_bytes': () => readArrow(stream, { ...all, fields: { logs: SLIM } }),
+    'stream, NDJSON': () => readNdjson(stream, all, ndjson),
     eth_getLogsWithCursor: () => readPages(url),
   }
   const best = new Map<string, Reading>()
@@ -100,20 +102,29 @@ async function post(
   })
 }
 
-/** Reads all logs of a stream and counts them; writes the bytes to `file`, if one is named. */
-async function readStream(url: string, accept: string, more: object = {}, file?: string) {
-  const target = file === undefined ? undefined : createWriteStream(file)
-  let [bytes, lines] = [0, 0]
+/** Reads an Arrow stream and counts its rows. */
+async function readArrow(url: string, body: object) {
+  let bytes = 0
   const arrow = new ArrowRows()
-  await post(`${url}/v3/stream`, { accept, body: { from: 0, logs: [{}], ...more } }, (part) => {
+  await post(url, { accept: 'application/vnd.apache.arrow.stream', body }, (part) => {
     bytes += part.length
-    target?.write(part)
-    if (target === undefined) arrow.take(part)
-    else for (let at = part.indexOf(10); at >= 0; at = part.indexOf(10, at + 1)) lines++
+    arrow.take(part)
   })
-  target?.end()
-  if (target !== undefined) await finished(target)
-  return target === undefined ? { logs: arrow.count, bytes } : { logs: lines - 1, bytes }
+  return { logs: arrow.count, bytes }
+}
+
+/** Reads all logs of a stream in lines and counts them; writes the bytes to `file`. */
+async function readNdjson(url: string, body: object, file: string) {
+  const target = createWriteStream(file)
+  let [bytes, lines] = [0, 0]
+  await post(url, { accept: 'application/x-ndjson', body }, (part) => {
+    bytes += part.length
+    target.write(part)
+    for (let at = part.indexOf(10); at >= 0; at = part.indexOf(10, at + 1)) lines++
+  })
+  target.end()
+  await finished(target)
+  return { logs: lines - 1, bytes }
 }
 
 /** Counts the rows of an Arrow stream while it arrives: the lengths of its record batches. */
@@ -199,8 +210,30 @@ with pa.OSFile(out, "wb") as sink, pa.ipc.new_stream(sink, reader.schema) as wri
 print(rows, time.time() - started)
 `
 
+// The same to each client that asks, in writes of a megabyte.
+const SEND_ARROW = `
+import sys, duckdb, pyarrow as pa
+from http.server import BaseHTTPRequestHandler, HTTPServer
+connection = duckdb.connect(sys.argv[1], read_only=True)
+class Handler(BaseHTTPRequestHandler):
+    wbufsize = 1 << 20
+    def do_POST(self):
+        self.rfile.read(int(self.headers["Content-Length"]))
+        self.send_response(200)
+        self.end_headers()
+        reader = connection.sql("SELECT * FROM logs ORDER BY block_number, log_index").to_arrow_reader(16384)
+        with pa.ipc.new_stream(self.wfile, reader.schema) as writer:
+            for batch in reader:
+                writer.write_batch(batch)
+    def log_message(self, *arguments):
+        pass
+server = HTTPServer(("127.0.0.1", 0), Handler)
+print(server.server_port, flush=True)
+server.serve_forever()
+`
+
 /** DuckDB with the same rows in a table of its own: reads them into its vectors, and, with its Python package, writes
- *  them as an Arrow stream to a file. */
+ *  them as an Arrow stream to a file, and over HTTP to the client that reads Cairn's. */
 async function measureDuckDb(ndjson: string, directory: string, rounds: number) {
   const path = join(directory, 'logs.duckdb')
   const instance = await DuckDBInstance.create(path, { memory_limit: '4GB' })
@@ -237,6 +270,16 @@ async function measureDuckDb(ndjson: string, directory: string, rounds: number) 
     }
     const [logs, seconds] = stdout.trim().split(' ').map(Number)
     keepBest(best, { name, logs, seconds, logsPerSecond: logs / seconds, bytesPerLog: statSync(out).size / logs })
+  }
+  const sender = spawn(python, ['-c', SEND_ARROW, path], { stdio: ['ignore', 'pipe', 'inherit'] })
+  try {
+    const [port] = (await once(sender.stdout, 'data')) as [Buffer]
+    for (let round = 0; round < rounds; round++) {
+      const read = () => readArrow(`http://127.0.0.1:${Number(port)}/`, {})
+      keepBest(best, await timed('DuckDB, own table to Arrow over HTTP', read))
+    }
+  } finally {
+    sender.kill()
   }
   return { readings: [...readings, ...best.values()], withoutArrow: undefined }
 }

@@ -14,14 +14,15 @@ const RETURNED = /error during initialization/
  *  @returns true when there was any; false also where the C library is not glibc, which need not hold back memory */
 export function returnFreedMemory(): boolean {
   if (process.platform !== 'linux') return false
-  const db = new SqliteDatabase(':memory:')
+  let db: SqliteDatabase.Database | undefined
   try {
+    db = new SqliteDatabase(':memory:')
     loadExtension(db, 'libc.so.6', 'malloc_trim')
     return false
   } catch (error) {
     return error instanceof Error && RETURNED.test(error.message)
   } finally {
-    db.close()
+    db?.close()
   }
 }
 

@@ -30,7 +30,7 @@ const datadir = join(folder, 'data')
 const ending = endOfFile()
 let server: CairnServer
 /** Estimates of a batch wait for each other, on a busy machine for seconds. */
-const PATIENT = ['--call-timeout', '60000', '--queue-timeout', '60000']
+const PATIENT = ['--call-timeout', '60000']
 
 function writeBlocks(name: string, raw: readonly (string | Uint8Array)[]): string {
   const file = join(folder, name)

@@ -35,7 +35,7 @@ test('a chain of op-geth is followed, with a reorg and after kill -9, and answer
   const args = [
     ...['--datadir', datadir, '--open', '--genesis', driver.genesisFile, '--upstream', driver.url],
     ...['--compat', 'geth', '--max-call-gas', `${CALL_MGAS}`, '--simulation-gas', `${CALL_MGAS}`],
-    ...['--call-timeout', '60000', '--queue-timeout', '60000', '--root-interval', '1'],
+    ...['--call-timeout', '60000', '--root-interval', '1'],
   ]
   await driver.extend(4)
   const killed = spawnCairn(['serve', '--port', '0', ...args], FEW_THREADS)

@@ -105,7 +105,7 @@ async function callAt({ url }: CairnServer, to: string, number: number): Promise
 
 function startSparse(t: TestContext, peer: Peer, datadir: string, mode: string): Promise<CairnServer> {
   const follows = ['--open', '--network', 'dev', '--state', 'sparse', '--state-fetch', mode, '--upstream', peer.wsUrl]
-  return startCairn(t, ['--datadir', datadir, ...follows, '--queue-timeout', '60000'])
+  return startCairn(t, ['--datadir', datadir, ...follows])
 }
 
 async function stateFirst({ url }: CairnServer): Promise<number> {

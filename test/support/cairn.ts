@@ -105,9 +105,12 @@ export interface CairnServer {
 /** Threads of a server under test: each one more takes a quarter of a second of CPU time to start. */
 export const FEW_THREADS: Environment = { CAIRN_SCAN_THREADS: '1', CAIRN_EVM_THREADS: '1', CAIRN_ACCEPT_THREADS: '0' }
 
-/** `startDefaultCairn` with few threads unless `args` or `env` say otherwise. */
+/** On a busy machine the last of many requests at once may wait long for one of the few threads. */
+const PATIENT: Environment = { CAIRN_QUEUE_TIMEOUT: '60000' }
+
+/** `startDefaultCairn` with few threads, for which requests wait long, unless `args` or `env` say otherwise. */
 export function startCairn(t: After, args: readonly string[], env: Environment = {}): Promise<CairnServer> {
-  return startDefaultCairn(t, args, { ...FEW_THREADS, ...env })
+  return startDefaultCairn(t, args, { ...FEW_THREADS, ...PATIENT, ...env })
 }
 
 /** `cairn serve` with the arguments on a free port, once it has said that it is ready. It is stopped when the test

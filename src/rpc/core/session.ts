@@ -45,8 +45,9 @@ export interface Subscriber {
 export interface ClientFilters {
   /** Returns the id of a new filter. `request` is kept for `requestOf`. @throws RpcError -32005 beyond a limit */
   add(topic: Topic, request?: object): string
-  /** Returns the changes since the last poll, as a JSON array. @throws RpcError -32000 if there is no such filter */
-  poll(id: string): Uint8Array
+  /** Returns the changes since the last poll, up to the newest block that is stored at the call, as a JSON array.
+   *  Rejects with RpcError -32000 if there is no such filter. */
+  poll(id: string): Promise<Uint8Array>
   /** The request of a log filter. @throws RpcError -32000 if there is no such filter */
   requestOf(id: string): object
   /** False if there is no such filter. */

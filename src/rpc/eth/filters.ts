@@ -64,7 +64,8 @@ export const getFilterChanges = defineMethod({
   summary: 'What a filter has collected since the last poll.',
   description:
     'Logs of an `eth_newFilter` in the order of an `eth_subscribe` to logs: those of blocks that a reorg removed have ' +
-    '`removed: true`. Block hashes of an `eth_newBlockFilter`. Each is returned once.',
+    '`removed: true`. Block hashes of an `eth_newBlockFilter`. Each is returned once. Those of every block that an earlier ' +
+    'answer has shown are there.',
   cost: 'point',
   classes: ['stream'],
   chainless: true,
@@ -72,7 +73,7 @@ export const getFilterChanges = defineMethod({
   params: [filterIdParam],
   result: { name: 'changes', schema: { type: 'array', items: { oneOf: [LOG_SCHEMA, hash32.schema] } } },
   errors: [FILTER_NOT_FOUND],
-  handler: ({ session }, id) => new JsonBytes(session!.filters.poll(id)),
+  handler: async ({ session }, id) => new JsonBytes(await session!.filters.poll(id)),
 })
 
 export const getFilterLogs = defineMethod({

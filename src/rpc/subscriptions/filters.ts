@@ -33,6 +33,8 @@ interface FilterOptions {
   readonly memory: ListenerMemory
   /** Marks the current chain. */
   mark(): ChainMark
+  /** Resolves when filters have the changes that the database has at the call. */
+  caughtUp(): Promise<void>
   /** Returns milliseconds; default: `performance.now`. */
   now?(): number
 }
@@ -56,7 +58,11 @@ export class Filters {
   of(client: Client): ClientFilters {
     return {
       add: (topic, request) => this.add(client, topic, request),
-      poll: (id) => this.poll(this.require(client, id)),
+      poll: async (id) => {
+        this.require(client, id)
+        await this.options.caughtUp()
+        return this.poll(this.require(client, id))
+      },
       requestOf: (id) => {
         const { request } = this.require(client, id)
         if (request === undefined) throw filterNotFound()

@@ -24,6 +24,8 @@ export interface Subscriptions {
 /** How often the database is polled for commits of other processes while there are listeners: 3 µs each. */
 const LOOK_MS = 3
 const SWEEP_MS = 1_000
+/** How long a poll of a filter waits for changes that are being notified. */
+const CATCH_UP_MS = 1_000
 
 /** Reason for disconnecting subscribers. */
 const MISSED = 'some changes of the chain were missed; subscribe again'
@@ -57,7 +59,7 @@ export function createSubscriptions(options: SubscriptionOptions): Subscriptions
     return l2
   }
   const memory = new ListenerMemory(limits)
-  const filters = new Filters(registry, { limits, memory, mark })
+  const filters = new Filters(registry, { limits, memory, mark, caughtUp: () => polling.caughtUp() })
   const subscribers = new Subscribers({ registry, mark, l2: begunL2 }, { limits, memory })
   const sweeping = setInterval(() => filters.sweep(), SWEEP_MS).unref()
   registerMetrics(metrics, { filters, subscribers, memory, chain, l2 })
@@ -78,7 +80,8 @@ class FeedPolling {
   readonly #takeOutgoing: () => Outgoing[]
   /** Feeds with listeners, and whether each has started. */
   readonly #wanted = new Map<Feed, boolean>()
-  #isNotifying = false
+  /** Present while listeners are notified. */
+  #notifying: Promise<void> | undefined
   #looking: NodeJS.Timeout | undefined
 
   constructor({ timeBudget, failures }: SubscriptionOptions, takeOutgoing: () => Outgoing[]) {
@@ -94,6 +97,19 @@ class FeedPolling {
     return this.#wanted.get(feed) === true
   }
 
+  /** Resolves when listeners were notified of all changes that the database has at the call, or after a second: what a
+   *  client has read of the chain is then in its filters too. */
+  async caughtUp(): Promise<void> {
+    await undefined // the snapshot of the caller ends first
+    const endMs = performance.now() + CATCH_UP_MS
+    // A run may have looked for changes for the last time before the call.
+    for (let run = 0; run < 2; run++) {
+      const notifying = this.#notifying ?? this.#notifyChanges()
+      if (notifying === undefined) return
+      await endsBy(notifying, endMs)
+    }
+  }
+
   stop(): void {
     clearInterval(this.#looking)
     this.#looking = undefined
@@ -106,7 +122,7 @@ class FeedPolling {
       else if (!isStarted) this.#start(feed)
     }
     if (this.#wanted.size === 0) this.stop()
-    else if (!this.#isNotifying) void this.#notifyChanges()
+    else if (this.#notifying === undefined) void this.#notifyChanges()
   }
 
   /** The feed stays unstarted while the database cannot be read. */
@@ -124,10 +140,16 @@ class FeedPolling {
     return [...this.#wanted].filter(([feed, isStarted]) => isStarted && feed.isStale()).map(([feed]) => feed)
   }
 
-  async #notifyChanges(): Promise<void> {
-    let stale = this.#findStale()
-    if (stale.length === 0) return
-    this.#isNotifying = true
+  /** Begins to notify of changes; undefined if there are none. */
+  #notifyChanges(): Promise<void> | undefined {
+    const stale = this.#findStale()
+    if (stale.length === 0) return undefined
+    this.#notifying = this.#notifyOf(stale)
+    return this.#notifying
+  }
+
+  async #notifyOf(changed: Feed[]): Promise<void> {
+    let stale = changed
     const timeShare = this.#timeBudget.join()
     const wait = () => timeShare.wait()
     try {
@@ -147,7 +169,7 @@ class FeedPolling {
       this.#failures.failed(error)
     } finally {
       timeShare.leave()
-      this.#isNotifying = false
+      this.#notifying = undefined
     }
   }
 
@@ -158,6 +180,15 @@ class FeedPolling {
       sender.flush()
     }
   }
+}
+
+/** Resolves when the promise does, at the latest at that time of `performance.now()`. */
+async function endsBy(promise: Promise<void>, endMs: number): Promise<void> {
+  let timer: NodeJS.Timeout | undefined
+  const late = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, Math.max(0, endMs - performance.now()))
+  })
+  await Promise.race([promise, late]).finally(() => clearTimeout(timer))
 }
 
 function registerMetrics(

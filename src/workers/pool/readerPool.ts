@@ -38,8 +38,8 @@ const GRACE_MS: Record<RemoteCost, number> = { evm: 20, scan: 500, quick: 500 }
  *  interpreter checks the clock, but not inside precompiles. The reference interpreter never does. */
 const LINGER_MS = 480
 
-/** Of the time after which a pool rests, the share that its last thread waits before it returns what all have freed: 20 s.
- *  Other threads have ended by then, and V8 has freed what was collected. */
+/** The last thread of a pool at rest returns what all have freed after this share of the time after which a pool rests:
+ *  20 s. The others have ended by then, and V8 has freed what was collected. */
 const FREED_SHARE = 2 / 3
 
 /** Default threads per class: half of the cores, at least two, so that one long query does not block the others; at

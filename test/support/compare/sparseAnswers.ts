@@ -29,8 +29,7 @@ export const SOME = THOROUGH ? 1 : 24
 
 /** Limits of both servers, so that they refuse the same calls. */
 export const SPARSE_LIMITS = [
-  ...['--compat', 'geth', '--max-call-gas', '10', '--simulation-gas', '10'],
-  ...['--call-timeout', '60000', '--queue-timeout', '60000'],
+  ...['--compat', 'geth', '--max-call-gas', '10', '--simulation-gas', '10', '--call-timeout', '60000'],
 ]
 
 /** Random chains that a run has executed, by seed. A build that changes anything begins without them. */

@@ -107,7 +107,7 @@ export function startFollower(
   { datadir, peer }: { datadir: string; peer: Pick<Peer, 'wsUrl'> },
 ): Promise<CairnServer> {
   const follows = ['--open', '--network', 'dev', '--upstream', peer.wsUrl]
-  return startCairn(t, ['--datadir', datadir, ...follows, '--queue-timeout', '60000'])
+  return startCairn(t, ['--datadir', datadir, ...follows])
 }
 
 interface BlockId {
