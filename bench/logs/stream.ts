@@ -161,16 +161,20 @@ class ArrowRows {
   }
 }
 
-/** The place of the first field of a message's table, and the length of its body: fields of FlatBuffer tables. */
+/** The place of the first field of a message's table, and the length of its body: fields of FlatBuffer tables, which leave
+ *  out a 0. */
 function readMessage(message: Buffer): { header: number; bodyLength: number } {
   const field = (table: number, index: number) => {
     const vtable = table - message.readInt32LE(table)
-    return table + message.readUInt16LE(vtable + 4 + 2 * index)
+    const entry = 4 + 2 * index
+    const offset = entry < message.readUInt16LE(vtable) ? message.readUInt16LE(vtable + entry) : 0
+    return offset === 0 ? undefined : table + offset
   }
   const root = message.readUInt32LE(0)
-  const at = field(root, 2)
+  const at = field(root, 2)!
   const table = at + message.readUInt32LE(at)
-  return { header: field(table, 0), bodyLength: Number(message.readBigInt64LE(field(root, 3))) }
+  const body = field(root, 3)
+  return { header: field(table, 0) ?? 0, bodyLength: body === undefined ? 0 : Number(message.readBigInt64LE(body)) }
 }
 
 /** Reads all logs page by page. */
