@@ -161,8 +161,8 @@ class ArrowRows {
   }
 }
 
-/** The place of the first field of a message's table, and the length of its body: fields of FlatBuffer tables, which leave
- *  out a 0. */
+/** The place of the first field of a message's table, and the length of its body: fields of FlatBuffer tables, which
+ *  leave out a 0. */
 function readMessage(message: Buffer): { header: number; bodyLength: number } {
   const field = (table: number, index: number) => {
     const vtable = table - message.readInt32LE(table)
