@@ -277,7 +277,9 @@ async function measureDuckDb(ndjson: string, directory: string, rounds: number) 
   }
   const sender = spawn(python, ['-c', SEND_ARROW, path], { stdio: ['ignore', 'pipe', 'inherit'] })
   try {
-    const [port] = (await once(sender.stdout, 'data')) as [Buffer]
+    const ended = once(sender, 'exit').then(() => Promise.reject(new Error(`${python}: ended before it served`)))
+    const [port] = (await Promise.race([once(sender.stdout, 'data'), ended])) as [Buffer]
+    ended.catch(() => {})
     for (let round = 0; round < rounds; round++) {
       const read = () => readArrow(`http://127.0.0.1:${Number(port)}/`, {})
       keepBest(best, await timed('DuckDB, own table to Arrow over HTTP', read))

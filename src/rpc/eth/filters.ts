@@ -64,8 +64,8 @@ export const getFilterChanges = defineMethod({
   summary: 'What a filter has collected since the last poll.',
   description:
     'Logs of an `eth_newFilter` in the order of an `eth_subscribe` to logs: those of blocks that a reorg removed have ' +
-    '`removed: true`. Block hashes of an `eth_newBlockFilter`. Each is returned once. Those of every block that an earlier ' +
-    'answer has shown are there.',
+    '`removed: true`. Block hashes of an `eth_newBlockFilter`. Each is returned once. Includes every block that an ' +
+    'earlier response has shown.',
   cost: 'point',
   classes: ['stream'],
   chainless: true,

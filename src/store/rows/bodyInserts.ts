@@ -1,7 +1,7 @@
 import type { Block, Receipt } from '../../chain/eth/types.js'
 import { createBoundBytes } from '../boundBytes.js'
 import type { RowValue } from '../columns.js'
-import type { Database, Statement } from '../database.js'
+import type { Database } from '../database.js'
 import { createRowBatch, ROWS_AT_ONCE } from '../rowBatch.js'
 import { createLogInserts } from './log.js'
 import { RECEIPT_COLUMNS, receiptValues } from './receipt.js'
@@ -52,9 +52,4 @@ export function createBodyInserts(db: Database): BodyInserts {
       for (const rows of [transactionRows, receiptRows, logs]) rows.clear()
     },
   }
-}
-
-/** Prepares an insert of all columns, in their order. */
-export function prepareInsert(db: Database, table: string, columns: readonly string[]): Statement {
-  return db.prepare(`INSERT INTO ${table} (${columns.join(', ')}) VALUES (${columns.map(() => '?').join(', ')})`)
 }

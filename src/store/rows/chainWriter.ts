@@ -5,7 +5,7 @@ import type { Database } from '../database.js'
 import { StateLog } from '../replication/stateLog.js'
 import { removeHistoryAbove } from '../state/removeHistory.js'
 import { BLOCK_COLUMNS, blockValues } from './block.js'
-import { createBodyInserts, type FirstIds, prepareInsert } from './bodyInserts.js'
+import { createBodyInserts, type FirstIds } from './bodyInserts.js'
 import type { PackedChanges } from './packedChanges.js'
 import { keepRemovedBlocks } from './removedBlocks.js'
 import type { StateChanges } from './stateChanges.js'
@@ -132,7 +132,8 @@ export function createChainWriter(db: Database, options: WriterOptions = {}): Ch
 }
 
 function createBlockInserts(db: Database) {
-  const insertBlock = prepareInsert(db, 'blocks', BLOCK_COLUMNS)
+  const places = BLOCK_COLUMNS.map(() => '?').join(', ')
+  const insertBlock = db.prepare(`INSERT INTO blocks (${BLOCK_COLUMNS.join(', ')}) VALUES (${places})`)
   const insertUncle = db.prepare('INSERT INTO uncles (block_number, idx, hash, header) VALUES (?, ?, ?, ?)')
   return (block: Block, totalDifficulty: bigint, first: FirstIds, logCount: number) => {
     block.uncles.forEach((uncle, index) => {

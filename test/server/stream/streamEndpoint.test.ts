@@ -101,7 +101,7 @@ test('logs of random filters are the rows of cairn export, in both formats, and 
   const random = seededRandom(31)
   const head = exported.blocks.length - 1
   let results = 0
-  for (let run = 0; run < (THOROUGH ? 150 : 5); run++) {
+  for (let run = 0; run < (THOROUGH ? 150 : 8); run++) {
     const [a, b] = [random.below(head + 1), random.below(head + 1)]
     const [from, to] = random.below(2) === 0 ? [0, head] : [Math.min(a, b), Math.max(a, b)]
     const filters = Array.from({ length: random.below(3) === 0 ? 1 + random.below(3) : 1 }, () => randomFilter(random))

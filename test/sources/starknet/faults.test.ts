@@ -1,4 +1,4 @@
 import { THOROUGH } from '../../support/thorough.js'
 import { testL2Faults } from '../../support/upstream/l2FaultTests.js'
 
-testL2Faults((index) => THOROUGH || index % 16 === 0)
+testL2Faults((index) => THOROUGH || index % 12 === 0)

@@ -60,7 +60,7 @@ test('whatever happens to a block while its logs are read, they are those that i
     for (const each of chain.blocks) stored.set(formatData(each.block.hash), each)
   }
   let [removedMeanwhile, checked] = [0, 0]
-  for (let round = 0; round < 25; round++) {
+  for (let round = 0; round < 40; round++) {
     change()
     for (let next = follower.next(); next !== undefined; next = follower.next()) {
       if (next.kind === 'removed') continue
@@ -68,7 +68,7 @@ test('whatever happens to a block while its logs are read, they are those that i
       const changeAt = random.below(expected.length + 1)
       const logs: unknown[] = []
       for (const log of next.logs) {
-        if (logs.length === changeAt && round < 24) change()
+        if (logs.length === changeAt && round < 39) change()
         logs.push(describeStored(log))
       }
       assert.deepEqual(logs, expected, `round ${round}`)
