@@ -1,11 +1,11 @@
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { createWriteStream, statSync, writeFileSync } from 'node:fs'
-import { request } from 'node:http'
+import { statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { finished } from 'node:stream/promises'
 import { DuckDBInstance } from '@duckdb/node-api'
+import { startProcess } from '../lib/process.js'
 import { printTable } from '../lib/table.js'
+import type { BulkOrder, BulkRead } from './processes/bulkReader.js'
 
 /** A way to read all logs. */
 interface Reading {
@@ -17,6 +17,10 @@ interface Reading {
   readonly bytesPerLog: number | undefined
 }
 
+/** What was read. Without bytes where none are made. */
+type Read = Omit<BulkRead, 'bytes'> & { readonly bytes?: number }
+type Ways = { readonly [name: string]: () => Promise<Read> }
+
 /** All logs by stream, by cursor, and out of DuckDB. */
 export interface StreamFigures {
   readonly readings: readonly Reading[]
@@ -27,9 +31,9 @@ export interface StreamFigures {
   readonly withoutDuckDbArrow: string | undefined
 }
 
-const PAGE = 10_000
 // Each way is measured this often at most, in turns; the fastest counts.
 const MOST_ROUNDS = 6
+const TURNS = 2
 
 /** Reads all logs of the server at `url` in each way. Clients only count bytes. @throws Error if they read different
  *  numbers of logs */
@@ -43,21 +47,36 @@ export async function measureStream({
   runs: number
 }): Promise<StreamFigures> {
   const ndjson = join(directory, 'logs.ndjson')
-  const stream = `${url}/v3/stream`
-  const all = { from: 0, logs: [{}] }
-  const ways: { [name: string]: () => Promise<{ logs: number; bytes: number }> } = {
-    'stream, Arrow': () => readArrow(stream, all),
-    'stream, Arrow, without chain_id and n_data_bytes': () => readArrow(stream, { ...all, fields: { logs: SLIM } }),
-    'stream, NDJSON': () => readNdjson(stream, all, ndjson),
-    eth_getLogsWithCursor: () => readPages(url),
+  const all = { url: `${url}/v3/stream`, body: { from: 0, logs: [{}] } }
+  const slim = { url: all.url, body: { ...all.body, fields: { logs: SLIM } } }
+  const lines: BulkOrder = { kind: 'ndjson', ...all, file: ndjson }
+  const reader = startProcess<BulkRead>(new URL('./processes/bulkReader.js', import.meta.url), lines)
+  const read = async (order: BulkOrder) => {
+    reader.send(order)
+    return reader.next()
+  }
+  await reader.next()
+  const duckDb = await openDuckDb(ndjson, directory, (from) => read({ kind: 'arrow', url: from, body: {} }))
+  const ways: Ways = {
+    'stream, Arrow': () => read({ kind: 'arrow', ...all }),
+    'stream, Arrow, without chain_id and n_data_bytes': () => read({ kind: 'arrow', ...slim }),
+    ...duckDb.ways,
+    'stream, NDJSON': () => read(lines),
+    eth_getLogsWithCursor: () => read({ kind: 'cursor', url }),
   }
   const best = new Map<string, Reading>()
-  const rounds = Math.min(runs, MOST_ROUNDS)
-  for (let round = 0; round < rounds; round++) {
-    for (const [name, read] of Object.entries(ways)) keepBest(best, await timed(name, read))
+  try {
+    for (let round = 0; round < Math.min(runs, MOST_ROUNDS); round++) {
+      for (const [name, readAll] of Object.entries(ways)) {
+        // The first after another way finds caches and memory as that left them.
+        for (let i = 0; i < TURNS; i++) keepBest(best, name, await readAll())
+      }
+    }
+  } finally {
+    duckDb.stop()
+    reader.kill()
   }
-  const duckdb = await measureDuckDb(ndjson, directory, rounds)
-  const readings = [...best.values(), ...duckdb.readings]
+  const readings = [...best.values()]
   const counts = new Set(readings.map(({ logs }) => logs))
   if (counts.size > 1) throw new Error(`different numbers of logs: ${[...counts].join(', ')}`)
   const [arrow, cursor] = [best.get('stream, Arrow')!, best.get('eth_getLogsWithCursor')!]
@@ -65,7 +84,7 @@ export async function measureStream({
     readings,
     rateToCursor: arrow.logsPerSecond / cursor.logsPerSecond,
     bytesToCursor: arrow.bytesPerLog! / cursor.bytesPerLog!,
-    withoutDuckDbArrow: duckdb.withoutArrow,
+    withoutDuckDbArrow: duckDb.withoutArrow,
   }
 }
 
@@ -74,130 +93,11 @@ const SLIM = [
   ...['topic0', 'topic1', 'topic2', 'topic3', 'data', 'block_timestamp'],
 ]
 
-async function timed(name: string, read: () => Promise<{ logs: number; bytes?: number }>): Promise<Reading> {
-  const started = performance.now()
-  const { logs, bytes } = await read()
-  const seconds = (performance.now() - started) / 1000
-  return { name, logs, seconds, logsPerSecond: logs / seconds, bytesPerLog: bytes && bytes / logs }
+function keepBest(best: Map<string, Reading>, name: string, { logs, seconds, bytes }: Read): void {
+  const before = best.get(name)
+  if (before !== undefined && before.seconds <= seconds) return
+  best.set(name, { name, logs, seconds, logsPerSecond: logs / seconds, bytesPerLog: bytes && bytes / logs })
 }
-
-function keepBest(best: Map<string, Reading>, reading: Reading): void {
-  const before = best.get(reading.name)
-  if (before === undefined || before.seconds > reading.seconds) best.set(reading.name, reading)
-}
-
-/** Sends a request and passes the parts of its response. */
-async function post(
-  url: string,
-  { accept, body }: { accept: string; body: object },
-  take: (part: Buffer) => void,
-): Promise<void> {
-  const headers = { 'Content-Type': 'application/json', Accept: accept }
-  await new Promise<void>((resolve, reject) => {
-    const sent = request(url, { method: 'POST', headers }, (response) => {
-      if (response.statusCode !== 200) return reject(new Error(`${url}: ${response.statusCode}`))
-      response.on('data', take).on('end', resolve).on('error', reject)
-    })
-    sent.on('error', reject).end(JSON.stringify(body))
-  })
-}
-
-/** Reads an Arrow stream and counts its rows. */
-async function readArrow(url: string, body: object) {
-  let bytes = 0
-  const arrow = new ArrowRows()
-  await post(url, { accept: 'application/vnd.apache.arrow.stream', body }, (part) => {
-    bytes += part.length
-    arrow.take(part)
-  })
-  return { logs: arrow.count, bytes }
-}
-
-/** Reads all logs of a stream in lines and counts them; writes the bytes to `file`. */
-async function readNdjson(url: string, body: object, file: string) {
-  const target = createWriteStream(file)
-  let [bytes, lines] = [0, 0]
-  await post(url, { accept: 'application/x-ndjson', body }, (part) => {
-    bytes += part.length
-    target.write(part)
-    for (let at = part.indexOf(10); at >= 0; at = part.indexOf(10, at + 1)) lines++
-  })
-  target.end()
-  await finished(target)
-  return { logs: lines - 1, bytes }
-}
-
-/** Counts the rows of an Arrow stream while it arrives: the lengths of its record batches. */
-class ArrowRows {
-  count = 0
-  #isSchema = true
-  #isOver = false
-  /** Bytes of a body that are skipped. */
-  #body = 0
-  #waiting = Buffer.alloc(0)
-
-  take(part: Buffer): void {
-    for (let rest = part; rest.length > 0 && !this.#isOver; ) {
-      const skipped = Math.min(this.#body, rest.length)
-      this.#body -= skipped
-      this.#waiting = Buffer.concat([this.#waiting, rest.subarray(skipped)])
-      rest = this.#body > 0 ? rest.subarray(rest.length) : this.#readHead()
-    }
-  }
-
-  /** Reads the metadata of a message, once all of it has arrived. Returns what follows it. */
-  #readHead(): Buffer {
-    const bytes = this.#waiting
-    const length = bytes.length < 8 ? undefined : bytes.readUInt32LE(4)
-    this.#isOver = length === 0
-    if (length === undefined || bytes.length < 8 + length || this.#isOver) return bytes.subarray(bytes.length)
-    const { header, bodyLength } = readMessage(bytes.subarray(8, 8 + length))
-    // The metadata of a batch has its length as the first of its fields.
-    if (!this.#isSchema) this.count += Number(bytes.readBigInt64LE(8 + header))
-    this.#isSchema = false
-    this.#body = bodyLength
-    this.#waiting = Buffer.alloc(0)
-    return bytes.subarray(8 + length)
-  }
-}
-
-/** The place of the first field of a message's table, and the length of its body: fields of FlatBuffer tables, which
- *  leave out a 0. */
-function readMessage(message: Buffer): { header: number; bodyLength: number } {
-  const field = (table: number, index: number) => {
-    const vtable = table - message.readInt32LE(table)
-    const entry = 4 + 2 * index
-    const offset = entry < message.readUInt16LE(vtable) ? message.readUInt16LE(vtable + entry) : 0
-    return offset === 0 ? undefined : table + offset
-  }
-  const root = message.readUInt32LE(0)
-  const at = field(root, 2)!
-  const table = at + message.readUInt32LE(at)
-  const body = field(root, 3)
-  return { header: field(table, 0) ?? 0, bodyLength: body === undefined ? 0 : Number(message.readBigInt64LE(body)) }
-}
-
-/** Reads all logs page by page. */
-async function readPages(url: string) {
-  let [bytes, logs] = [0, 0]
-  for (let cursor: string | null = null, isFirst = true; isFirst || cursor !== null; isFirst = false) {
-    const filter = { fromBlock: '0x0', toBlock: 'latest' }
-    const body = { jsonrpc: '2.0', id: 1, method: 'eth_getLogsWithCursor', params: [filter, cursor, PAGE] }
-    const parts: Buffer[] = []
-    await post(url, { accept: 'application/json', body }, (part) => void parts.push(part))
-    const text = Buffer.concat(parts)
-    bytes += text.length
-    for (let at = text.indexOf(REMOVED); at >= 0; at = text.indexOf(REMOVED, at + REMOVED.length)) logs++
-    cursor = (
-      JSON.parse(`{${text.toString('latin1', text.lastIndexOf('"cursor"'), text.length - 1)}`) as {
-        cursor: string | null
-      }
-    ).cursor
-  }
-  return { logs, bytes }
-}
-
-const REMOVED = Buffer.from('"removed":false')
 
 // What the process below does: reads the table and writes an Arrow stream to a file.
 const WRITE_ARROW = `
@@ -236,9 +136,9 @@ print(server.server_port, flush=True)
 server.serve_forever()
 `
 
-/** DuckDB with the same rows in a table of its own: reads them into its vectors, and, with its Python package, writes
- *  them as an Arrow stream to a file, and over HTTP to the client that reads Cairn's. */
-async function measureDuckDb(ndjson: string, directory: string, rounds: number) {
+/** DuckDB with the rows of an NDJSON file in a table of its own: reads them into its vectors, and, with its Python
+ *  package, writes them as an Arrow stream to a file, and over HTTP to the client that reads Cairn's. */
+async function openDuckDb(ndjson: string, directory: string, readArrow: (url: string) => Promise<Read>) {
   const path = join(directory, 'logs.duckdb')
   const instance = await DuckDBInstance.create(path, { memory_limit: '4GB' })
   const connection = await instance.connect()
@@ -246,48 +146,45 @@ async function measureDuckDb(ndjson: string, directory: string, rounds: number) 
   const columns = SLIM.map((name) =>
     /hash|address|topic|data/.test(name) ? blob(name) : `log.${name}::UINTEGER AS ${name}`,
   )
-  const types = SLIM.map((name) => `${name}: '${/hash|address|topic|data/.test(name) ? 'VARCHAR' : 'UINTEGER'}'`)
-  const read = `read_json('${ndjson}', format = 'newline_delimited', columns = {log: 'STRUCT(${types.map((type) => type.replaceAll("'", '').replace(':', '')).join(', ')})'})`
+  const types = SLIM.map((name) => `${name} ${/hash|address|topic|data/.test(name) ? 'VARCHAR' : 'UINTEGER'}`)
+  const read = `read_json('${ndjson}', format = 'newline_delimited', columns = {log: 'STRUCT(${types.join(', ')})'})`
   await connection.run(`CREATE TABLE logs AS SELECT ${columns.join(', ')} FROM ${read} WHERE log IS NOT NULL`)
   await connection.run('CHECKPOINT')
-  const readings = [
-    await timed('DuckDB, own table into its vectors', async () => {
-      const result = await connection.stream('SELECT * FROM logs ORDER BY block_number, log_index')
-      let logs = 0
-      for (let chunk = await result.fetchChunk(); chunk?.rowCount; chunk = await result.fetchChunk())
-        logs += chunk.rowCount
-      return { logs }
-    }),
-  ]
+  const started = performance.now()
+  const result = await connection.stream('SELECT * FROM logs ORDER BY block_number, log_index')
+  let logs = 0
+  for (let chunk = await result.fetchChunk(); chunk?.rowCount; chunk = await result.fetchChunk()) logs += chunk.rowCount
+  const vectors: Read = { logs, seconds: (performance.now() - started) / 1000 }
+  // Python opens the file now.
   connection.closeSync()
   instance.closeSync()
+  const ways: Ways = { 'DuckDB, own table into its vectors, once': async () => vectors }
   const python = process.env.CAIRN_TEST_PYTHON ?? 'python3'
   const script = join(directory, 'writeArrow.py')
   const out = join(directory, 'logs.arrows')
   writeFileSync(script, WRITE_ARROW)
-  const name = 'DuckDB, own table to Arrow'
-  const best = new Map<string, Reading>()
-  for (let round = 0; round < rounds; round++) {
-    const { status, stdout, stderr } = spawnSync(python, [script, path, out], { encoding: 'utf8' })
-    if (status !== 0) {
-      return { readings, withoutArrow: `${python}: ${stderr?.trim().split('\n').at(-1) ?? 'not found'}` }
-    }
-    const [logs, seconds] = stdout.trim().split(' ').map(Number)
-    keepBest(best, { name, logs, seconds, logsPerSecond: logs / seconds, bytesPerLog: statSync(out).size / logs })
+  const writeArrow = () => spawnSync(python, [script, path, out], { encoding: 'utf8' })
+  const first = writeArrow()
+  if (first.status !== 0) {
+    const withoutArrow = `${python}: ${first.stderr?.trim().split('\n').at(-1) ?? 'not found'}`
+    return { ways, withoutArrow, stop: () => {} }
   }
   const sender = spawn(python, ['-c', SEND_ARROW, path], { stdio: ['ignore', 'pipe', 'inherit'] })
-  try {
-    const ended = once(sender, 'exit').then(() => Promise.reject(new Error(`${python}: ended before it served`)))
-    const [port] = (await Promise.race([once(sender.stdout, 'data'), ended])) as [Buffer]
-    ended.catch(() => {})
-    for (let round = 0; round < rounds; round++) {
-      const read = () => readArrow(`http://127.0.0.1:${Number(port)}/`, {})
-      keepBest(best, await timed('DuckDB, own table to Arrow over HTTP', read))
-    }
-  } finally {
-    sender.kill()
+  const ended = once(sender, 'exit').then(() => Promise.reject(new Error(`${python}: ended before it served`)))
+  const [port] = (await Promise.race([once(sender.stdout, 'data'), ended])) as [Buffer]
+  ended.catch(() => {})
+  return {
+    ways: {
+      ...ways,
+      'DuckDB, own table to Arrow': async () => {
+        const [rows, seconds] = writeArrow().stdout.trim().split(' ').map(Number)
+        return { logs: rows, seconds, bytes: statSync(out).size }
+      },
+      'DuckDB, own table to Arrow over HTTP': () => readArrow(`http://127.0.0.1:${Number(port)}/`),
+    },
+    withoutArrow: undefined,
+    stop: () => void sender.kill(),
   }
-  return { readings: [...readings, ...best.values()], withoutArrow: undefined }
 }
 
 /** Prints the readings as a Markdown table. */

@@ -24,13 +24,16 @@ export function findFork(
   recent: readonly RecentBlock[],
   first: number,
 ): number | undefined {
-  if (recent.length === 0) return undefined
-  const stored = new Map(rows.hashes(recent.map(({ number }) => number)).map(({ number, hash }) => [number, hash]))
-  const isCanonical = ({ number, hash }: RecentBlock) => {
+  if (recent.length === 0 || findCanonical(rows, recent.slice(-1)) !== undefined) return undefined
+  const ancestor = findCanonical(rows, recent)
+  return ancestor === undefined ? first : ancestor.number + 1
+}
+
+/** Returns the last of the blocks that is canonical. */
+function findCanonical(rows: Pick<ExportRows, 'hashes'>, blocks: readonly RecentBlock[]): RecentBlock | undefined {
+  const stored = new Map(rows.hashes(blocks.map(({ number }) => number)).map(({ number, hash }) => [number, hash]))
+  return blocks.findLast(({ number, hash }) => {
     const now = stored.get(number)
     return now !== undefined && equalBytes(now, hash)
-  }
-  if (isCanonical(recent[recent.length - 1])) return undefined
-  const ancestor = recent.findLast(isCanonical)
-  return ancestor === undefined ? first : ancestor.number + 1
+  })
 }

@@ -39,6 +39,8 @@ export interface StreamPosition {
   readonly isFirst: boolean
   /** About the bytes of the slice at most, if less than usual. */
   readonly maxBytes?: number
+  /** Where the rows are written if they fit; nothing else writes to it or reads it meanwhile. */
+  readonly memory?: SharedArrayBuffer
 }
 
 /** The newest block, and the number of the newest finalized one. */

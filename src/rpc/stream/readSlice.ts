@@ -13,5 +13,5 @@ export const readSlice = defineMethod({
   result: { name: 'slice', schema: {} },
   errors: [],
   handler: ({ stream, deadline }, query, position) =>
-    new JsonBytes(encodeSlice(stream().read(query, position, deadline))),
+    new JsonBytes(encodeSlice(stream().read(query, position, deadline), position.memory)),
 })

@@ -11,6 +11,7 @@ import { decodeSlice, formatRef, type ReceivedSlice } from '../../rpc/stream/sli
 import type { BodyExchange } from '../bodyExchange.js'
 import { HEAD_HEADER } from '../head/minBlock.js'
 import { sendJsonError } from '../http/jsonError.js'
+import { SliceMemory } from './sliceMemory.js'
 import { SlicesAhead } from './slicesAhead.js'
 import { MAX_STREAM_BYTES, STREAM_TYPES } from './streamLimits.js'
 import type { StreamRequest } from './streamRequest.js'
@@ -43,6 +44,7 @@ export async function sendStream(exchange: BodyExchange, request: StreamRequest,
   // Without a smaller bound a slice has its usual size.
   const bound = Math.min(maxBytes, options.pieceBytes ?? maxBytes)
   const sliceBytes = bound < MAX_STREAM_BYTES ? bound : undefined
+  const memory = new SliceMemory()
   const read = (position: StreamPosition) => runSlice(request, { ...position, maxBytes: sliceBytes }, options)
   const first = await read({ from, to, recent, isFirst: true })
   if (options.gone.aborted) return
@@ -51,13 +53,14 @@ export async function sendStream(exchange: BodyExchange, request: StreamRequest,
   const head = first.head === undefined ? [] : [HEAD_HEADER, String(first.head.number)]
   const type = ['Content-Type', STREAM_TYPES[query.format], 'Cache-Control', 'no-store']
   response.writeHead(200, [...headers, ...type, ...head])
-  const ahead = new SlicesAhead(read, first, { from, most: sliceBytes === undefined ? SLICES_AHEAD : 1 })
+  const readOn = (position: StreamPosition) => read({ ...position, memory: memory.take() })
+  const ahead = new SlicesAhead(readOn, first, { from, most: sliceBytes === undefined ? SLICES_AHEAD : 1 })
   let sentBytes = 0
   for (let slice = first; ; ) {
     sentBytes += slice.bytes.length
     const isSpent = sentBytes >= maxBytes || performance.now() >= options.endsMs || options.isClosing()
     const next = isSpent ? undefined : ahead.next(slice)
-    await writeSlice(response, slice, options)
+    await writeSlice(response, slice, { ...options, onFlushed: (bytes) => memory.giveBack(bytes) })
     if (options.gone.aborted) return
     const following = await next
     if (following !== undefined && 'code' in following && following.code !== LIMIT_EXCEEDED)
@@ -76,19 +79,28 @@ async function runSlice(
   { remote, client }: SendOptions,
 ): Promise<ReceivedSlice | RpcErrorBody> {
   const outcome = await remote.run(new BoundCall(readSlice, [], [query, position]), { client })
-  return 'error' in outcome ? outcome.error : decodeSlice(outcome.result)
+  return 'error' in outcome ? outcome.error : decodeSlice(outcome.result, position.memory)
+}
+
+interface WriteOptions extends SendOptions {
+  /** Called once the system has all bytes of a slice. */
+  onFlushed(bytes: Uint8Array): void
 }
 
 /** Resolves once the socket accepts more, and the rate of the client allows it. */
 async function writeSlice(
   response: ServerResponse,
   { bytes, rows }: ReceivedSlice,
-  { gone, onSent, pieceBytes = bytes.length }: SendOptions,
+  { gone, onSent, onFlushed, pieceBytes = bytes.length }: WriteOptions,
 ): Promise<void> {
   for (let at = 0; at < bytes.length && !gone.aborted; at += pieceBytes) {
     const piece = bytes.subarray(at, at + pieceBytes)
+    const isLast = at + piece.length === bytes.length
     try {
-      if (!response.write(piece)) await once(response, 'drain', { signal: gone })
+      const accepts = response.write(piece, (error) => {
+        if (isLast && !error) onFlushed(bytes)
+      })
+      if (!accepts) await once(response, 'drain', { signal: gone })
       const waitMs = onSent(piece.length, at === 0 ? rows : 0)
       if (waitMs >= 1) await pause(waitMs, undefined, { signal: gone })
     } catch (error) {

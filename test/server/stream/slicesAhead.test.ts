@@ -6,6 +6,7 @@ import { createStreamSource } from '../../../src/export/stream/streamSource.js'
 import { noDeadline } from '../../../src/lib/deadline.js'
 import { formatData } from '../../../src/lib/hex.js'
 import { decodeSlice, encodeSlice } from '../../../src/rpc/stream/sliceMessage.js'
+import { SliceMemory } from '../../../src/server/stream/sliceMemory.js'
 import { SlicesAhead } from '../../../src/server/stream/slicesAhead.js'
 import { createCommitWatch } from '../../../src/store/commitWatch.js'
 import { openForReading } from '../../../src/store/open.js'
@@ -28,7 +29,8 @@ test('slices that are read two at a time are those of one chain, whatever blocks
   const db = openForReading(datadir)
   t.after(() => void db.close())
   const source = createStreamSource(db, { chain: createChainReader(db), watch: createCommitWatch(db) })
-  const seen = { most: 0, forks: 0 }
+  const seen = { most: 0, forks: 0, shared: 0, alone: 0 }
+  const memory = new SliceMemory()
   let open = 0
   let reorgs = 0
   const replaceSome = (number: number) => {
@@ -43,10 +45,14 @@ test('slices that are read two at a time are those of one chain, whatever blocks
     replaceSome(position.from)
     // Slices of a few blocks, sometimes of fewer than the ones before.
     const maxBytes = random.below(5) === 0 ? 2_000 : 12_000
-    const bytes = encodeSlice(source.read(QUERY, { ...position, maxBytes }, noDeadline))
+    // Some do not fit.
+    const own = random.below(4) === 0 ? new SharedArrayBuffer(4_000) : memory.take()
+    const bytes = encodeSlice(source.read(QUERY, { ...position, maxBytes }, noDeadline), own)
     for (let turns = random.below(4); turns > 0; turns--) await turn()
     open--
-    return decodeSlice(bytes)
+    const slice = decodeSlice(bytes, own)
+    seen[slice.bytes.buffer === own ? 'shared' : 'alone']++
+    return slice
   }
   let [blocks, logs]: TextRow[][] = [[], []]
   /** Reads one response as a client does. Returns where to resume. */
@@ -64,6 +70,7 @@ test('slices that are read two at a time are those of one chain, whatever blocks
           blocks.push(each)
         }
         logs.push(...log)
+        memory.giveBack(slice.bytes)
         replaceSome(slice.nextBlock)
         const next = await ahead.next(slice)
         if (next === undefined) break
@@ -109,5 +116,5 @@ test('slices that are read two at a time are those of one chain, whatever blocks
     if (chain.blocks.length < 100) chain.change(0, 60)
   }
   assert.equal(seen.most, 2)
-  assert.ok(seen.forks > 10, JSON.stringify(seen))
+  assert.ok(seen.forks > 10 && seen.shared > 100 && seen.alone > 100, JSON.stringify(seen))
 })
