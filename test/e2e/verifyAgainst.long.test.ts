@@ -4,6 +4,7 @@ import { formatData } from '../../src/lib/hex.js'
 import { encodeUint } from '../../src/store/columns.js'
 import { openForWriting } from '../../src/store/openForWriting.js'
 import { readBaseKeys } from '../../src/store/state/baseRows.js'
+import { historyTables } from '../../src/store/state/historySql.js'
 import { runCairn, runCairnOk, startCairn } from '../support/cairn.js'
 import { resultOf } from '../support/rpcClient.js'
 import { temporaryDirectory } from '../support/temporary.js'
@@ -56,10 +57,17 @@ test('base rows are proved at the head; a damaged one, which no state root cover
   assert.equal(refused.code, 1)
   assert.match(refused.stderr, /block \d+: proof: account: /)
   // No root covers the base row of a key that no block changed.
-  const setBalance = (stored: unknown) =>
-    db
-      .prepare('UPDATE account_history SET balance = ? WHERE address_id = (SELECT id FROM addresses WHERE address = ?)')
-      .run(stored, Buffer.from(NEVER_CHANGED.slice(2), 'hex'))
+  const setBalance = (stored: unknown) => {
+    const changed = historyTables('account').map((table) =>
+      db
+        .prepare(`UPDATE ${table} SET balance = ? WHERE address_id = (SELECT id FROM addresses WHERE address = ?)`)
+        .run(stored, Buffer.from(NEVER_CHANGED.slice(2), 'hex')),
+    )
+    assert.equal(
+      changed.reduce((sum, { changes }) => sum + changes, 0),
+      1,
+    )
+  }
   let db = openForWriting(datadir)
   const keys = [...readBaseKeys(db, first)].map(({ address }) => formatData(address))
   assert.ok(keys.includes(NEVER_CHANGED))

@@ -8,8 +8,9 @@ import { createMetaTable, META_KNOWN_STATE } from '../meta.js'
 import type { LearnedAccount } from '../replication/stateEntry.js'
 import { type KnownState, listedAround } from '../rows/coverage.js'
 import type { BaseState } from '../rows/stateChanges.js'
-import { eachBound, eachTable, newestRow } from './historySql.js'
+import { eachBound, eachTable, fromTables, newestRow } from './historySql.js'
 import { recentRowsOf } from './recentRows.js'
+import { createRemoval } from './removeHistory.js'
 import {
   BALANCE_KNOWN,
   baseIncarnation,
@@ -22,8 +23,9 @@ import {
   UNKNOWN_ACCOUNT,
 } from './sparseState.js'
 
-/** Writes base rows of sparse state (sparseState.ts). They are in the tables of the history, below recent rows of their
- *  keys. What changes rows of many keys moves the recent ones to the history first. */
+/** Writes base rows of sparse state (sparseState.ts). Those of keys without rows are written as the rows of blocks are:
+ *  to the `_tip` tables while blocks have recent rows, else to the history. What changes rows of many keys moves the
+ *  recent ones to the history first. */
 export interface BaseRows {
   /** Writes the rows at `blockNumber`, within the caller's transaction. Rows that exist stay as they are, markers are
    *  replaced, and rows of accounts that are known in part are completed.
@@ -58,21 +60,21 @@ export interface BaseKeys {
 /** Returns the keys with base rows at the first block of the newest interval, `first`, in the order in which accounts
  *  were first stored. */
 export function* readBaseKeys(db: Database, first: number): Generator<BaseKeys> {
-  const accounts = db.prepare<[number, number], { id: number; address: Uint8Array }>(
-    `SELECT address_id AS id, address FROM account_history JOIN addresses ON addresses.id = address_id
-     WHERE block_number = ? AND incarnation <> ${UNKNOWN_ACCOUNT} AND address_id > ? ORDER BY address_id LIMIT ${BATCH}`,
+  const accountsIn = (table: string) =>
+    `SELECT address_id AS id, address FROM ${table} JOIN addresses ON addresses.id = address_id
+     WHERE block_number = ? AND incarnation <> ${UNKNOWN_ACCOUNT} AND address_id > ?`
+  const accounts = db.prepare<number[], { id: number; address: Uint8Array }>(
+    `${fromTables('account', accountsIn)} ORDER BY 1 LIMIT ${BATCH}`,
   )
-  const slots = db
-    .prepare<[number, number, number], Uint8Array>(
-      'SELECT slot FROM storage_history WHERE address_id = ? AND incarnation = ? AND block_number = ? ORDER BY slot',
-    )
-    .pluck()
+  const slotsIn = (table: string) =>
+    `SELECT slot FROM ${table} WHERE address_id = ? AND incarnation = ? AND block_number = ?`
+  const slots = db.prepare<number[], Uint8Array>(`${fromTables('storage', slotsIn)} ORDER BY 1`).pluck()
   const incarnation = baseIncarnation(countClosedStates(db), true)
   // In batches, so that the connection may be used in between.
   for (let after = -1; ; ) {
-    const batch = accounts.all(first, after)
+    const batch = accounts.all(...eachBound(first, after))
     for (const { id, address } of batch) {
-      yield { address, slots: slots.all(id, incarnation, first).map((slot) => padLeft(slot, 32)) }
+      yield { address, slots: slots.all(...eachBound(id, incarnation, first)).map((slot) => padLeft(slot, 32)) }
       after = id
     }
     if (batch.length < BATCH) return
@@ -90,10 +92,8 @@ export function createBaseRows(db: Database): BaseRows {
   const insertCode = db.prepare('INSERT INTO code (hash, bytes) VALUES (?, ?) ON CONFLICT (hash) DO NOTHING')
   const accounts = createAccountBases(db)
   const slots = createSlotBases(db)
-  const removeAccount = db.prepare('DELETE FROM account_history WHERE address_id = ? AND block_number = ?')
-  const removeSlot = db.prepare(
-    'DELETE FROM storage_history WHERE address_id = ? AND incarnation = ? AND slot = ? AND block_number = ?',
-  )
+  const removeAccount = createRemoval(db, 'account')
+  const removeSlot = createRemoval(db, 'storage')
   const markAccount = db.prepare(
     `INSERT INTO account_history (address_id, block_number, nonce, balance, code_id, incarnation)
      SELECT address_id, ?, 0, NULL, NULL, ${UNKNOWN_ACCOUNT} FROM account_history
@@ -101,17 +101,18 @@ export function createBaseRows(db: Database): BaseRows {
   )
   return {
     insert: (blockNumber, base) => {
-      const closed = countClosedStates(db)
+      const place = { blockNumber, closed: countClosedStates(db), isAtTip: recent.blocks > 0 }
       const inserted = { accounts: 0, slots: 0 }
+      if (place.isAtTip) recent.addEarlier()
       const written = new WrittenKeys()
       for (const { hash, bytes } of base.codes) insertCode.run(hash, bytes)
       for (const each of base.accounts) {
-        const outcome = accounts.insert(dictionary.idOf(each.address), each, { blockNumber, closed })
+        const outcome = accounts.insert(dictionary.idOf(each.address), each, place)
         if (outcome !== 'known') inserted.accounts++
         if (outcome === 'base') written.add(each.address)
       }
       for (const each of base.slots) {
-        if (!slots.insert(dictionary.idOf(each.address), each, { blockNumber, closed })) continue
+        if (!slots.insert(dictionary.idOf(each.address), each, place)) continue
         inserted.slots++
         written.add(each.address, each.slot)
       }
@@ -123,9 +124,9 @@ export function createBaseRows(db: Database): BaseRows {
       for (const { address, isBase, baseSlots } of keys) {
         const id = dictionary.idOf(address)
         const incarnation = baseIncarnation(closed, true)
-        for (const slot of baseSlots) removed.slots -= removeSlot.run(id, incarnation, slot, blockNumber).changes
+        for (const slot of baseSlots) removed.slots -= Number(removeSlot(id, incarnation, slot, blockNumber))
         if (!isBase) continue
-        removed.accounts -= removeAccount.run(id, blockNumber).changes
+        removed.accounts -= Number(removeAccount(id, blockNumber))
         markAccount.run(blockNumber, id, blockNumber)
       }
       if (closed === countClosedStates(db)) addKnown(db, removed)
@@ -156,10 +157,14 @@ export function createBaseRows(db: Database): BaseRows {
   }
 }
 
-/** The first block of the newest interval of states, and how many there are before it. */
+const SLOT = 'address_id = ? AND incarnation = ? AND slot = ?'
+
 interface BasePlace {
+  /** The first block of the newest interval of states, and how many there are before it. */
   readonly blockNumber: number
   readonly closed: number
+  /** Rows of keys without rows are written to the `_tip` tables. */
+  readonly isAtTip: boolean
 }
 
 /** A row of an account. */
@@ -190,7 +195,7 @@ function createAccountBases(db: Database) {
       `SELECT ${FIELDS} FROM ${table} WHERE address_id = ? AND incarnation = ?`,
     ),
   }))
-  const { insert } = tables.at(-1)!
+  const [tip, history] = [tables[0].insert, tables.at(-1)!.insert]
   /** Completes the rows of a partial account that know the same fields as its last one: no later block changed the
    *  rest. Earlier ones lack a field that changed. */
   const complete = (id: number, { address, account }: BaseAccount, row: FieldsRow, incarnation: number) => {
@@ -213,7 +218,8 @@ function createAccountBases(db: Database) {
   }
   return {
     /** Writes a base row, or completes rows, unless the account is known. */
-    insert: (id: number, base: BaseAccount, { blockNumber, closed }: BasePlace): 'known' | 'base' | 'completed' => {
+    insert: (id: number, base: BaseAccount, place: BasePlace): 'known' | 'base' | 'completed' => {
+      const { blockNumber, closed, isAtTip } = place
       const row = last.get(...eachBound(id))
       const start = row && first.get(...eachBound(id, blockNumber))
       if (start !== undefined && start > blockNumber) requireListed(db, start)
@@ -228,6 +234,8 @@ function createAccountBases(db: Database) {
       const { nonce = 0n, balance, codeHash } = base.account ?? {}
       const codeId = codeHash === undefined ? null : selectCode.get(codeHash)!
       const stored = balance === undefined ? null : encodeUint(balance)
+      // Markers are in the history.
+      const insert = isAtTip && row === undefined ? tip : history
       insert.run(id, blockNumber, encodeUint(nonce), stored, codeId, incarnation)
       return 'base'
     },
@@ -235,22 +243,23 @@ function createAccountBases(db: Database) {
 }
 
 function createSlotBases(db: Database) {
-  const key = 'address_id = ? AND incarnation = ? AND slot = ?'
-  const first = db.prepare<unknown[], number>(firstBlock('storage', key)).pluck()
-  const last = db.prepare<unknown[], Uint8Array>(newestRow('storage', 'value', key)).pluck()
-  const insert = db.prepare(
-    'INSERT INTO storage_history (address_id, incarnation, slot, block_number, value) VALUES (?, ?, ?, ?, ?)',
+  const first = db.prepare<unknown[], number>(firstBlock('storage', SLOT)).pluck()
+  const last = db.prepare<unknown[], Uint8Array>(newestRow('storage', 'value', SLOT)).pluck()
+  const inserts = eachTable('storage', (table) =>
+    db.prepare(`INSERT INTO ${table} (address_id, incarnation, slot, block_number, value) VALUES (?, ?, ?, ?, ?)`),
   )
+  const [tip, history] = [inserts[0], inserts.at(-1)!]
   return {
     /** Returns true if the slot was not known. */
     insert: (
       id: number,
       { address, slot, value }: BaseState['slots'][number],
-      { blockNumber, closed }: BasePlace,
+      { blockNumber, closed, isAtTip }: BasePlace,
     ): boolean => {
       const named = [id, baseIncarnation(closed, true), slot] as const
       const start = first.get(...eachBound<unknown>(...named, blockNumber))
       if (start === undefined) {
+        const insert = isAtTip ? tip : history
         insert.run(...named, blockNumber, value)
         return true
       }

@@ -90,17 +90,24 @@ export function createRawState(db: Database): RawState {
       ),
     )
   })
-  // Later incarnations begin with the block that makes them.
-  const withoutBase = [
-    ['account_history', 'address_id', ''],
-    ['storage_history', 'address_id, incarnation, slot', `AND incarnation % ${INCARNATIONS} = 0`],
-  ].map(([table, key, where]) =>
-    db.prepare<[{ first: number; listed: string }], { table: string; addressId: number; blockNumber: number }>(
-      `SELECT '${table}' AS "table", address_id AS addressId, min(block_number) AS blockNumber FROM ${table}
-       WHERE block_number >= @first ${where} GROUP BY ${key} HAVING blockNumber <> @first AND NOT EXISTS (
-         SELECT 1 FROM json_each(@listed) WHERE blockNumber BETWEEN value ->> 'first' AND value ->> 'last') LIMIT 1`,
-    ),
-  )
+  const withoutBase = (['account', 'storage'] as const).flatMap((kind) => {
+    const key = KEY_COLUMNS[kind]
+    const sameKey = key.map((column) => `o.${column} = h.${column}`).join(' AND ')
+    // Later incarnations begin with the block that makes them.
+    const where = kind === 'storage' ? `AND incarnation % ${INCARNATIONS} = 0` : ''
+    return historyTables(kind).map((table, i, tables) => {
+      const older = tables.slice(i + 1).map(
+        (each) => `AND NOT EXISTS (SELECT 1 FROM ${each} o WHERE ${sameKey}
+          AND o.block_number >= @first)`,
+      )
+      return db.prepare<[{ first: number; listed: string }], { table: string; addressId: number; blockNumber: number }>(
+        `SELECT '${table}' AS "table", address_id AS addressId, min(block_number) AS blockNumber FROM ${table} h
+         WHERE block_number >= @first ${where} GROUP BY ${key.join(', ')} HAVING blockNumber <> @first AND NOT EXISTS (
+           SELECT 1 FROM json_each(@listed) WHERE blockNumber BETWEEN value ->> 'first' AND value ->> 'last')
+           ${older.join(' ')} LIMIT 1`,
+      )
+    })
+  })
   const rows = HISTORY_TABLES.map((table) => `EXISTS (SELECT 1 FROM ${table})`)
   const any = db.prepare<[], number>(`SELECT ${rows.join(' OR ')}`).pluck()
   const roots = db.prepare<[number, number], { number: number; state_root: Uint8Array }>(

@@ -13,6 +13,9 @@ interface RecentRows {
   isMoveUrgent(): boolean
   /** Call it before writing rows of a block to the `_tip` tables. */
   add(blockNumber: number): void
+  /** Call it before writing rows of an earlier block there, of keys without rows. They move with those of the newest
+   *  block. */
+  addEarlier(): void
   /** Moves some hundred rows: those of the next keys, with all their blocks. Rows added during a pass over the keys may
    *  be left for the next one. Returns false once a pass ends and no other is due: another one for the few blocks that
    *  were added meanwhile would write as many pages. */
@@ -93,6 +96,7 @@ function createRecentRows(db: Database, fullBlocks: FullBlocks): RecentRows {
     isMoveDue: () => isFull(1),
     isMoveUrgent: () => isFull(2),
     add: (blockNumber) => tip.add({ from: blockNumber, to: blockNumber }),
+    addEarlier: () => tip.addEarlier(),
     moveSome,
     moveMany: (moves = MANY_MOVES) => {
       for (let i = 0; i < moves && isMany(); i++) moveSome()
@@ -165,6 +169,11 @@ class Level {
     this.#set({ from: Math.min(this.#known()?.from ?? from, from), to })
     // By the level before, or after a reorg.
     if (this.#pass) this.#pass.upTo = Math.min(this.#pass.upTo, from - 1)
+  }
+
+  addEarlier(): void {
+    const newest = this.#known()?.to ?? this.#selectHead.get() ?? 0
+    this.add({ from: newest, to: newest })
   }
 
   moveSome(): void {

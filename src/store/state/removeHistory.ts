@@ -20,9 +20,10 @@ export function removeHistoryAbove(db: Database, number: number): void {
   db.prepare('DELETE FROM changed_keys WHERE block_number > ?').run(number)
 }
 
-/** Removes a row from the table in which it is. */
-function createRemoval(db: Database, kind: HistoryKind): (...key: unknown[]) => void {
+/** Returns the removal of a row from the table in which it is, by the columns of its key and its block number: true if
+ *  there was one. */
+export function createRemoval(db: Database, kind: HistoryKind): (...key: unknown[]) => boolean {
   const where = [...KEY_COLUMNS[kind], 'block_number'].map((column) => `${column} = ?`).join(' AND ')
   const removals = eachTable(kind, (table) => db.prepare<unknown[]>(`DELETE FROM ${table} WHERE ${where}`))
-  return (...key) => void removals.some((remove) => remove.run(...key).changes > 0)
+  return (...key) => removals.some((remove) => remove.run(...key).changes > 0)
 }
