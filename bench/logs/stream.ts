@@ -49,6 +49,7 @@ export async function measureStream({
   const ndjson = join(directory, 'logs.ndjson')
   const all = { url: `${url}/v3/stream`, body: { from: 0, logs: [{}] } }
   const slim = { url: all.url, body: { ...all.body, fields: { logs: SLIM } } }
+  const zstd = { url: all.url, body: { ...all.body, compression: 'zstd' } }
   const lines: BulkOrder = { kind: 'ndjson', ...all, file: ndjson }
   const reader = startProcess<BulkRead>(new URL('./processes/bulkReader.js', import.meta.url), lines)
   const read = async (order: BulkOrder) => {
@@ -60,6 +61,7 @@ export async function measureStream({
   const ways: Ways = {
     'stream, Arrow': () => read({ kind: 'arrow', ...all }),
     'stream, Arrow, without chain_id and n_data_bytes': () => read({ kind: 'arrow', ...slim }),
+    'stream, Arrow, compressed': () => read({ kind: 'arrow', ...zstd }),
     ...duckDb.ways,
     'stream, NDJSON': () => read(lines),
     eth_getLogsWithCursor: () => read({ kind: 'cursor', url }),

@@ -43,6 +43,10 @@ assert logs.height == transfers.num_rows == len(frame), (logs.height, transfers.
 assert [str(type) for type in transfers.schema.types[:4]] == ["uint32", "uint32", "uint32", "binary"], transfers.schema
 assert bytes(frame["topic0"][0]).hex() == TRANSFER[2:] and frame["topic3"].isna().any()
 print(logs.height, int(frame["log_index"].sum()), logs["data"].bin.size().sum())
+compressed, end = stream(**{"from": 0, "logs": [{"topics": [TRANSFER]}], "compression": "zstd"})
+assert len(compressed) < len(body)
+assert pa.ipc.open_stream(compressed).read_all() == transfers
+assert pl.read_ipc_stream(compressed).equals(logs)
 everything, end = stream(**{"from": 5000000, "transactions": [{}]})
 assert pl.read_ipc_stream(everything).height == pa.ipc.open_stream(everything).read_all().num_rows == 0
 `

@@ -1,6 +1,9 @@
 import { tableFromIPC } from 'apache-arrow'
 import { formatData } from '../../src/lib/hex.js'
+import { readZstd } from './arrowZstd.js'
 import { type TextRow, toTextRow } from './chains/exportedFiles.js'
+
+readZstd()
 
 /** The end of a stream. */
 export interface StreamEnd {

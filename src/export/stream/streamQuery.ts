@@ -1,4 +1,5 @@
 import type { LogCondition } from '../../index/logs/logSlices.js'
+import type { ArrowCompression } from '../../lib/arrow/arrowStream.js'
 import type { TransactionCondition } from '../../store/rows/transactionMatches.js'
 
 /** Formats of a stream. */
@@ -11,6 +12,8 @@ export type StreamKind = (typeof STREAM_KINDS)[number]
 /** What a stream has. Arrow has one kind of rows. */
 export interface StreamQuery {
   readonly format: StreamFormat
+  /** Of Arrow. */
+  readonly compression?: ArrowCompression
   readonly blocks: boolean
   /** Transactions that match any of these; undefined: none. */
   readonly transactions?: readonly TransactionCondition[]

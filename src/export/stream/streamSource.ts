@@ -217,9 +217,9 @@ function select(query: StreamQuery, kind: StreamKind, { rows, columns }: ArrowBa
   return { fields, batch: { rows, columns: columns.filter((_, i) => fields.includes(all[i])) } }
 }
 
-function encodeRows({ format }: StreamQuery, { kind, fields, batch }: KindBatch): Uint8Array[] {
+function encodeRows({ format, compression }: StreamQuery, { kind, fields, batch }: KindBatch): Uint8Array[] {
   if (batch.rows === 0) return []
-  return format === 'arrow' ? encodeRecordBatch(batch) : [formatBatch(kind.slice(0, -1), fields, batch)]
+  return format === 'arrow' ? encodeRecordBatch(batch, compression) : [formatBatch(kind.slice(0, -1), fields, batch)]
 }
 
 function repeatU64(value: bigint, count: number): Uint8Array {

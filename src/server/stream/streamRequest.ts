@@ -7,6 +7,7 @@ import {
 } from '../../export/stream/streamQuery.js'
 import { STREAM_FIELDS } from '../../export/stream/streamSource.js'
 import type { LogCondition } from '../../index/logs/logSlices.js'
+import type { ArrowCompression } from '../../lib/arrow/arrowStream.js'
 import { didYouMean } from '../../lib/suggestion.js'
 import { InvalidValue } from '../../rpc/core/errors.js'
 import {
@@ -24,7 +25,7 @@ import {
 import { strictObject } from '../../rpc/core/strictObject.js'
 import { addresses, topics } from '../../rpc/eth/logFilter.js'
 import type { TransactionCondition } from '../../store/rows/transactionMatches.js'
-import { MAX_FILTERS, MAX_RECENT, MAX_STREAM_BYTES } from './streamLimits.js'
+import { MAX_FILTERS, MAX_RECENT, MAX_STREAM_BYTES, STREAM_TYPES } from './streamLimits.js'
 
 /** A request for a stream. */
 export interface StreamRequest {
@@ -122,6 +123,14 @@ const fields = strictObject({
   logs: maybe(columnNames('logs')),
 })
 
+const compressions: ValueType<ArrowCompression> = {
+  schema: {},
+  decode: (value, path) => {
+    if (value === 'zstd') return value
+    throw invalidValue(path, '"zstd"', value)
+  },
+}
+
 const body = strictObject({
   from: blockNumber,
   to: maybe(blockNumber),
@@ -137,6 +146,7 @@ const body = strictObject({
     }),
   ),
   maxBytes: maybe(integerBetween(1, MAX_STREAM_BYTES)),
+  compression: maybe(compressions),
 })
 
 /** Decodes the body of a request. `maxParams` limits the addresses, topics and selectors of all filters together.
@@ -146,14 +156,18 @@ export function decodeStreamRequest(
   { format, maxParams }: { format: StreamFormat; maxParams: number },
 ): StreamRequest {
   const decoded = body.decode(json, 'body')
-  const { from, to, recent = [], maxBytes = MAX_STREAM_BYTES, finalizedOnly = false } = decoded
+  const { from, to, recent = [], maxBytes = MAX_STREAM_BYTES, finalizedOnly = false, compression } = decoded
   if (to !== undefined && to < from) throw new InvalidValue(`body.to: expected at least from, ${from}, got ${to}`)
+  if (compression !== undefined && format !== 'arrow') {
+    throw new InvalidValue(`body.compression: of Arrow alone; accept ${STREAM_TYPES.arrow}`)
+  }
   requireAscending(recent, from)
   const logs = decoded.logs?.map(withoutEmptyLists)
   const transactions = decoded.transactions?.map(({ selector: selectors, ...rest }) => ({ ...rest, selectors }))
   requireFewParams(logs ?? [], transactions ?? [], maxParams)
   const query = {
     format,
+    compression,
     blocks: decoded.blocks === true,
     transactions,
     logs,

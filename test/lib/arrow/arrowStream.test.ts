@@ -9,6 +9,7 @@ import {
   encodeSchema,
 } from '../../../src/lib/arrow/arrowStream.js'
 import { type ArrowValue, buildBatch } from '../../../src/lib/arrow/columnBuilder.js'
+import { readZstd } from '../../support/arrowZstd.js'
 import { type SeededRandom, seededRandom } from '../../support/random.js'
 
 const TYPES: readonly ArrowType[] = ['u32', 'u64', 'i64', 'f64', 'bool', 'binary', 'string']
@@ -46,7 +47,9 @@ function asRead(type: ArrowType, value: ArrowValue): unknown {
   return value
 }
 
-test('apache-arrow reads back random rows of every type, in batches of any length', () => {
+test('apache-arrow reads back random rows of every type, in batches of any length, some compressed', () => {
+  readZstd()
+  const seen = { shorter: 0, longer: 0 }
   const random = seededRandom(41)
   for (let run = 0; run < 40; run++) {
     const fields = Array.from({ length: 1 + random.below(9) }, (_, i): ArrowField => {
@@ -54,7 +57,17 @@ test('apache-arrow reads back random rows of every type, in batches of any lengt
       return { name: `c${i}_${type}`, type, nullable: random.below(2) === 1 }
     })
     const batches = Array.from({ length: 1 + random.below(3) }, () => randomRows(random, fields, random.below(40)))
-    const parts = [encodeSchema(fields), ...batches.flatMap((rows) => encodeRecordBatch(buildBatch(fields, rows)))]
+    const built = batches.map((rows) => buildBatch(fields, rows))
+    const parts = [
+      encodeSchema(fields),
+      ...built.flatMap((batch) => {
+        const plain = encodeRecordBatch(batch)
+        if (random.below(2) === 0) return plain
+        const compressed = encodeRecordBatch(batch, 'zstd')
+        seen[sizeOf(compressed) < sizeOf(plain) ? 'shorter' : 'longer']++
+        return compressed
+      }),
+    ]
     // Bytes after the end are no part of the stream.
     const table = tableFromIPC(Buffer.concat([...parts, END_OF_STREAM, Buffer.from('\n{"nextBlock":1}\n')]))
     assert.deepEqual(
@@ -70,7 +83,12 @@ test('apache-arrow reads back random rows of every type, in batches of any lengt
       for (const [at, row] of rows.entries()) assert.deepEqual(column!.get(at), asRead(type, row[i]))
     }
   }
+  assert.ok(seen.shorter > 3 && seen.longer > 3, JSON.stringify(seen))
 })
+
+function sizeOf(parts: readonly Uint8Array[]): number {
+  return parts.reduce((sum, { length }) => sum + length, 0)
+}
 
 test('every message is aligned to 8 bytes, buffers to 64, and a stream without batches is empty', () => {
   const fields: ArrowField[] = [

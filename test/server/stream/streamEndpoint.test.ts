@@ -96,7 +96,7 @@ function randomFilter({ below }: SeededRandom): { address?: string | string[]; t
   }
 }
 
-test('logs of random filters are the rows of cairn export, in both formats, and the logs of eth_getLogs', async () => {
+test('logs of random filters are the rows of cairn export, in each format, and the logs of eth_getLogs', async () => {
   const { url, serving } = await serveShared()
   const random = seededRandom(31)
   const head = exported.blocks.length - 1
@@ -105,9 +105,9 @@ test('logs of random filters are the rows of cairn export, in both formats, and 
     const [a, b] = [random.below(head + 1), random.below(head + 1)]
     const [from, to] = random.below(2) === 0 ? [0, head] : [Math.min(a, b), Math.max(a, b)]
     const filters = Array.from({ length: random.below(3) === 0 ? 1 + random.below(3) : 1 }, () => randomFilter(random))
-    const accepted = [ARROW_TYPE, NDJSON_TYPE]
-    const [arrow, ndjson] = await Promise.all(
-      accepted.map((Accept) => askStream(url, { from, to, logs: filters }, { Accept })),
+    const forms = [{ Accept: ARROW_TYPE }, { Accept: ARROW_TYPE, compression: 'zstd' }, { Accept: NDJSON_TYPE }]
+    const answers = await Promise.all(
+      forms.map(({ Accept, compression }) => askStream(url, { from, to, logs: filters, compression }, { Accept })),
     )
     const expected = within(exported.logs, from, to).filter((row) => filters.some((filter) => isWanted(row, filter)))
     if (filters.length === 1 && expected.length < 10_000) {
@@ -118,11 +118,13 @@ test('logs of random filters are the rows of cairn export, in both formats, and 
       )
       assert.deepEqual(places, expected.map(placeOf))
     }
-    for (const { status, rows, end } of [arrow, ndjson]) {
+    for (const { status, rows, end } of answers) {
       assert.equal(status, 200)
       assert.deepEqual(rows.arrow ?? rows.log ?? [], expected, JSON.stringify(filters))
       assert.equal(end?.nextBlock, to + 1)
     }
+    const [plain, compressed] = answers
+    if (expected.length > 500) assert.ok(compressed.sizeBytes < plain.sizeBytes / 2, `${compressed.sizeBytes}`)
     results += expected.length
   }
   assert.ok(results > 1_000, `${results}`)
@@ -279,6 +281,9 @@ test('each invalid member is refused by its name, with what would work', async (
     { from: 0, logs: [{}], maxBytes: 0 },
     /^body\.maxBytes: expected a whole number from 1 to 4294967296, got 0$/,
   )
+  await refuse({ from: 0, logs: [{}], compression: 'zstd' }, /^body\.compression: of Arrow alone; accept application/)
+  const gzip = await read({ from: 0, logs: [{}], compression: 'gzip' }, { Accept: ARROW_TYPE })
+  assert.deepEqual([gzip.status, gzip.error], [400, 'body.compression: expected "zstd", got "gzip"'])
   const ref = (number: number) => ({ number, hash: TRANSFER })
   await refuse(
     { from: 5, logs: [{}], recent: [ref(3), ref(5)] },
