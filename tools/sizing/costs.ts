@@ -36,6 +36,7 @@ export const RUNS = {
     '`npm run bench:sync -- --phase sparse --accounts 100000 --sparse-blocks 700 --window 150 --followers execute,none,auto`, commit 396cb9e9: ' +
     '187 transactions, 400 changed accounts, 1,000 changed slots and 250 logs a block',
   small: 'the same with `--block-percent 10`: 47, 76, 100 and 25',
+  sparse: 'following and small, with `--followers none,auto`, commit 26cfb972',
   large:
     '`npm run bench:sync -- --phase sparse --accounts 1000000 --slots 500000 --sparse-blocks 3072 --window 1024 --followers execute --state-dir DIR`, ' +
     'commit 41abfed1: as many in a block',
@@ -95,10 +96,10 @@ export const COSTS: Costs = {
     7_000,
   ),
   sparseWrittenPerChange: cost(
-    'written a changed account or slot, `sparse`',
-    'following, small: the least and the most',
-    4_490,
-    10_830,
+    'written a changed account or slot, `sparse`; the high one: as `execute` in a large state',
+    'sparse: the least, 3,920 bytes the most, no flush of the trie among them; [growth](benchmarks.md#growth)',
+    3_150,
+    7_000,
   ),
   noneMemory: cost('memory of a server that follows, `none`', 'following, small', 375 * MIB, 591 * MIB),
   stateMemory: cost('memory of a server that follows, with state', 'small, large', 520 * MIB, 954 * MIB),
