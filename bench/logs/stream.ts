@@ -56,18 +56,22 @@ export async function measureStream({
     reader.send(order)
     return reader.next()
   }
-  await reader.next()
-  const duckDb = await openDuckDb(ndjson, directory, (from) => read({ kind: 'arrow', url: from, body: {} }))
-  const ways: Ways = {
-    'stream, Arrow': () => read({ kind: 'arrow', ...all }),
-    'stream, Arrow, without chain_id and n_data_bytes': () => read({ kind: 'arrow', ...slim }),
-    'stream, Arrow, compressed': () => read({ kind: 'arrow', ...zstd }),
-    ...duckDb.ways,
-    'stream, NDJSON': () => read(lines),
-    eth_getLogsWithCursor: () => read({ kind: 'cursor', url }),
-  }
   const best = new Map<string, Reading>()
+  let stopDuckDb = () => {}
+  let withoutDuckDbArrow: string | undefined
   try {
+    await reader.next()
+    const duckDb = await openDuckDb(ndjson, directory, (from) => read({ kind: 'arrow', url: from, body: {} }))
+    stopDuckDb = duckDb.stop
+    withoutDuckDbArrow = duckDb.withoutArrow
+    const ways: Ways = {
+      'stream, Arrow': () => read({ kind: 'arrow', ...all }),
+      'stream, Arrow, without chain_id and n_data_bytes': () => read({ kind: 'arrow', ...slim }),
+      'stream, Arrow, compressed': () => read({ kind: 'arrow', ...zstd }),
+      ...duckDb.ways,
+      'stream, NDJSON': () => read(lines),
+      eth_getLogsWithCursor: () => read({ kind: 'cursor', url }),
+    }
     for (let round = 0; round < Math.min(runs, MOST_ROUNDS); round++) {
       for (const [name, readAll] of Object.entries(ways)) {
         // The first after another way finds caches and memory as that left them.
@@ -75,7 +79,7 @@ export async function measureStream({
       }
     }
   } finally {
-    duckDb.stop()
+    stopDuckDb()
     reader.kill()
   }
   const readings = [...best.values()]
@@ -86,7 +90,7 @@ export async function measureStream({
     readings,
     rateToCursor: arrow.logsPerSecond / cursor.logsPerSecond,
     bytesToCursor: arrow.bytesPerLog! / cursor.bytesPerLog!,
-    withoutDuckDbArrow: duckDb.withoutArrow,
+    withoutDuckDbArrow,
   }
 }
 

@@ -1,6 +1,7 @@
 /** Limits of requests to one upstream: raised by one step after a round of successes, halved on overload. */
 export interface AdaptiveLimits {
-  /** Requests that may be in flight. */
+  /** Requests that may be in flight, but for those that take longer than two seconds: some may hang, which would keep
+   *  all others waiting. */
   readonly concurrency: number
   /** Calls in one request. */
   readonly batchSize: number
@@ -24,8 +25,10 @@ export interface AdaptiveLimits {
 const FIRST_CONCURRENCY = 4
 const FIRST_BATCH = 8
 const AWAITED_MS = 1000
+const SLOT_MS = 2000
 
-/** Creates limits between 1 and the maxima, starting low. @param nowMs the clock of the times passed to `overloaded` */
+/** Creates limits between 1 and the maxima, starting low. Never more than `maxConcurrency` requests are in flight.
+ *  @param nowMs the clock of the times passed to `overloaded` */
 export function createAdaptiveLimits(maxConcurrency: number, maxBatch: number, nowMs: () => number): AdaptiveLimits {
   let concurrency = Math.min(FIRST_CONCURRENCY, maxConcurrency)
   let batchSize = Math.min(FIRST_BATCH, maxBatch)
@@ -35,8 +38,18 @@ export function createAdaptiveLimits(maxConcurrency: number, maxBatch: number, n
   let successes = 0
   let halvedMs = Number.NEGATIVE_INFINITY
   const waiting: (() => void)[] = []
+  let timer: NodeJS.Timeout | undefined
+  const sentWithin = (ms: number) => [...sent].filter((request) => nowMs() - request.ms < ms)
   const admit = () => {
-    while (waiting.length > 0 && sent.size < Math.floor(concurrency)) waiting.shift()!()
+    clearTimeout(timer)
+    while (waiting.length > 0 && sent.size < maxConcurrency) {
+      const [oldest, ...others] = sentWithin(SLOT_MS)
+      if (oldest === undefined || others.length + 1 < concurrency) waiting.shift()!()
+      else {
+        timer = setTimeout(admit, oldest.ms + SLOT_MS - nowMs()).unref()
+        return
+      }
+    }
   }
   return {
     get concurrency() {
@@ -49,7 +62,7 @@ export function createAdaptiveLimits(maxConcurrency: number, maxBatch: number, n
       return sent.size
     },
     get isAwaited() {
-      return [...sent].some(({ ms }) => nowMs() - ms < AWAITED_MS)
+      return sentWithin(AWAITED_MS).length > 0
     },
     acquire: (signal) =>
       new Promise((resolve, reject) => {

@@ -104,6 +104,7 @@ export class StateOnDemand {
   private readonly waiting = new Set<Waiting>()
   /** Batches that are fetched, each with its begin. */
   private readonly batches = new Map<readonly Waiting[], number>()
+  private isBeginDue = false
 
   constructor(parts: StateOnDemandParts) {
     this.parts = parts
@@ -163,24 +164,35 @@ export class StateOnDemand {
     return new StateFetchTimeout(timeoutMs, this.parts.rpc.stall()?.error.message)
   }
 
-  /** Begins a batch of what waits, unless one that has just begun is fetched. */
+  /** Begins a batch of what waits: while one that has just begun is fetched, later. */
   private beginBatch(): void {
-    const { clock } = this.parts
     if (this.batches.size === MAX_BATCHES) return
-    const nowMs = clock.nowMs()
-    for (const begunMs of this.batches.values()) if (nowMs - begunMs < SLOW_MS) return
     this.queue = this.queue.filter((each) => this.waiting.has(each))
     if (this.queue.length === 0) return
+    const nowMs = this.parts.clock.nowMs()
+    const dueMs = Math.max(...this.batches.values()) + SLOW_MS - nowMs
+    if (dueMs > 0) {
+      this.beginLater(dueMs)
+      return
+    }
     const batch = this.takeBatch()
     this.batches.set(batch, nowMs)
     void this.runBatch(batch).finally(() => {
       this.batches.delete(batch)
       this.beginBatch()
     })
-    clock.sleep(SLOW_MS, this.closing.signal).then(
-      () => this.beginBatch(),
-      () => {},
-    )
+    this.beginBatch()
+  }
+
+  /** Looks again after some milliseconds: a timer may be early, and then once more. */
+  private beginLater(ms: number): void {
+    if (this.isBeginDue) return
+    this.isBeginDue = true
+    const begin = () => {
+      this.isBeginDue = false
+      this.beginBatch()
+    }
+    this.parts.clock.sleep(ms, this.closing.signal).then(begin, () => {})
   }
 
   private takeBatch(): Waiting[] {

@@ -48,6 +48,30 @@ describe('adaptive limits', () => {
     assert.equal(limits.inFlight, 2)
   })
 
+  it('give the slot of a request that hangs to others, and never send more than the maximum', async (t) => {
+    t.mock.timers.enable({ apis: ['setTimeout'] })
+    let nowMs = 0
+    const limits = createAdaptiveLimits(3, 1, () => nowMs)
+    nowMs = 1
+    limits.overloaded(0)
+    assert.equal(limits.concurrency, 1)
+    const releases: (() => void)[] = []
+    for (let i = 0; i < 5; i++) void limits.acquire().then((release) => releases.push(release))
+    const startedAfter = async (ms: number) => {
+      nowMs += ms
+      t.mock.timers.tick(ms)
+      await Promise.resolve()
+      return releases.length
+    }
+    assert.deepEqual([await startedAfter(0), await startedAfter(1_999), await startedAfter(1)], [1, 1, 2])
+    assert.deepEqual([await startedAfter(1_999), await startedAfter(1), await startedAfter(60_000)], [2, 3, 3])
+    releases[0]()
+    assert.equal(await startedAfter(0), 4)
+    // One that ends gives its slot at once.
+    for (const i of [3, 1]) releases[i]()
+    assert.equal(await startedAfter(0), 5)
+  })
+
   it('await a request for a second, whatever was sent and ended since', async () => {
     let nowMs = 5000
     const limits = createAdaptiveLimits(4, 1, () => nowMs)
