@@ -35,12 +35,17 @@ export function concatBytes(...parts: readonly Uint8Array[]): Uint8Array {
   let length = 0
   for (const part of parts) length += part.length
   const out = new Uint8Array(length)
+  copyParts(parts, out)
+  return out
+}
+
+/** Copies the parts, one after the other, to the start of `target`. @throws RangeError if they are longer */
+export function copyParts(parts: readonly Uint8Array[], target: Uint8Array): void {
   let offset = 0
   for (const part of parts) {
-    out.set(part, offset)
+    target.set(part, offset)
     offset += part.length
   }
-  return out
 }
 
 /** Big-endian unsigned integer of any length; zero for no bytes. */

@@ -1,3 +1,4 @@
+import { copyParts } from './bytes.js'
 import { CairnError } from './errors.js'
 
 /** Invalid snappy data or a checksum mismatch. */
@@ -36,11 +37,7 @@ export function decompressFrames(bytes: Uint8Array, maxBytes = Number.POSITIVE_I
   }
   if (chunks.length === 1) return chunks[0]
   const out = new Uint8Array(length)
-  let at = 0
-  for (const chunk of chunks) {
-    out.set(chunk, at)
-    at += chunk.length
-  }
+  copyParts(chunks, out)
   return out
 }
 

@@ -1,4 +1,5 @@
 import type { RecentBlock, StreamSlice } from '../../export/stream/streamQuery.js'
+import { copyParts } from '../../lib/bytes.js'
 import { formatData, parseHex } from '../../lib/hex.js'
 
 /* A slice of a stream as one value, from a reader thread to the server: the length of the facts in 4 bytes,
@@ -30,13 +31,8 @@ export function encodeSlice({ parts, ...slice }: StreamSlice, memory?: SharedArr
 function writeRows(parts: readonly Uint8Array[], memory: SharedArrayBuffer): number | undefined {
   const sizeBytes = parts.reduce((sum, { length }) => sum + length, 0)
   if (sizeBytes > memory.byteLength) return undefined
-  const target = new Uint8Array(memory)
-  let at = 0
-  for (const part of parts) {
-    target.set(part, at)
-    at += part.length
-  }
-  return at
+  copyParts(parts, new Uint8Array(memory))
+  return sizeBytes
 }
 
 /** Decodes what `encodeSlice` returned, with the same `memory`. The rows are a view of one of both. */
