@@ -32,11 +32,16 @@ export function keyOfBytes(bytes: Uint8Array): string {
 
 /** The concatenation, in a new array. */
 export function concatBytes(...parts: readonly Uint8Array[]): Uint8Array {
-  let length = 0
-  for (const part of parts) length += part.length
-  const out = new Uint8Array(length)
+  const out = new Uint8Array(totalBytes(parts))
   copyParts(parts, out)
   return out
+}
+
+/** Returns the length of all byte arrays of the lists together. */
+export function totalBytes(...lists: readonly (readonly Uint8Array[])[]): number {
+  let bytes = 0
+  for (const list of lists) for (const each of list) bytes += each.length
+  return bytes
 }
 
 /** Copies the parts, one after the other, to the start of `target`. @throws RangeError if they are longer */

@@ -1,5 +1,5 @@
 import type { RecentBlock, StreamSlice } from '../../export/stream/streamQuery.js'
-import { copyParts } from '../../lib/bytes.js'
+import { copyParts, totalBytes } from '../../lib/bytes.js'
 import { formatData, parseHex } from '../../lib/hex.js'
 
 /* A slice of a stream as one value, from a reader thread to the server: the length of the facts in 4 bytes,
@@ -29,7 +29,7 @@ export function encodeSlice({ parts, ...slice }: StreamSlice, memory?: SharedArr
 
 /** Returns the number of bytes; undefined if they do not fit. */
 function writeRows(parts: readonly Uint8Array[], memory: SharedArrayBuffer): number | undefined {
-  const sizeBytes = parts.reduce((sum, { length }) => sum + length, 0)
+  const sizeBytes = totalBytes(parts)
   if (sizeBytes > memory.byteLength) return undefined
   copyParts(parts, new Uint8Array(memory))
   return sizeBytes

@@ -1,7 +1,6 @@
 /** Limits of requests to one upstream: raised by one step after a round of successes, halved on overload. */
 export interface AdaptiveLimits {
-  /** Requests that may be in flight, but for those that take longer than two seconds: some may hang, which would keep
-   *  all others waiting. */
+  /** Requests that may be in flight. One that takes longer than two seconds no longer counts: it may hang. */
   readonly concurrency: number
   /** Calls in one request. */
   readonly batchSize: number

@@ -51,10 +51,3 @@ export class StateFigures {
     return { ...this.counts, refused: this.refusals, waiting: this.waiting }
   }
 }
-
-/** Returns the number of bytes of several byte strings. */
-export function totalBytes(...lists: readonly (readonly Uint8Array[])[]): number {
-  let bytes = 0
-  for (const list of lists) for (const each of list) bytes += each.length
-  return bytes
-}

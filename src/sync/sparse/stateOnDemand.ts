@@ -2,7 +2,7 @@ import { keccak256 } from '../../chain/crypto.js'
 import { EMPTY_CODE_HASH } from '../../chain/eth/emptyHashes.js'
 import { EMPTY_TRIE_ROOT } from '../../chain/eth/trie.js'
 import { hasListedSlots, StateKeySet } from '../../evm/state/sparseState.js'
-import { equalBytes, keyOfBytes, trimLeft } from '../../lib/bytes.js'
+import { equalBytes, keyOfBytes, totalBytes, trimLeft } from '../../lib/bytes.js'
 import { CairnError } from '../../lib/errors.js'
 import type { ProvedKeys, StateBlock } from '../../sources/ethRpc/stateTypes.js'
 import type { EthRpc } from '../../sources/ethRpc/types.js'
@@ -18,7 +18,7 @@ import type { ChainHead } from '../head/chainHead.js'
 import { FetchRate } from './fetchRate.js'
 import { groupKeys } from './keyGroups.js'
 import type { LearnedNodes, SparseChain } from './sparseChain.js'
-import { type StateFigures, totalBytes } from './stateFigures.js'
+import type { StateFigures } from './stateFigures.js'
 
 /** State that a request needs. */
 export interface WantedState {
@@ -166,15 +166,15 @@ export class StateOnDemand {
 
   /** Begins a batch of what waits: while one that has just begun is fetched, later. */
   private beginBatch(): void {
-    if (this.batches.size === MAX_BATCHES) return
-    this.queue = this.queue.filter((each) => this.waiting.has(each))
-    if (this.queue.length === 0) return
+    if (this.batches.size === MAX_BATCHES || this.queue.length === 0) return
     const nowMs = this.parts.clock.nowMs()
     const dueMs = Math.max(...this.batches.values()) + SLOW_MS - nowMs
     if (dueMs > 0) {
       this.beginLater(dueMs)
       return
     }
+    this.queue = this.queue.filter((each) => this.waiting.has(each))
+    if (this.queue.length === 0) return
     const batch = this.takeBatch()
     this.batches.set(batch, nowMs)
     void this.runBatch(batch).finally(() => {

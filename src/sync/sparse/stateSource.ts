@@ -2,11 +2,12 @@ import { keccak256 } from '../../chain/crypto.js'
 import { unreachableNodes } from '../../chain/eth/proof.js'
 import type { Block } from '../../chain/eth/types.js'
 import type { StateKeySet } from '../../evm/state/sparseState.js'
+import { totalBytes } from '../../lib/bytes.js'
 import { formatData } from '../../lib/hex.js'
 import type { StateBlock } from '../../sources/ethRpc/stateTypes.js'
 import type { EthRpc } from '../../sources/ethRpc/types.js'
 import type { StateKeys } from '../../trie/missingNodes.js'
-import { type StateFigures, totalBytes } from './stateFigures.js'
+import type { StateFigures } from './stateFigures.js'
 
 /** How the state that a block needs is fetched. */
 export type StateFetchMode = 'auto' | 'witness' | 'proofs'

@@ -9,6 +9,7 @@ import {
   encodeSchema,
 } from '../../../src/lib/arrow/arrowStream.js'
 import { type ArrowValue, buildBatch } from '../../../src/lib/arrow/columnBuilder.js'
+import { totalBytes } from '../../../src/lib/bytes.js'
 import { readZstd } from '../../support/arrowZstd.js'
 import { type SeededRandom, seededRandom } from '../../support/random.js'
 
@@ -64,7 +65,7 @@ test('apache-arrow reads back random rows of every type, in batches of any lengt
         const plain = encodeRecordBatch(batch)
         if (random.below(2) === 0) return plain
         const compressed = encodeRecordBatch(batch, 'zstd')
-        seen[sizeOf(compressed) < sizeOf(plain) ? 'shorter' : 'longer']++
+        seen[totalBytes(compressed) < totalBytes(plain) ? 'shorter' : 'longer']++
         return compressed
       }),
     ]
@@ -85,10 +86,6 @@ test('apache-arrow reads back random rows of every type, in batches of any lengt
   }
   assert.ok(seen.shorter > 3 && seen.longer > 3, JSON.stringify(seen))
 })
-
-function sizeOf(parts: readonly Uint8Array[]): number {
-  return parts.reduce((sum, { length }) => sum + length, 0)
-}
 
 test('every message is aligned to 8 bytes, buffers to 64, and a stream without batches is empty', () => {
   const fields: ArrowField[] = [
